@@ -41,7 +41,7 @@ DROPPED = {
     },
     "pullback.Tensor": {"_twin"},
     "pullback.autograd.anomaly_mode": {"Birth", "MIXING"},
-    "pullback.autograd.checks": {"Limits"},
+    "pullback.autograd.checks": {"Array", "Limits"},
     "pullback.checking": {"MEANT"},
     "pullback.checkpointing": {"Call"},
     "pullback.compile.source": {"Source"},

@@ -7,7 +7,21 @@ import numpy as np
 import pullback as pb
 import pullback.nn.functional as F
 from pullback import Tensor, nn, optim
-from pullback.distributions import Normal, kl_divergence
+from pullback import array_api as xp
+from pullback.autograd import forward_ad, functional
+from pullback import distributed
+from pullback.distributions import (
+    AffineTransform,
+    Bernoulli,
+    Categorical,
+    LogNormal,
+    MixtureSameFamily,
+    Normal,
+    TransformedDistribution,
+    kl_divergence,
+    register_kl,
+    transform_to,
+)
 from pullback.utils.data import DataLoader, TensorDataset, random_split
 
 x = pb.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
@@ -201,6 +215,40 @@ reveal_type(normal.entropy())  # Tensor
 reveal_type(normal.cdf(x))  # Tensor
 reveal_type(normal.batch_shape)  # Size
 reveal_type(kl_divergence(normal, normal))  # Tensor
+reveal_type(normal.loc)  # Tensor
+reveal_type(normal.expand((3,)))  # Normal
+reveal_type(normal.support)  # Constraint
+reveal_type(Bernoulli(0.5).logits)  # Tensor
+reveal_type(Bernoulli(0.5).support.check(x))  # Tensor
+mixture = MixtureSameFamily(Categorical(pb.ones(3)), Normal(pb.zeros(3), 1.0))
+reveal_type(mixture.support)  # Constraint | None
+reveal_type(mixture.mixture_distribution)  # Categorical
+reveal_type(LogNormal(0.0, 1.0).scale)  # Tensor
+reveal_type(AffineTransform(0.0, 2.0).inv(x))  # Tensor
+reveal_type(transform_to(normal.support)(x))  # Tensor
+reveal_type(TransformedDistribution(normal, AffineTransform(0.0, 2.0)).transforms)  # list[Transform]
+
+
+@register_kl(Normal, Bernoulli)
+def _distance(p: Normal, q: Bernoulli) -> Tensor:
+    return p.loc - q.probs
+
+
+reveal_type(xp.asarray([1.0, 2.0]))  # Tensor
+reveal_type(xp.sum(xp.ones((2, 3)), axis=(0, 1)))  # Tensor
+reveal_type(xp.unique_counts(x).counts)  # Tensor
+reveal_type(xp.meshgrid(x, x))  # tuple[Tensor, ...]
+reveal_type(xp.finfo(x).eps)  # float
+reveal_type(functional.jacobian(square, x))  # Tensor
+reveal_type(functional.jacobian(square, (x,)))  # tuple[Tensor, ...]
+reveal_type(functional.hessian(square, (x, x)))  # tuple[tuple[Tensor, ...], ...]
+reveal_type(functional.hvp(square, x, x))  # tuple[Tensor, Tensor]
+reveal_type(forward_ad.unpack_dual(x).tangent)  # Tensor | None
+reveal_type(pb.checkpoint_loop(square, x, 10, 2))  # Tensor
+reveal_type(pb.sparse_jacobian(square, x).rows)  # ndarray[Any, Any]
+fit = distributed.total(lambda p, t: (p["slope"] * t).sum(), [(1.0,)], {"slope": x})
+reveal_type(fit({"slope": x}))  # tuple[float, dict[str, Tensor]]
+reveal_type(distributed.all_reduce([x, x]))  # list[Tensor]
 reveal_type(DataLoader(TensorDataset(x, x), batch_size=2))  # DataLoader[tuple[Tensor, ...]]
 reveal_type(DataLoader([1.0, 2.0], shuffle=True))  # DataLoader[float]
 reveal_type(random_split(TensorDataset(x, x), [1, 1])[0])  # Subset[tuple[Tensor, ...]]

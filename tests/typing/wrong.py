@@ -3,7 +3,8 @@
 import pullback as pb
 import pullback.nn.functional as F
 from pullback import nn, optim
-from pullback.distributions import Normal
+from pullback import array_api as xp
+from pullback.distributions import Categorical, Normal
 
 x = pb.ones(2, 2)
 pb.sofmax(x)  # wrong
@@ -51,6 +52,17 @@ pb.masked.sum(x, mask="all")  # wrong
 Normal(0.0, 1.0).smaple()  # wrong
 Normal(0.0, 1.0).sample().sofmax()  # wrong
 Normal("a", 1.0)  # wrong
+Normal(0.0, 1.0).sample(3)  # wrong
+Normal(0.0, 1.0).log_prob("a")  # wrong
+Normal(0.0, 1.0).support.chek(x)  # wrong
+Normal(0.0, 1.0).loc.sofmax()  # wrong
+Categorical(0.5)  # wrong
+xp.asarray([1.0]).sofmax()  # wrong
+xp.zeros("a")  # wrong
+xp.roll(x, "a")  # wrong
+pb.autograd.functional.jacobian(x, x)  # wrong
+pb.sparse_jacobian(3, x)  # wrong
+pb.checkpoint_loop(pb.exp, x, "a", 2)  # wrong
 pb.func.gradd  # wrong
 pb.compile(pb.exp, fulgraph=True)  # wrong
 pb.explain(x, line=False)  # wrong

@@ -30,7 +30,7 @@ class VonMises(Distribution):
     """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": constraints.real, "concentration": constraints.positive}
-    support = constraints.real
+    support: Constraint = constraints.real
     loc: Tensor
     concentration: Tensor
 

@@ -39,7 +39,7 @@ class NegativeBinomial(_Counted):
         "probs": constraints.half_open_interval(0.0, 1.0),
         "logits": constraints.real,
     }
-    support = constraints.nonnegative_integer
+    support: Constraint = constraints.nonnegative_integer
 
     @property
     def mean(self) -> Tensor:

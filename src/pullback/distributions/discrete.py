@@ -123,7 +123,7 @@ class Bernoulli(OfOdds, ExponentialFamily):
     """
 
     has_enumerate_support = True
-    support = boolean
+    support: Constraint = boolean
 
     mean = alias("probs", "The mean.")
 
@@ -167,7 +167,7 @@ class Geometric(OfOdds):
     tensor(0.1250)
     """
 
-    support = nonnegative_integer
+    support: Constraint = nonnegative_integer
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -218,7 +218,7 @@ class Poisson(ExponentialFamily):
     """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"rate": nonnegative}
-    support = nonnegative_integer
+    support: Constraint = nonnegative_integer
     rate: Tensor
 
     def __init__(self, rate: Tensor | float, validate_args: bool | None = None) -> None:
@@ -452,7 +452,7 @@ class OneHotCategorical(OfChoices):
     """
 
     has_enumerate_support = True
-    support = one_hot
+    support: Constraint = one_hot
 
     mean = alias("probs", "The mean.")
 

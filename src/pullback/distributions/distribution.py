@@ -76,7 +76,6 @@ class Distribution:
     has_rsample = False
     has_enumerate_support = False
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
-    support: Constraint | None = None
     _validate_args = True
 
     @staticmethod
@@ -144,6 +143,11 @@ class Distribution:
     def event_shape(self) -> Size:
         """The shape of one value."""
         return self._event_shape
+
+    @derived
+    def support(self) -> Constraint | None:
+        """The set of possible values, None if it is not known: values are then not checked."""
+        return None
 
     @property
     def mean(self) -> Tensor:

@@ -107,7 +107,7 @@ class Gamma(ExponentialFamily):
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"concentration": positive, "rate": positive}
-    support = nonnegative
+    support: Constraint = nonnegative
     concentration: Tensor
     rate: Tensor
 
@@ -184,7 +184,7 @@ class Dirichlet(ExponentialFamily):
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"concentration": independent(positive, 1)}
-    support = simplex
+    support: Constraint = simplex
 
     def __init__(self, concentration: Tensor, validate_args: bool | None = None) -> None:
         if concentration.ndim < 1:
@@ -237,7 +237,7 @@ class Beta(ExponentialFamily):
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"concentration1": positive, "concentration0": positive}
-    support = unit_interval
+    support: Constraint = unit_interval
     concentration1: Tensor
     concentration0: Tensor
 
@@ -289,7 +289,7 @@ class StudentT(Distribution):
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"df": positive, "loc": real, "scale": positive}
-    support = real
+    support: Constraint = real
     df: Tensor
     loc: Tensor
     scale: Tensor
@@ -347,7 +347,7 @@ class FisherSnedecor(Distribution):
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"df1": positive, "df2": positive}
-    support = positive
+    support: Constraint = positive
     df1: Tensor
     df2: Tensor
 

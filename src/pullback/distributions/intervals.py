@@ -44,7 +44,7 @@ class ContinuousBernoulli(OfOdds, ExponentialFamily):
     """
 
     has_rsample = True
-    support = unit_interval
+    support: Constraint = unit_interval
 
     def __init__(
         self,

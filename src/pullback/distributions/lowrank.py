@@ -35,7 +35,7 @@ class LowRankMultivariateNormal(Distribution):
     """
 
     has_rsample = True
-    support = constraints.real_vector
+    support: Constraint = constraints.real_vector
     arg_constraints: ClassVar[dict[str, Constraint]] = {
         "loc": constraints.real_vector,
         "cov_factor": constraints.independent(constraints.real, 2),

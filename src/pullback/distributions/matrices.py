@@ -50,7 +50,7 @@ class Wishart(_Factored, ExponentialFamily):
     """
 
     has_rsample = True
-    support = constraints.positive_definite
+    support: Constraint = constraints.positive_definite
     df: Tensor
 
     @property
@@ -148,7 +148,7 @@ class LKJCholesky(Distribution):
     """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"concentration": constraints.positive}
-    support = constraints.corr_cholesky
+    support: Constraint = constraints.corr_cholesky
     concentration: Tensor
 
     def __init__(self, dim: int, concentration: Tensor | float = 1.0, validate_args: bool | None = None) -> None:

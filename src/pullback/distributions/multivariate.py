@@ -86,7 +86,7 @@ class MultivariateNormal(_Factored):
     """
 
     has_rsample = True
-    support = constraints.real_vector
+    support: Constraint = constraints.real_vector
     arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": constraints.real_vector, **_Factored.arg_constraints}
     loc: Tensor
 

@@ -27,7 +27,7 @@ class LogitRelaxedBernoulli(OfOdds):
     """The log-odds of a `RelaxedBernoulli`."""
 
     has_rsample = True
-    support = constraints.real
+    support: Constraint = constraints.real
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class RelaxedBernoulli(_Relaxed):
     True
     """
 
-    support = constraints.unit_interval
+    support: Constraint = constraints.unit_interval
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class ExpRelaxedCategorical(OfChoices):
     """The logarithms of a `RelaxedOneHotCategorical`."""
 
     has_rsample = True
-    support = constraints.real_vector
+    support: Constraint = constraints.real_vector
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class RelaxedOneHotCategorical(_Relaxed):
     pullback.Size([3])
     """
 
-    support = constraints.simplex
+    support: Constraint = constraints.simplex
 
     def __init__(
         self,

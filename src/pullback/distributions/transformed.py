@@ -169,7 +169,7 @@ class LogNormal(_OfBase):
     """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": real, "scale": positive}
-    support = positive
+    support: Constraint = positive
     loc = alias("base_dist.loc", "The mean of the logarithm.")
     scale = alias("base_dist.scale", "The standard deviation of the logarithm.")
 
@@ -205,7 +205,7 @@ class Gumbel(TransformedDistribution):
     """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": real, "scale": positive}
-    support = real
+    support: Constraint = real
     loc: Tensor
     scale: Tensor
 
@@ -253,7 +253,7 @@ class _Half(_OfBase):
     """The base of distributions of absolute values of a symmetric distribution."""
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"scale": positive}
-    support = nonnegative
+    support: Constraint = nonnegative
     scale = alias("base_dist.scale", "How far the values are spread.")
 
     def __init__(self, base: Distribution, validate_args: bool | None) -> None:
@@ -376,7 +376,7 @@ class Weibull(TransformedDistribution):
     """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"scale": positive, "concentration": positive}
-    support = positive
+    support: Constraint = positive
     scale: Tensor
     concentration: Tensor
 
@@ -419,7 +419,7 @@ class InverseGamma(_OfBase):
     """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"concentration": positive, "rate": positive}
-    support = positive
+    support: Constraint = positive
     concentration = alias("base_dist.concentration", "The concentration of the gamma distribution.")
     rate = alias("base_dist.rate", "Its rate.")
 
@@ -461,7 +461,7 @@ class Kumaraswamy(TransformedDistribution):
     """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"concentration1": positive, "concentration0": positive}
-    support = unit_interval
+    support: Constraint = unit_interval
     concentration1: Tensor
     concentration0: Tensor
 
@@ -517,7 +517,7 @@ class LogisticNormal(TransformedDistribution):
     """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": real, "scale": positive}
-    support = simplex
+    support: Constraint = simplex
 
     def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
         base = Normal(loc, scale, validate_args=validate_args)

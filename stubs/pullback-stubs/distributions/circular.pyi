@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 class VonMises(Distribution):
     ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real, 'concentration': constraints.positive}
-    support = constraints.real
+    support: Constraint = constraints.real
     loc: Tensor
     concentration: Tensor
 

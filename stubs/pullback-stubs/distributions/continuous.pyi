@@ -41,7 +41,7 @@ class _Scaled(Distribution):
     ...
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real, 'scale': constraints.positive}
-    support = constraints.real
+    support: Constraint = constraints.real
     loc: Tensor
     scale: Tensor
 
@@ -181,7 +181,7 @@ class Exponential(ExponentialFamily):
     ...
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'rate': constraints.positive}
-    support = constraints.nonnegative
+    support: Constraint = constraints.nonnegative
     rate: Tensor
 
     def __init__(self, rate: Tensor | float, validate_args: bool | None=None) -> None:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 class NegativeBinomial(_Counted):
     ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'total_count': constraints.greater_than_eq(0), 'probs': constraints.half_open_interval(0.0, 1.0), 'logits': constraints.real}
-    support = constraints.nonnegative_integer
+    support: Constraint = constraints.nonnegative_integer
 
     @property
     def mean(self) -> Tensor:

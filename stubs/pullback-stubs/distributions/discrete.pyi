@@ -80,7 +80,7 @@ class _Counted(OfOdds):
 class Bernoulli(OfOdds, ExponentialFamily):
     ...
     has_enumerate_support = True
-    support = boolean
+    support: Constraint = boolean
     mean = alias('probs', 'The mean.')
 
     @property
@@ -106,7 +106,7 @@ class Bernoulli(OfOdds, ExponentialFamily):
 
 class Geometric(OfOdds):
     ...
-    support = nonnegative_integer
+    support: Constraint = nonnegative_integer
 
     def _check_parameters(self) -> None:
         ...
@@ -136,7 +136,7 @@ class Geometric(OfOdds):
 class Poisson(ExponentialFamily):
     ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'rate': nonnegative}
-    support = nonnegative_integer
+    support: Constraint = nonnegative_integer
     rate: Tensor
 
     def __init__(self, rate: Tensor | float, validate_args: bool | None=None) -> None:
@@ -267,7 +267,7 @@ class Categorical(OfChoices):
 class OneHotCategorical(OfChoices):
     ...
     has_enumerate_support = True
-    support = one_hot
+    support: Constraint = one_hot
     mean = alias('probs', 'The mean.')
 
     @property

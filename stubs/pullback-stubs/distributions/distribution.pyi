@@ -69,7 +69,6 @@ class Distribution:
     has_rsample = False
     has_enumerate_support = False
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
-    support: Constraint | None = None
     _validate_args = True
 
     @staticmethod
@@ -100,6 +99,10 @@ class Distribution:
 
     @property
     def event_shape(self) -> Size:
+        ...
+
+    @derived
+    def support(self) -> Constraint | None:
         ...
 
     @property

@@ -82,7 +82,7 @@ class Gamma(ExponentialFamily):
     ...
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration': positive, 'rate': positive}
-    support = nonnegative
+    support: Constraint = nonnegative
     concentration: Tensor
     rate: Tensor
 
@@ -128,7 +128,7 @@ class Dirichlet(ExponentialFamily):
     ...
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration': independent(positive, 1)}
-    support = simplex
+    support: Constraint = simplex
 
     def __init__(self, concentration: Tensor, validate_args: bool | None=None) -> None:
         ...
@@ -159,7 +159,7 @@ class Beta(ExponentialFamily):
     ...
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration1': positive, 'concentration0': positive}
-    support = unit_interval
+    support: Constraint = unit_interval
     concentration1: Tensor
     concentration0: Tensor
 
@@ -194,7 +194,7 @@ class StudentT(Distribution):
     ...
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'df': positive, 'loc': real, 'scale': positive}
-    support = real
+    support: Constraint = real
     df: Tensor
     loc: Tensor
     scale: Tensor
@@ -224,7 +224,7 @@ class FisherSnedecor(Distribution):
     ...
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {'df1': positive, 'df2': positive}
-    support = positive
+    support: Constraint = positive
     df1: Tensor
     df2: Tensor
 

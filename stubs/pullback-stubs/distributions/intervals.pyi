@@ -45,7 +45,7 @@ def _series(t: Tensor, factors: Sequence[float], power: int) -> Tensor:
 class ContinuousBernoulli(OfOdds, ExponentialFamily):
     ...
     has_rsample = True
-    support = unit_interval
+    support: Constraint = unit_interval
 
     def __init__(self, probs: Tensor | float | None=None, logits: Tensor | float | None=None, lims: tuple[float, float]=(0.499, 0.501), validate_args: bool | None=None) -> None:
         ...

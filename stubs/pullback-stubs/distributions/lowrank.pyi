@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 class LowRankMultivariateNormal(Distribution):
     ...
     has_rsample = True
-    support = constraints.real_vector
+    support: Constraint = constraints.real_vector
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real_vector, 'cov_factor': constraints.independent(constraints.real, 2), 'cov_diag': constraints.independent(constraints.positive, 1)}
     loc: Tensor
     cov_factor: Tensor

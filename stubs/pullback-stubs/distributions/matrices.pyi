@@ -48,7 +48,7 @@ def mvdigamma(x: Tensor, p: int) -> Tensor:
 class Wishart(_Factored, ExponentialFamily):
     ...
     has_rsample = True
-    support = constraints.positive_definite
+    support: Constraint = constraints.positive_definite
     df: Tensor
 
     @property
@@ -85,7 +85,7 @@ class Wishart(_Factored, ExponentialFamily):
 class LKJCholesky(Distribution):
     ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration': constraints.positive}
-    support = constraints.corr_cholesky
+    support: Constraint = constraints.corr_cholesky
     concentration: Tensor
 
     def __init__(self, dim: int, concentration: Tensor | float=1.0, validate_args: bool | None=None) -> None:

@@ -69,7 +69,7 @@ class _Factored(Distribution):
 class MultivariateNormal(_Factored):
     ...
     has_rsample = True
-    support = constraints.real_vector
+    support: Constraint = constraints.real_vector
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': constraints.real_vector, **_Factored.arg_constraints}
     loc: Tensor
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 class LogitRelaxedBernoulli(OfOdds):
     ...
     has_rsample = True
-    support = constraints.real
+    support: Constraint = constraints.real
 
     def __init__(self, temperature: Tensor | float, probs: Tensor | float | None=None, logits: Tensor | float | None=None, validate_args: bool | None=None) -> None:
         ...
@@ -66,7 +66,7 @@ class _Relaxed(TransformedDistribution):
 
 class RelaxedBernoulli(_Relaxed):
     ...
-    support = constraints.unit_interval
+    support: Constraint = constraints.unit_interval
 
     def __init__(self, temperature: Tensor | float, probs: Tensor | float | None=None, logits: Tensor | float | None=None, validate_args: bool | None=None) -> None:
         ...
@@ -74,7 +74,7 @@ class RelaxedBernoulli(_Relaxed):
 class ExpRelaxedCategorical(OfChoices):
     ...
     has_rsample = True
-    support = constraints.real_vector
+    support: Constraint = constraints.real_vector
 
     def __init__(self, temperature: Tensor | float, probs: Tensor | None=None, logits: Tensor | None=None, validate_args: bool | None=None) -> None:
         ...
@@ -88,7 +88,7 @@ class ExpRelaxedCategorical(OfChoices):
 
 class RelaxedOneHotCategorical(_Relaxed):
     ...
-    support = constraints.simplex
+    support: Constraint = constraints.simplex
 
     def __init__(self, temperature: Tensor | float, probs: Tensor | None=None, logits: Tensor | None=None, validate_args: bool | None=None) -> None:
         ...

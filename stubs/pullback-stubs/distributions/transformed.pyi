@@ -93,7 +93,7 @@ class _OfBase(TransformedDistribution):
 class LogNormal(_OfBase):
     ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': real, 'scale': positive}
-    support = positive
+    support: Constraint = positive
     loc = alias('base_dist.loc', 'The mean of the logarithm.')
     scale = alias('base_dist.scale', 'The standard deviation of the logarithm.')
 
@@ -118,7 +118,7 @@ class LogNormal(_OfBase):
 class Gumbel(TransformedDistribution):
     ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': real, 'scale': positive}
-    support = real
+    support: Constraint = real
     loc: Tensor
     scale: Tensor
 
@@ -152,7 +152,7 @@ class Gumbel(TransformedDistribution):
 class _Half(_OfBase):
     ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'scale': positive}
-    support = nonnegative
+    support: Constraint = nonnegative
     scale = alias('base_dist.scale', 'How far the values are spread.')
 
     def __init__(self, base: Distribution, validate_args: bool | None) -> None:
@@ -231,7 +231,7 @@ class Pareto(TransformedDistribution):
 class Weibull(TransformedDistribution):
     ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'scale': positive, 'concentration': positive}
-    support = positive
+    support: Constraint = positive
     scale: Tensor
     concentration: Tensor
 
@@ -259,7 +259,7 @@ class Weibull(TransformedDistribution):
 class InverseGamma(_OfBase):
     ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration': positive, 'rate': positive}
-    support = positive
+    support: Constraint = positive
     concentration = alias('base_dist.concentration', 'The concentration of the gamma distribution.')
     rate = alias('base_dist.rate', 'Its rate.')
 
@@ -284,7 +284,7 @@ class InverseGamma(_OfBase):
 class Kumaraswamy(TransformedDistribution):
     ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'concentration1': positive, 'concentration0': positive}
-    support = unit_interval
+    support: Constraint = unit_interval
     concentration1: Tensor
     concentration0: Tensor
 
@@ -312,7 +312,7 @@ class Kumaraswamy(TransformedDistribution):
 class LogisticNormal(TransformedDistribution):
     ...
     arg_constraints: ClassVar[dict[str, Constraint]] = {'loc': real, 'scale': positive}
-    support = simplex
+    support: Constraint = simplex
 
     def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None=None) -> None:
         ...
