@@ -263,7 +263,17 @@ def test_few_lines_are_exceptions_from_checks(mark: str, most: int) -> None:
     assert found <= most, f"{found} lines have {mark!r}: remove a cause, not only its message"
 
 
-ANY = {"command": 0.07, "signal": 0.09, "vocabulary": 0.1}  # the rooms whose types have been written; others follow
+# Of the rooms whose types have been written; others follow
+ANY = {
+    "_core": 0.12,
+    "_tape": 0.1,
+    "_tensor": 0.1,
+    "command": 0.07,
+    "func": 0.1,
+    "interpreters": 0.11,
+    "signal": 0.09,
+    "vocabulary": 0.1,
+}
 
 
 def _annotations(name: str) -> Iterator[ast.expr | None]:

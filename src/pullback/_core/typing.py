@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     Given = ParamSpec("Given")
     Returned = TypeVar("Returned")
     Aliased = TypeVar("Aliased", bound=Attributes)
+    Summed = TypeVar("Summed", bound=Value)
 
     class Namespace(Protocol):
         """What `xp` is: functions of arrays, or of tensors, by name."""

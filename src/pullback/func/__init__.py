@@ -1,7 +1,5 @@
 """Composable function transforms: derivatives and batching, with torch.func's names and semantics."""
 
-from __future__ import annotations
-
 from . import custom  # noqa: F401  # registers the transforms' rules for custom functions
 from .forward import jvp, linearize
 from .functionalizing import functionalize

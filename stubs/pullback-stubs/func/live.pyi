@@ -41,7 +41,7 @@ from .levels import Level, tensor_of
 from .rows import of_some_units, of_units
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
-    from .._core.typing import Tensor
+    from .._core.typing import Targets, Tensor
 MEMORY = 1 << 28
 
 class Plan(NamedTuple):
