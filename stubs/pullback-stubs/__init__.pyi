@@ -376,7 +376,7 @@ def broadcast_to(input: Tensor, size: _Sequence[_builtins.int]) -> Tensor:
     """input.expand(size)."""
 def bucketize(input: Tensor, boundaries: Tensor, *, out_int32: _builtins.bool = False, right: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The index of the bucket between sorted boundaries in which each value lies."""
-def can_cast(from_: _Any, to: _Any) -> _builtins.bool:
+def can_cast(from_: _DType, to: _DType) -> _builtins.bool:
     """Whether a result of one dtype may be stored in another: any but one of a lower kind."""
 def cartesian_prod(*tensors: Tensor | _Sequence[Tensor]) -> Tensor:
     """All combinations of one element of each vector, one per row; a single vector is returned as it is."""
@@ -1156,7 +1156,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 from pullback._core.placement import preserve_format as preserve_format
 def prod(input: Tensor, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, axis: _builtins.int | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The product of all elements, or along an axis; integers and bools are multiplied as int64."""
-def promote_types(type1: _Any, type2: _Any) -> _dtype:
+def promote_types(type1: _DType, type2: _DType) -> _dtype:
     """The smallest dtype to which tensors of both dtypes are converted when they meet."""
 def put(input: Tensor, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor, accumulate: _builtins.bool = False) -> Tensor:
     """A copy in which the elements of `source` replace, or are added to, those of the flattened tensor at `index`."""
@@ -1304,7 +1304,7 @@ def selu(input: Tensor, inplace: _builtins.bool = False) -> Tensor:
     """The elu that preserves mean 0 and variance 1 from layer to layer."""
 def selu_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
     """In place: The elu that preserves mean 0 and variance 1 from layer to layer."""
-def set_default_dtype(d: _Any, /) -> None:
+def set_default_dtype(d: _DType, /) -> None:
     """Makes a floating dtype the one of tensors made from Python floats, in this process."""
 from pullback._core.modes import set_grad_enabled as set_grad_enabled
 def set_machine_code(mode: str, /) -> None:

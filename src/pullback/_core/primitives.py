@@ -20,7 +20,7 @@ from .package import package
 from .sites import qualified
 
 if TYPE_CHECKING:
-    from .typing import Options
+    from .typing import Options, Params, Result, Value
 
 # 1. Primitives and kinds
 #
@@ -92,12 +92,12 @@ class Primitive:
         self.saved = {name: self._place(name) for name in saved_names(self)}
         self.keeps = [(place, self.users(name)) for name, place in self.saved.items()]
         self.defaults: dict[str, Any] = {}  # metadata that calls of a user's operation may leave out
-        self._pull: Callable[..., Any] | None = None
-        self._way: Callable[..., Any] = self._first
+        self._pull: Function | None = None
+        self._way: Function = self._first
         if self.of_user:
             provider("operations of users").complete(self)
 
-    __call__: Callable[..., Any]
+    __call__: Function
 
     def _first(self, *args: Any, **params: Any) -> Any:
         self._way = provider("plain tensors").past_bind(self)
@@ -106,7 +106,7 @@ class Primitive:
     def __repr__(self) -> str:
         return f"<primitive {self.short_name} ({self.kind})>"
 
-    def node_name(self, params: dict[str, Any]) -> str:
+    def node_name(self, params: Params) -> str:
         """The name torch shows for this operation's node."""
         return self.title if isinstance(self.title, str) else self.title(**params)
 
@@ -139,7 +139,7 @@ class Primitive:
         return found
 
     @property
-    def pull(self) -> Callable[..., Any]:
+    def pull(self) -> Function:
         """The rules composed into one function of `(xp, g, edges, saved, params)`, built when first needed."""
         if self._pull is None:
             pull = provider("operations of users").pulled(self) if self.of_user else composed(self)
@@ -295,7 +295,7 @@ else:
 # One rule: the interpreter of the highest level among the arguments processes the operation; without one, `forward` runs.
 
 
-def bind(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+def bind(primitive: Primitive, args: Sequence[Value], params: Params) -> Result:
     """Let the interpreter of the highest level among the arguments process an operation; without any, compute it."""
     top: Carrier | None = None
     rounded = False
@@ -328,7 +328,9 @@ class BaseInterpreter(ValuesBlock):
         self.level = 1 if around is None else max(around.level, 0) + 1
         return {innermost: self}
 
-    def grad(self, outputs: Sequence[Any], inputs: Sequence[Any], cotangents: Sequence[Any], **options: Any) -> Any:
+    def grad(
+        self, outputs: Sequence[Tensor], inputs: Sequence[Tensor], cotangents: Sequence[Tensor | None], **options: Any
+    ) -> Any:
         """The result of `autograd.grad` for outputs that this interpreter has boxed; raises RuntimeError if there is none."""
         raise RuntimeError(f"autograd.grad inside {type(self).__name__}: values have no graph; use {package}.func.grad")
 
@@ -336,10 +338,10 @@ class BaseInterpreter(ValuesBlock):
         """True if tensors hold this interpreter's values no more, after a wait for the thread whose values they are."""
         return False
 
-    def adopt(self, made: Any) -> Any:
+    def adopt(self, made: Tensor) -> Tensor:
         """The tensor that replaces one newly created while this interpreter is the innermost: by default, the tensor itself."""
         return made
 
-    def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    def process(self, primitive: Primitive, args: Sequence[Value], params: Params) -> Result:
         """The result of one operation with at least one argument that this interpreter has boxed."""
         raise NotImplementedError

@@ -37,7 +37,7 @@ class Structure(NamedTuple):
     kind: type | None
     keys: Keys = ()
     children: tuple[Structure, ...] = ()
-    context: Any = None
+    context: object = None
 
     def __str__(self) -> str:
         parts = list(map(str, self.children))
@@ -59,7 +59,7 @@ class Structure(NamedTuple):
 LEAF = Structure(None)
 
 
-def _close_dataclass(kind: Any, keys: Keys, values: list[Any], _: Any) -> Any:
+def _close_dataclass(kind: type, keys: Keys, values: list[object], _: object) -> object:
     fields = dict(zip(keys, values, strict=True))
     declared = dataclasses.fields(kind)
     made = kind(**{field.name: fields[field.name] for field in declared if field.init})
@@ -99,7 +99,7 @@ KINDS: dict[type, Container] = {
 
 
 @functools.lru_cache(maxsize=1024)
-def kind_of(kind: Any) -> Container | None:
+def kind_of(kind: type) -> Container | None:
     """How containers of a class are opened and closed; None if its instances are leaves."""
     if kind in KINDS:
         return KINDS[kind]
@@ -116,7 +116,7 @@ def register(kind: type, how: Container | None) -> None:
     kind_of.cache_clear()
 
 
-def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], Structure]:
+def flatten(tree: object, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], Structure]:
     """The leaves of a tree, in order, and its structure; containers for which `is_leaf` is true are leaves, too."""
     how = kind_of(type(tree))  # type: ignore[arg-type]  # a class is hashable
     if how is None or (is_leaf is not None and is_leaf(tree)):
@@ -131,12 +131,12 @@ def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[li
     return leaves, Structure(type(tree), keys, tuple(children), context)
 
 
-def unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:
+def unflatten(structure: Structure, leaves: Sequence[object]) -> Any:
     """The tree with a given structure and given leaves: the inverse of `flatten`."""
     return _built(structure, iter(leaves))
 
 
-def _built(structure: Structure, leaves: Iterator[Any]) -> Any:
+def _built(structure: Structure, leaves: Iterator[object]) -> Any:
     kind = structure.kind
     if kind is None:
         return next(leaves)
@@ -164,13 +164,13 @@ def paths(structure: Structure, name: str = "") -> list[str]:
     return found
 
 
-def mapped(function: Callable[..., Any], tree: Any) -> Any:
+def mapped(function: Callable[[Any], object], tree: object) -> Any:
     """A tree of the same structure, with a function applied to each leaf."""
     leaves, structure = flatten(tree)
     return unflatten(structure, [function(leaf) for leaf in leaves])
 
 
-def spread(prefix: Any, structure: Structure) -> list[Any] | None:
+def spread(prefix: object, structure: Structure) -> list[Any] | None:
     """The leaves of a prefix tree, each repeated for all leaves of the structure below it; None if it is not a prefix."""
     how = kind_of(type(prefix))  # type: ignore[arg-type]  # as above
     if how is None:

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     Given = ParamSpec("Given")
     Returned = TypeVar("Returned")
     Aliased = TypeVar("Aliased", bound=Attributes)
+    Summed = TypeVar("Summed", bound=Value)
     Index: TypeAlias = int | slice | EllipsisType | tuple[int | slice | EllipsisType | None, ...] | None
     """A basic index."""
     Entry: TypeAlias = int | slice | EllipsisType | _Marker | None

@@ -1,3 +1,1 @@
 """The tape: what an operation leaves behind, how a cotangent travels back, and why it did not arrive."""
-
-from __future__ import annotations

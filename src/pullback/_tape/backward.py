@@ -121,7 +121,7 @@ def backward(
                 raise TypeError(
                     f"backward(): inputs are Tensors or GradientEdges, but number {index} is a {type(target).__name__}"
                 )
-            if place_of(target) is None:
+            if isinstance(target, Carrier) and target._node is None:
                 raise RuntimeError(
                     "can't retain_grad on Tensor that has requires_grad=False: an input of backward() is a "
                     f"{errors.kind(target)} that is not tracked"

@@ -19,7 +19,7 @@ from .._core.primitives import Function, Primitive, bind
 from .generating import Many, Metadata, Operands, Text, Write, call, leaves, writing, written
 
 if TYPE_CHECKING:
-    from .._core.typing import Params, Tensor, Tensors, Value
+    from .._core.typing import Params, Result, Tensor, Value
 
 
 ANY, NONE = Metadata("**params", "**params", None, typed=False), Metadata(typed=False)
@@ -38,7 +38,7 @@ EXCESS_OR_OUT = f"*(() if {EXCESS} is ... else ({EXCESS},)), out=out"
 def past_bind(cls: type[Tensor], primitive: Primitive) -> Function:
     """The short way of a primitive, for plain tensors of class `cls` and plain arrays."""
 
-    def general(*args: Value, **params: Any) -> Tensors:
+    def general(*args: Value, **params: Any) -> Result:
         return bind(primitive, args, params)
 
     general.__qualname__ = primitive.short_name  # for the errors of calls

@@ -180,7 +180,7 @@ def edges_of(tape: Tape, args: Sequence[Value]) -> tuple[Node | None, ...]:
 def beneath(primitive: Custom, tape: Tape, args: Sequence[Value], call: CustomCall) -> Sequence[Value]:
     """The outputs, computed one level further in."""
     values = [arg._array if isinstance(arg, Carrier) and arg.level == tape.level else arg for arg in args]
-    results: Sequence[Any] = tape.beneath(primitive, values, {"call": call})
+    results: Sequence[Value] = tape.beneath(primitive, values, {"call": call})
     return results
 
 
@@ -217,7 +217,7 @@ class RuleRun:
         self.slots = slots
         self.connected = connected
         self.lost: list[Cut] = []
-        self.handed: list[Any] = []
+        self.handed: list[Tensor | None] = []
         self.refusal: str | None = None
 
     def saved(self) -> tuple[Tensor | None, ...]:
@@ -466,7 +466,7 @@ def guarded(run: RuleRun, cotangents: Sequence[Tensor | None], answers: Sequence
     tape = node.tape if run.connected else max((t.interpreter for t in tracked), key=attrgetter("level"), default=None)
     if tape is None:
         return list(answers)
-    edges = [each._node for each in tracked if each.level == tape.level]
+    edges = [each._node for each in tracked if each._node is not None and each.level == tape.level]
     if run.connected:
         edges += [edge for edge in node.edges if edge is not None]
     arrived = [g for g in cotangents if g is not None]

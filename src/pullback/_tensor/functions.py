@@ -35,7 +35,7 @@ def function(name: str) -> Any:
         return function(place.defined)
     if place.form == "of_method":
         return of_method(name)
-    plain: Any = load(place.module, place.defined)
+    plain = load(place.module, place.defined)
     if not isinstance(plain, FunctionType):
         return plain
     found: Function = in_both_spellings(plain)
@@ -70,7 +70,7 @@ def of_namespace(namespace: str, name: str) -> Any:
     same = surface.NAMESPACES["pullback"].get(place.defined)
     if namespace == "special" and same is not None and same.module == place.module:
         return function(place.defined)
-    plain: Any = load(place.module, place.defined)
+    plain = load(place.module, place.defined)
     if not isinstance(plain, FunctionType):
         return plain
     found: Function = in_both_spellings(plain) if namespace == "linalg" else plain

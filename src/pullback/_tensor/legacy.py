@@ -226,7 +226,7 @@ def new(self: Tensor, *args: object, size: Sizes | None = None, device: Device |
     return source.detach().to(self.dtype) if isinstance(source, Carrier) else as_tensor(source, self.dtype)
 
 
-def _elementwise(name: str, function: Callable[..., Any], operands: tuple[Tensor, ...]) -> Tensor:
+def _elementwise(name: str, function: Callable[..., object], operands: tuple[Tensor, ...]) -> Tensor:
     """Apply a Python function elementwise to tensors; the result is written to the first, which must not be tracked."""
     if any(operand.requires_grad for operand in operands):
         raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")

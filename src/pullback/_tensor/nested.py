@@ -63,7 +63,7 @@ def sizes_of_old(data: tuple[Any, ...], size: Sizes | None = None) -> Shape | No
     return sizes
 
 
-def read(data: object, target: NumpyType | None) -> tuple[Array, np.dtype[Any]]:
+def read(data: object, target: NumpyType | None) -> tuple[Array, NumpyType]:
     """An array of the elements of nested sequences, and their dtype by torch's rules.
 
     `target` is the dtype they will be converted to, if one was requested: tensors of other kinds are not converted to

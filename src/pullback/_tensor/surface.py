@@ -19,8 +19,6 @@ A row lists names by their forms:
 so elements may share memory. `name=defined`: the public name is `name`, the name in the module is `defined`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 TABLE: dict[str, dict[str, str]] = {

@@ -39,6 +39,7 @@ from .nested import is_nested, read, sizes_of_old
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from .._core.primitives import Function
     from .._core.typing import Array, Converted, Device, DType, MemoryFormat, Number, Sizes, TensorLike, Value
 
 
@@ -133,7 +134,7 @@ class Conversions(Autograd):
             raise ValueError(f"there is no array API {api_version!r} here: the versions are {', '.join(VERSIONS)}")
         return provider("array namespace")
 
-    def to_device(self, device: Device | None, /, *, stream: None = None) -> Self:
+    def to_device(self, device: Device, /, *, stream: None = None) -> Self:
         """This tensor, which is on the CPU already; other devices raise RuntimeError.
 
         >>> import pullback
@@ -280,7 +281,7 @@ class Conversions(Autograd):
         vars(copied := self.clone()).update(self._given_attributes())
         return copied
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
         if not self.is_leaf and self.grad_fn is not None:
             raise RuntimeError(
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment: "
@@ -398,7 +399,7 @@ def rebuild(array: Value, requires_grad: bool, kind: Any = None) -> Tensor:
     return tensor
 
 
-def in_place(general: Callable[..., Any]) -> Callable[..., Tensor]:
+def in_place(general: Function) -> Callable[..., Tensor]:
     """The in-place form of an operation: its result is written to the first operand."""
 
     def method(self: Tensor, *args: Any, **options: Any) -> Any:
@@ -411,7 +412,7 @@ def in_place(general: Callable[..., Any]) -> Callable[..., Tensor]:
 def operator(general: Callable[[Any, Any], Tensor], *, swapped: bool = False) -> Callable[[Tensor, Any], Tensor]:
     """A binary operator: operands of unknown types are left to their own methods; `swapped` for `number - tensor`."""
 
-    def method(self: Tensor, other: TensorLike) -> Any:
+    def method(self: Tensor, other: TensorLike) -> Tensor:
         if not isinstance(other, OPERANDS):
             return NotImplemented
         return general(other, self) if swapped else general(self, other)
@@ -632,13 +633,13 @@ class Tensor(Conversions):
 
 
 @functools.cache
-def method(module: str, defined: str) -> Callable[..., Any]:
+def method(module: str, defined: str) -> Function:
     """The method for a function of the vocabulary, with torch's and NumPy's parameter names, and its fast path."""
     general = vocabulary.taking_numbers(vocabulary.in_both_spellings(vocabulary.load(module, defined)))
     return shortcuts.short(Tensor, general)
 
 
-def written_method(place: surface.Place) -> Callable[..., Any]:
+def written_method(place: surface.Place) -> Function:
     """The in-place method for a function of the vocabulary."""
     written = in_place(method(place.module, place.defined))
     if place.defined in writes.COMPUTED:
@@ -651,7 +652,7 @@ class Later:
 
     __slots__ = ("name", "load")
 
-    def __init__(self, name: str, load: Callable[[], Callable[..., Any]]) -> None:
+    def __init__(self, name: str, load: Callable[[], Function]) -> None:
         self.name, self.load = name, functools.cache(load)
 
     def __get__(self, tensor: Tensor | None, owner: type) -> Any:
@@ -680,7 +681,7 @@ HOT = {
     "__lt__": ops.less, "__le__": ops.less_equal, "__gt__": ops.greater, "__ge__": ops.greater_equal,
 }  # fmt: skip
 WHOLE = {"sum": ops.sum, "mean": ops.mean, "max": ops.largest, "min": ops.smallest}
-SHORT_WAYS: dict[Callable[..., Any], dict[str, Primitive]] = {
+SHORT_WAYS: dict[Function, dict[str, Primitive]] = {
     shortcuts.method: HOT,
     functools.partial(shortcuts.method, form=Form(numbers=True)): {"__rsub__": ops.rsub},
     functools.partial(shortcuts.method, form=Form(number="exponent")): dict.fromkeys(("__pow__", "pow"), ops.power),

@@ -399,7 +399,7 @@ class detect_anomaly(ModeBlock):
         check_nan, policy = self._options
         return type(self)(check_nan, policy=policy)
 
-    def _left(self, error: BaseException | type[BaseException] | None) -> None:
+    def _left(self, error: object) -> None:
         observer = self._observers.pop()
         if error is None:
             observer.settle()

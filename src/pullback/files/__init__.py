@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .._core.placement import here
@@ -173,5 +173,6 @@ def _check_places(map_location: object) -> None:
     """Refuse devices other than the CPU; a function of storages, which torch accepts, could only return the CPU."""
     if map_location is None or (callable(map_location) and not isinstance(map_location, str)):
         return
-    for place in map_location.values() if isinstance(map_location, dict) else [map_location]:
+    places: Iterable[Any] = map_location.values() if isinstance(map_location, dict) else [map_location]
+    for place in places:
         here(place)

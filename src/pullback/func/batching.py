@@ -169,7 +169,7 @@ class Batch(Interpreter):
         self.past = past
         self._place = 0
 
-    def box(self, value: Result, batched: bool = True) -> Any:
+    def box(self, value: object, batched: bool = True) -> Any:
         """A value with one example per row, or a shared one, as a tensor of this level; a tuple element by element."""
         if type(value) is tuple:
             return tuple([self.box(piece, batched) for piece in value])

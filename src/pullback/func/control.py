@@ -308,12 +308,7 @@ runner: ContextVar[Runner] = ContextVar("pullback.runner", default=Runner())  # 
 # 4. The functions
 
 
-def cond(
-    pred: Tensor | Array | Number,
-    true_fn: Function,
-    false_fn: Function,
-    operands: tuple[object, ...] | list[object] = (),
-) -> Any:
+def cond(pred: Tensor | Array | Number, true_fn: Function, false_fn: Function, operands: Sequence[object] = ()) -> Any:
     """The result of true_fn(*operands) where pred holds, and of false_fn(*operands) otherwise.
 
     Parameters
@@ -427,13 +422,7 @@ def _truth(answer: object) -> Tensor | bool:
 
 
 def scan(
-    combine_fn: Function,
-    init: object,
-    xs: object = None,
-    length: int | None = None,
-    reverse: bool = False,
-    *,
-    dim: int = 0,
+    combine_fn: Function, init: Any, xs: Any = None, length: int | None = None, reverse: bool = False, *, dim: int = 0
 ) -> tuple[Any, Any]:
     """The last carry and all outputs of `carry, y = combine_fn(carry, x)`, run for each slice x of xs in turn.
 

@@ -52,7 +52,7 @@ class Rows(Batch):
 
     carrier = DiagonalTensor
 
-    def box(self, value: Result, batched: bool = True, axis: int | None = None) -> Any:
+    def box(self, value: object, batched: bool = True, axis: int | None = None) -> Any:
         """A dense batch with one example per row, or a diagonal batch with the examples along an axis."""
         boxed = super().box(value, batched)
         if type(boxed) is not tuple:

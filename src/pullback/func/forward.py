@@ -63,7 +63,7 @@ class Forward(Interpreter):
         boxed.tangent = tangent
         return boxed
 
-    def box(self, value: Result) -> Any:
+    def box(self, value: object) -> Any:
         """A value without a tangent."""
         boxed = super().box(value)
         for piece in boxed if type(boxed) is tuple else (boxed,):
@@ -109,12 +109,7 @@ def _moves(y: Result) -> bool:
 
 @restoring
 def jvp(
-    f: Function,
-    primals: tuple[object, ...],
-    tangents: tuple[object, ...],
-    *,
-    strict: bool = False,
-    has_aux: bool = False,
+    f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...], *, strict: bool = False, has_aux: bool = False
 ) -> Any:
     """f(*primals), and the derivative of f at the primals in the direction of the tangents.
 
@@ -155,14 +150,11 @@ def jvp(
         pushed.append(beside(known, [*leaves, *moves]))
 
     def lowered(value: object) -> Any:
-        return (
-            arguments[id(value)]
-            if id(value) in arguments
-            else beside(tensor_of(forward.unbox(value)), [*leaves, *moves])
-        )
+        if id(value) in arguments:
+            return arguments[id(value)]
+        return beside(tensor_of(forward.unbox(value)), [*leaves, *moves])
 
-    values = unflatten(nested, list(map(lowered, results)))
-    answer = (values, unflatten(nested, pushed))
+    answer = unflatten(nested, list(map(lowered, results))), unflatten(nested, pushed)
     return (*answer, mapped(lowered, aux)) if has_aux else answer
 
 

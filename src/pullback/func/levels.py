@@ -101,7 +101,7 @@ class Level(Tape, Interpreter):
         super().__init__()
         self._given: dict[int, tuple[ReferenceType[Tensor], Tensor]] = {}  # weak: the tensors hold the level
 
-    def _values(self) -> dict[Any, object]:
+    def _values(self) -> dict[Any, Any]:
         values = super()._values()
         return {**values, mode: changed(values[mode], grad=True)}
 

@@ -232,7 +232,8 @@ class _WindowRows:
             y[block.places] = found.transpose(1, 0, found.ndim - 1, *range(2, found.ndim - 1))
             return
         found = machine.dot(weights.swapaxes(1, 2), rows.swapaxes(1, 2)).reshape(block.products)
-        found = found[(..., *(slice(n) for n in self.lengths[1:]))]
+        inside: tuple[slice | EllipsisType, ...] = (..., *(slice(n) for n in self.lengths[1:]))
+        found = found[inside]
         y[block.places] = found.transpose(2, 0, 1, *range(3, found.ndim))
 
 

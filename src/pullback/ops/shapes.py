@@ -81,7 +81,7 @@ def remaining(
 
 def remaining_along(xp: Operations, g: Tensor, taken: Tensor, indices: Tensor, axis: int) -> Tensor:
     """As `remaining`, of values written to one place along an axis for each place along the others."""
-    arrays = _xp.along(cast("Array", indices), axis)
+    arrays = cast("tuple[Array, ...]", _xp.along(cast("Array", indices), axis))
     return remaining(xp, g, taken, arrays, (_xp.array,) * len(arrays))
 
 

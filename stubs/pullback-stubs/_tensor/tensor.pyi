@@ -1290,10 +1290,13 @@ class Tensor:
     def storage_offset(self) -> _builtins.int:
         """The index of this tensor's first element in its storage."""
     @_overload
-    def stride(self, dim: _builtins.int | None = None) -> Tensor:
+    def stride(self) -> tuple[_builtins.int, ...]:
         """The number of elements between neighbours along each axis, or along one."""
     @_overload
-    def stride(self, axis: _builtins.int | None = None) -> Tensor:
+    def stride(self, dim: _builtins.int) -> _builtins.int:
+        """The number of elements between neighbours along each axis, or along one."""
+    @_overload
+    def stride(self, axis: _builtins.int) -> _builtins.int:
         """The number of elements between neighbours along each axis, or along one."""
     def sub(self, other: _TensorLike, *rest: _Any, alpha: _Number = 1) -> Tensor:
         """input - alpha * other, with broadcasting."""

@@ -66,7 +66,7 @@ class Forward(Interpreter):
     def dual(self, primal: Result, tangent: Any) -> Any:
         ...
 
-    def box(self, value: Result) -> Any:
+    def box(self, value: object) -> Any:
         ...
 
     def adopt(self, made: Tensor) -> Tensor:
