@@ -69,7 +69,9 @@ from . import interpreters as interpreters
 from . import linalg as linalg
 from . import masked as masked
 from . import nn as nn
+from . import observe as observe
 from . import optim as optim
+from . import program as program
 from . import signal as signal
 from . import special as special
 from . import testing as testing

@@ -1,6 +1,5 @@
 """When operations outside of compiled functions are machine code: with "always" and "never" no bit depends on the past."""
 
-import importlib.util
 import multiprocessing
 import os
 import re
@@ -127,7 +126,6 @@ class Without:
         if name == "llvmlite":
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Without)
-import importlib.util
 find = importlib.util.find_spec
 importlib.util.find_spec = lambda name: None if name == "llvmlite" else find(name)
 import pullback
