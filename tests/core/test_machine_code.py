@@ -126,6 +126,7 @@ class Without:
         if name == "llvmlite":
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Without)
+import importlib.util
 find = importlib.util.find_spec
 importlib.util.find_spec = lambda name: None if name == "llvmlite" else find(name)
 import pullback
