@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     from .typing import Array, Params
 
 
-@functools.cache
 def installed() -> bool:
     """True if llvmlite is installed, without which there is no machine code, and the package that makes it."""
-    find = importlib.import_module("importlib.util").find_spec
-    return find("llvmlite") is not None and find(PROVIDERS["machine code"].rpartition(".")[0]) is not None
+    return _found("llvmlite") and _found(PROVIDERS.get("machine code", "llvmlite").rpartition(".")[0] or "llvmlite")
+
+
+@functools.cache
+def _found(package: str) -> bool:
+    return importlib.import_module("importlib.util").find_spec(package) is not None
 
 
 @functools.cache
