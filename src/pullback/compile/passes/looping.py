@@ -37,7 +37,7 @@ CHECKED = {"take_rows", "embedding", "put_rows", "scatter_rows", "index", "index
 """Operations that check their indices: in a loop each step would be a call from Python."""
 
 
-class Unfit(Exception):  # noqa: N818  # a finding, no error
+class UnfitError(Exception):
     """Raised where steps are better not made a loop; `fit` are those that may be, without some at the ends."""
 
     def __init__(self, fit: tuple[int, int] | None = None) -> None:
@@ -128,7 +128,8 @@ class LoopInMaking:
         inputs = (*[carry.initial for carry in self.carries], *self.sources, *self.shared)
         outputs = (*[carry.final for carry in self.carries], *self.stacks.values())
         loop = Scan(body, len(self.carries), len(self.columns), self.repeat.count, self.reverse)
-        return [Equation(SCAN, inputs, {"loop": loop}, outputs, self.equations[0].site), *rows]
+        site = next((each.site for each in self.equations if each.site is not None), None)
+        return [Equation(SCAN, inputs, {"loop": loop}, outputs, site), *rows]
 
 
 class Rolling:
@@ -188,7 +189,7 @@ class Rolling:
             return None
         try:
             rows = self._rows(np.array(numbers), copied=None)
-        except Unfit:
+        except UnfitError:
             return None
         source = self._cut(rows, len(numbers))
         if source is not None and old.name == "concat":
@@ -201,7 +202,7 @@ class Rolling:
         asked = [(loop, loop.stacks.copy(), loop.ends.copy()) for loop in self.loops]
         try:
             self._loop(repeat)
-        except Unfit as unfit:
+        except UnfitError as unfit:
             del self.equations[before[0] :]
             _, self.now, self.known, self.constants = before
             for loop, stacks, ends in asked:
@@ -235,7 +236,7 @@ class Rolling:
             loop.equations.append(Equation(old.primitive, inputs, old.params, outputs, old.site))
             loop.made += outputs
         if not loop.equations:
-            raise Unfit
+            raise UnfitError
         self._turn(loop)
         self.equations.append(loop)
         self.loops.append(loop)
@@ -243,12 +244,12 @@ class Rolling:
             self.home[place] = loop
 
     def _check(self, repeat: Repeat) -> None:
-        """Unfit: as a loop, these steps would have other bits, or be slower."""
+        """UnfitError: as a loop, these steps would have other bits, or be slower."""
         body = self.program.equations[repeat.start : repeat.start + repeat.period]
         if any(e.name in CHECKED for e in body):
-            raise Unfit
+            raise UnfitError
         if not all(self.orders.plain(number) for number in self.outside[repeat.start]):
-            raise Unfit
+            raise UnfitError
 
     def _used_outside(self, found: list[Repeat]) -> dict[int, set[int]]:
         """The values of each loop that are stacked, as those of its second step."""
@@ -376,7 +377,7 @@ class Rolling:
         for each in rows:
             source = self._cut(each, count, reverse=loop.reverse)
             if source is None:
-                raise Unfit
+                raise UnfitError
             loop.sources.append(source)
 
     # What stands in different steps at the same place
@@ -402,7 +403,7 @@ class Rolling:
         """A part of one value, another one in each step."""
         sources = self._sources(places)
         if (sources != sources[0]).any():
-            raise Unfit
+            raise UnfitError
         old = self.program.equations[places[0]]
         x = self.value(int(sources[0]))
         found = _parts(x.shape, [self.program.equations[place].params["index"] for place in places])
@@ -426,9 +427,9 @@ class Rolling:
         old = self.program.equations[places[0]]
         x = self.value(number)
         if x.size > COPIED or old.output.nbytes * len(places) > COPIED:
-            raise Unfit
+            raise UnfitError
         if not self.orders.plain(number) or not contiguous(x.shape, old.params["index"]):
-            raise Unfit
+            raise UnfitError
         numbers = np.arange(x.size).reshape(x.shape)
         chosen = self._constant([numbers[self.program.equations[place].params["index"]] for place in places])
         flat = self.op(ops.reshape, (x,), {"shape": (x.size,)})
@@ -443,9 +444,9 @@ class Rolling:
         if all(array is not None and array.flags.c_contiguous for array in constants):
             return Rows(self._constant(constants), 0, 1)
         if copied is not None and values[0].nbytes * len(values) > copied:
-            raise Unfit(self._longest(numbers))
+            raise UnfitError(self._longest(numbers))
         if not all(self.orders.plain(number) for number in numbers.tolist()):
-            raise Unfit
+            raise UnfitError
         pieces = self._pieces(numbers)
         if pieces is None:
             shape = (len(values), *values[0].shape)
@@ -456,7 +457,7 @@ class Rolling:
         for piece in reversed(pieces) if back else pieces:
             part = self._piece(piece[::-1] if back else piece)
             if part is None:
-                raise Unfit
+                raise UnfitError
             parts.append(part)
         sizes = tuple([part.shape[0] for part in parts])
         source = self.op(ops.concat, tuple(parts), {"axis": 0, "sizes": sizes})
