@@ -1352,7 +1352,7 @@ class Tensor:
         """This tensor converted to another dtype (or to another tensor's dtype); itself if nothing changes."""
     def to_dense(self, dtype: _DType | None = None, *, masked_grad: object = None) -> Tensor:
         """This tensor, converted to another dtype if one is given: all tensors are dense."""
-    def to_device(self, device: _device | str | _builtins.int | None, /, *, stream: None = None) -> _Self:
+    def to_device(self, device: _device | str | _builtins.int, /, *, stream: None = None) -> _Self:
         """This tensor, which is on the CPU already; other devices raise RuntimeError."""
     def to_sparse(self, sparse_dim: object = None, *, layout: object = None, blocksize: object = None, dense_dim: object = None) -> Tensor:
         """This tensor, which stays dense; its zeros get no gradient, as in torch for unspecified elements."""
