@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from .nn import Module
 
 __all__ = [
-    "SAVED_NAMES", "AccumulateGrad", "Backward", "Handle", "Node", "Observer", "Operation", "Output", "Primitive", "Saved",
+    "SAVED_NAMES", "AccumulateGrad", "Backward", "Handle", "Node", "Observer", "Operation", "Output", "Primitive", "SavedValue",
     "Site", "Snapshot", "Write", "aliases", "ancestors", "apply_rule", "aside", "begins", "describe", "fault", "freed", "from_backward",
     "gradient", "is_internal", "leading_to", "line_of", "node", "operation_of", "replay", "retains", "root", "running_module",
     "saved", "snapshot", "user_frame", "value", "version", "watch",
@@ -461,7 +461,7 @@ def leading_to(nodes: Sequence[Node], targets: Iterable[Node]) -> set[Node]:
     return restrict([*nodes], frozenset(targets))
 
 
-class Saved(NamedTuple):
+class SavedValue(NamedTuple):
     """A value that a node's rule needs: what `saved` gives."""
 
     name: str
@@ -474,7 +474,7 @@ class Saved(NamedTuple):
     """Whether a hook of `saved_tensors_hooks` keeps it."""
 
 
-def saved(watched: Node) -> list[Saved] | None:
+def saved(watched: Node) -> list[SavedValue] | None:
     """The values that a node's rule needs; None if a backward pass has freed them.
 
     >>> import pullback
@@ -487,7 +487,7 @@ def saved(watched: Node) -> list[Saved] | None:
     found = []
     for cell, (name, source) in zip(watched.saved, watched.primitive.kept(len(watched.edges)), strict=False):
         packed = cell is not None and type(cell) is not Snapshot
-        found.append(Saved(name, source, None if packed or cell is None else cell.array, packed))
+        found.append(SavedValue(name, source, None if packed or cell is None else cell.array, packed))
     return found
 
 
@@ -592,26 +592,36 @@ def replay(
     pending: dict[Node, Any] = {}
     for each, v in roots:
         pending[each] = pending[each] + v if each in pending else v
-    ends: dict[Node, Any] = {}
 
-    def walk() -> None:
+    def walk() -> dict[Node, Any]:
         with aside(), np.errstate(all="ignore"):
-            for each in nodes:
-                g = pending.pop(each, None)
-                if g is None:
-                    continue
-                if isinstance(g, Parts):
-                    g = g.filled(each.params["shapes"])
-                arrived(each, g)
-                if isinstance(each, AccumulateGrad):
-                    ends[each] = g
-                edges = tuple([edge if needed is None or edge in needed else None for edge in each.edges])
-                if any(edges):
-                    results = apply_rule(each, g, edges)
-                    sent(each, edges, results)
-                    _add(pending, edges, results)
+            return _walk(nodes, pending, needed, arrived, sent)
 
-    under(running, Pass(tape, False, False, True, None), walk)  # the program's own rules may query it
+    return under(running, Pass(tape, False, False, True, None), walk)  # the program's own rules may query it
+
+
+def _walk(
+    nodes: Iterable[Node],
+    pending: dict[Node, Any],
+    needed: set[Node] | None,
+    arrived: Callable[[Node, Any], object],
+    sent: Callable[[Node, tuple[Node | None, ...], list[Any]], object],
+) -> dict[Node, Any]:
+    ends: dict[Node, Any] = {}
+    for each in nodes:
+        g = pending.pop(each, None)
+        if g is None:
+            continue
+        if isinstance(g, Parts):
+            g = g.filled(each.params["shapes"])
+        arrived(each, g)
+        if isinstance(each, AccumulateGrad):
+            ends[each] = g
+        edges = tuple([edge if needed is None or edge in needed else None for edge in each.edges])
+        if any(edges):
+            results = apply_rule(each, g, edges)
+            sent(each, edges, results)
+            _add(pending, edges, results)
     return ends
 
 

@@ -146,7 +146,7 @@ class Nodes:
                     self._keeps(node, first, each, counted)
             first.saved += [Saved(name, text) for name, text in settings(node)]
 
-    def _keeps(self, node: Node, first: Traced, held: observe.Saved, counted: set[int]) -> None:
+    def _keeps(self, node: Node, first: Traced, held: observe.SavedValue, counted: set[int]) -> None:
         array, name = held.value, held.name
         if not isinstance(array, np.ndarray):
             first.saved.append(Saved(saved_name(name), "packed by a hook" if held.packed else str(array)))
