@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .. import ops
-from .._tape.node import AccumulateGrad
 from .._tape.views import steps
 from .._tape.walk import youngest_first
+from ..observe import AccumulateGrad
 from .layouts import Array, dense, order
 from .program import Value
 from .recorder import Recorded, Recorder, RefusedError

@@ -17,19 +17,20 @@ from typing import Any
 
 import numpy as np
 
+from .. import Generator, Tensor
 from .._core.dtypes import dtype, rules
 from .._core.machine import once
-from .._core.modes import FieldBlock, mode, restoring, under
-from .._core.primitives import Carrier
-from .._core.trees import Structure, flatten, unflatten
-from .._numerics.random import Generator, Moment, source, sources
-from .._tape.memory import Cell, protect, version
-from .._tape.node import AccumulateGrad, grad_of, leaf as leaf_node
+from .._core.modes import FieldBlock, mode, under
+from .._numerics.random import Moment, source, sources
+from .._tape.memory import Cell, protect
+from .._tape.node import grad_of, leaf as leaf_node
 from .._tape.views import exchange
 from .._tape.walk import pull_back, youngest_first
 from .._tensor.attributes import Attributes
-from .._tensor.tensor import Tensor
+from ..extend import restoring
 from ..func.control import runner
+from ..observe import AccumulateGrad, version
+from ..utils.trees import Structure, flatten, unflatten
 from . import records
 from .answers import Answer, Answers
 from .cpython import owners, profile_function, references, referring, set_profile_function
@@ -62,10 +63,10 @@ class CapturedRun:
         self.constant, self.traced = constant, set[Root]()
         self.recorder = Recorder(patient=True)
         self.alone = references(self.recorder)
-        tensors = [leaf for leaf in leaves if isinstance(leaf, Carrier)]
+        tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
         hooks = [hook for tensor in tensors for hooks in hooks_on(tensor) for (hook,) in hooks]
         kinds = {Tensor, *map(type, tensors)}
-        self.state = State([function, *[leaf for leaf in leaves if not isinstance(leaf, Carrier)], *hooks, *kinds])
+        self.state = State([function, *[leaf for leaf in leaves if not isinstance(leaf, Tensor)], *hooks, *kinds])
         if self.state.asks_types:
             self.constant |= {("argument", i) for i, leaf in enumerate(leaves) if type(leaf) is float}
         self.places: list[Place] = []
@@ -175,7 +176,7 @@ class CapturedRun:
         """Have every tensor that can be reached hold a recorded value."""
         arrays: dict[int, tuple[Recorded, Place]] = {}
         for number, leaf in enumerate(self.leaves):
-            if isinstance(leaf, Carrier):
+            if isinstance(leaf, Tensor):
                 self._take(leaf, records.Argument(number), arrays)
         for tensor in self.state.tensors:
             self._take(tensor, records.Fixed(tensor), arrays)
@@ -321,12 +322,12 @@ class CapturedRun:
     def _answered(self, record: Record, leaves: Sequence[Any]) -> Answers:
         """Note of each leaf of the result, and of each tensor that is put somewhere, what it is."""
         put = [tensor for _, tensor in self.effects if tensor is not None]
-        answers = Answers(self.recorder, [each for each in (*leaves, *put) if isinstance(each, Carrier)])
+        answers = Answers(self.recorder, [each for each in (*leaves, *put) if isinstance(each, Tensor)])
         known: dict[int, int] = {}
 
         def note(leaf: Any, leaf_number: int | None) -> int:
             number = len(record.outputs)
-            first = known.setdefault(id(leaf), number) if isinstance(leaf, Carrier) else number
+            first = known.setdefault(id(leaf), number) if isinstance(leaf, Tensor) else number
             again = first < number
             record.outputs.append(("again", first) if again else self._described(leaf, answers, leaf_number))
             return number
@@ -345,7 +346,7 @@ class CapturedRun:
         return answers
 
     def _described(self, leaf: Any, answers: Answers, number: int | None) -> Answer:
-        if isinstance(leaf, Carrier):
+        if isinstance(leaf, Tensor):
             known = self.known.get(id(leaf))
             if known is not None:
                 return "place", known[1]
@@ -386,8 +387,8 @@ class CapturedRun:
             for key, old, value in zip(holder.before, holder.before.values(), now.values(), strict=True):
                 if holder.equal(old, value):
                     continue
-                fresh = isinstance(value, Carrier) and isinstance(value._array, Recorded) and value._node is None
-                if not (fresh and isinstance(old, Carrier)) or id(value) in self.known or self._places_of(old) > 1:
+                fresh = isinstance(value, Tensor) and isinstance(value._array, Recorded) and value._node is None
+                if not (fresh and isinstance(old, Tensor)) or id(value) in self.known or self._places_of(old) > 1:
                     return f"a Python value changes while the function runs: {key!r} of a {type(holder.held).__name__}"
                 place = records.Held(holder, key)
                 self._moves(old, place)
@@ -494,7 +495,7 @@ class CapturedRun:
     def _connect(self, result: Any) -> None:
         """Let the graph of the result, which ends at arguments with a history, go on there."""
         histories = {tensor._node: node for tensor, node in self.histories}
-        roots = [leaf._node for leaf in flatten(result)[0] if isinstance(leaf, Carrier) and leaf._node is not None]
+        roots = [leaf._node for leaf in flatten(result)[0] if isinstance(leaf, Tensor) and leaf._node is not None]
         for node in youngest_first(roots) if histories else ():
             node.edges = tuple(histories.get(edge, edge) for edge in node.edges)
 
@@ -507,7 +508,7 @@ class CapturedRun:
         for tensor, node in self.histories:
             tensor._node = node
         for tensor in (*results, *(made() for made in self.recorder.tensors)):
-            if isinstance(tensor, Carrier):
+            if isinstance(tensor, Tensor):
                 settle(tensor)
         self.recorder.tensors.clear()
         if references(self.recorder) > self.alone:

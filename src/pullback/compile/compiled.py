@@ -10,22 +10,22 @@ from typing import Any
 
 import numpy as np
 
+from .. import Tensor
 from .._core import dtypes as _dtypes
 from .._core.errors import UncompiledError
 from .._core.forks import exchanging, give_way, swapping
 from .._core.lazy import provider
 from .._core.modes import FieldBlock, innermost, mode
-from .._core.primitives import Carrier
 from .._core.sites import depth
-from .._core.trees import LEAF, flatten, unflatten
 from .._core.xp import replay
 from .._numerics.random import Moment
-from .._tape.memory import Cell, owner, protect, storage_of, version, written
+from .._tape.memory import Cell, owner, protect, storage_of, written
 from .._tape.recording import Obstacle
 from .._tape.views import alias, view
 from .._tape.walk import pull_back
-from .._tensor.tensor import Tensor
 from ..nn.modules.module import Module
+from ..observe import version
+from ..utils.trees import LEAF, flatten, unflatten
 from .capture import CapturedRun
 from .costs import peak, works
 from .holders import meaning
@@ -139,7 +139,7 @@ class Prepared:
 
     def _tensors(self, leaves: Sequence[Any]) -> list[Any]:
         """All tensors that the function can reach."""
-        return [leaf for leaf in (*leaves, *self.record.state.tensors) if isinstance(leaf, Carrier)]
+        return [leaf for leaf in (*leaves, *self.record.state.tensors) if isinstance(leaf, Tensor)]
 
     def _again(self, leaves: Sequence[Any], args: list[Any], versions: list[int], g: Any) -> list[Any] | None:
         """The gradients with a history of their own: of the function itself, if a second run of it does the same again."""
@@ -149,7 +149,7 @@ class Prepared:
         if not steady or not record.state.same() or versions != [*map(version, self._tensors(leaves))]:
             return None
         with FieldBlock(grad=True):
-            clones = {id(leaf): leaf.clone() for leaf in leaves if isinstance(leaf, Carrier) and not leaf.is_leaf}
+            clones = {id(leaf): leaf.clone() for leaf in leaves if isinstance(leaf, Tensor) and not leaf.is_leaf}
             found, _ = flatten(self.function([clones.get(id(leaf), leaf) for leaf in leaves]))
         tracked = {number: found[record.made[number].leaf] for number in way.roots}
         results = {number: leaf._base if record.made[number].base else leaf for number, leaf in tracked.items()}
@@ -554,7 +554,7 @@ class CompiledModule(Module):
 
 def _kind(leaf: Any) -> Any:
     """What of an argument decides which record holds."""
-    if isinstance(leaf, Carrier):
+    if isinstance(leaf, Tensor):
         return signature(leaf)
     if type(leaf) is float:
         return float
@@ -569,5 +569,5 @@ def _typed(structure: Any) -> Any:
 
 def _aliases(leaves: Sequence[Any]) -> tuple[int, ...] | None:
     """Which arguments are one tensor; None if all are others."""
-    tensors = [id(leaf) for leaf in leaves if isinstance(leaf, Carrier)]
+    tensors = [id(leaf) for leaf in leaves if isinstance(leaf, Tensor)]
     return None if len(set(tensors)) == len(tensors) else tuple(map(tensors.index, tensors))

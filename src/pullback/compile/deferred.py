@@ -19,7 +19,7 @@ import numpy as np
 
 from .._core.machine import once
 from .._core.modes import quiet
-from .._core.primitives import Primitive
+from ..extend import Primitive
 from .program import Equation, Value, effectful
 
 Array = np.ndarray[Any, np.dtype[Any]]

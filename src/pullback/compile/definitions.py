@@ -14,8 +14,7 @@ import numpy as np
 
 from .. import ops
 from .._core.modes import quiet
-from .._core.namespaces import ArrayFunctions
-from .._core.primitives import Primitive
+from ..extend import ArrayFunctions, Primitive
 from .inference import REDUCED, infer
 from .program import Equation, Value
 

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .._core.primitives import Carrier
+from .. import Tensor
 from .._tensor.tensor import Later
 from .cpython import UNNOTICED, version, version_place, within
 
@@ -88,7 +88,7 @@ def alike(old: Any, new: Any) -> bool:
     """Whether two tensors are read alike: of one shape and dtype, both without a history; or two floats."""
     if type(old) is float:
         return type(new) is float
-    if not (isinstance(old, Carrier) and isinstance(new, Carrier)):
+    if not (isinstance(old, Tensor) and isinstance(new, Tensor)):
         return False
     return (
         type(old) is type(new)

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import ops
+from .. import Tensor, ops
 from .._core.modes import FieldBlock, innermost, mode
-from .._core.primitives import zero
 from .._numerics.random import Moment, sources
-from .._tape.node import AccumulateGrad, count, leaf
+from .._tape.node import count, leaf
 from .._tape.recording import Tape
 from .._tape.walk import pull_back, youngest_first
-from .._tensor.tensor import Tensor
+from ..extend import zero
 from ..func.control import Runner
+from ..observe import AccumulateGrad
 from .costs import flops
 from .program import Equation, Program, Value, run
 from .recorder import Recorded, Recorder, RefusedError

@@ -17,10 +17,8 @@ from weakref import ref
 
 import numpy as np
 
-from .. import ops
+from .. import Tensor, ops
 from .._core.dtypes import default_numpy
-from .._core.primitives import Carrier
-from .._tensor.tensor import Tensor
 
 DOUBLE = np.dtype(np.float64)
 PARTIAL = {"truediv", "floordiv", "mod"}
@@ -87,7 +85,7 @@ class Number:
 
     def _with(self, name: str, primitive: Any, other: Any, *, swapped: bool = False) -> Any:
         operation = getattr(operator, name)
-        if isinstance(other, Carrier):
+        if isinstance(other, Tensor):
             operands = (self.beside(other), other)
             return operation(*(operands[::-1] if swapped else operands))
         if self._weak and type(other) not in (Number, int, float, bool):
@@ -164,7 +162,7 @@ def _comparison(name: str, primitive: Any) -> None:
     operation: Callable[[Any, Any], Any] = getattr(operator, name)
 
     def compare(self: Number, other: Any) -> Any:
-        if isinstance(other, Carrier):
+        if isinstance(other, Tensor):
             return operation(self.beside(other), other)
         if not isinstance(other, (Number, int, float)):
             return NotImplemented

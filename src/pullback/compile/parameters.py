@@ -10,8 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from .. import ops
-from .._core.primitives import Carrier
+from .. import Tensor, ops
 from ..vocabulary.arithmetic import pow as power, where
 from .numbers import Escaped, Number
 
@@ -83,6 +82,6 @@ def stand_ins(params: dict[str, Any]) -> list[Number]:
 def composed(primitive: Any, args: Any, params: dict[str, Any], found: list[Number]) -> Any:
     """An operation whose metadata hold numbers that stand for others, with these as operands; Escaped if it has no such form."""
     function = COMPOSED.get(primitive.name)
-    if function is None or not isinstance(args[0], Carrier) or args[0]._dtype.kind != "f":
+    if function is None or not isinstance(args[0], Tensor) or args[0]._dtype.kind != "f":
         raise Escaped(root for number in found for root in number.roots)
     return function(*args, **params)

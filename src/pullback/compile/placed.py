@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from .._core.trees import flatten, unflatten
-from .._tape.memory import owner, version
-from .._tensor.tensor import Tensor
+from .. import Tensor
+from .._tape.memory import owner
+from ..observe import version
+from ..utils.trees import flatten, unflatten
 from .compiled import Compiled, Prepared
 from .engines.libraries import Engine, engine
 from .engines.running import executed

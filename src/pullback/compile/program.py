@@ -15,7 +15,7 @@ import numpy as np
 
 from .._core import xp as _xp
 from .._core.modes import quiet
-from .._core.sites import Site
+from ..observe import Site
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

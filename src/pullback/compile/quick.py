@@ -13,15 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import ops
+from .. import Tensor, ops
 from .._core import dtypes
 from .._core.modes import NO_GRAD, RECORD, innermost, mode
-from .._core.primitives import Carrier
 from .._core.sites import generated
-from .._core.trees import LEAF, unflatten
 from .._tape.memory import protect
-from .._tape.node import AccumulateGrad, new
-from .._tensor.tensor import Tensor
+from .._tape.node import new
+from ..observe import AccumulateGrad
+from ..utils.trees import LEAF, unflatten
 from .layouts import order
 from .records import Argument, Fixed, Float, Gradient, Place, Rate, Scalar
 
@@ -110,7 +109,7 @@ class _FunctionText:
                     self._unless(f"a{i} is {self.constant(leaf)}")
                 elif reached:
                     self._unless(f"id(a{i}) not in {self.constant(reached)}")
-            elif isinstance(leaf, Carrier):
+            elif isinstance(leaf, Tensor):
                 raise NotImplementedError
             elif type(leaf) is float:
                 self._unless(

@@ -19,21 +19,21 @@ from weakref import ref
 
 import numpy as np
 
-from .. import ops
+from .. import Size, Tensor, ops
 from .._core.bfloat import is_bfloat
 from .._core.forks import exchanging
 from .._core.modes import changed, innermost, mode, quiet, refusals, state_asked
 from .._core.package import package
-from .._core.primitives import Primitive
-from .._core.shapes import Size, size_of
-from .._core.sites import caller, describe
+from .._core.shapes import size_of
+from .._core.sites import caller
 from .._core.xp import replay
 from .._numerics.random import Moment, source
 from .._tape.memory import bounds
 from .._tape.recording import Operation
 from .._tape.views import pieces
-from .._tensor.tensor import Tensor
+from ..extend import Primitive
 from ..interpreters import Boxed, Interpreter
+from ..observe import describe
 from .cpython import profile_function, set_profile_function
 from .deferred import LARGE, Deferred, begins, foreseen
 from .definitions import counted

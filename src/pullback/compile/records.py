@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .._core.trees import LEAF, Structure
-from .._tape.node import AccumulateGrad, grad_of, leaf_of
+from .._tape.node import grad_of, leaf_of
+from ..observe import AccumulateGrad
+from ..utils.trees import LEAF, Structure
 from .holders import Holder
 from .numbers import DOUBLE
 from .program import Program

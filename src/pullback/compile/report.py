@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._numerics.blocks import get_num_threads, pieces
+from .. import get_num_threads
+from .._numerics.blocks import pieces
 from . import store
 
 WIDTH = 100

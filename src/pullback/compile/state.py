@@ -31,9 +31,8 @@ from typing import Any
 
 import numpy as np
 
-from .._core.primitives import Carrier
-from .._numerics.random import Generator
-from .._tape.node import AccumulateGrad
+from .. import Generator, Tensor
+from ..observe import AccumulateGrad
 from . import cpython, holders
 from .holders import PLAIN, Holder, attached, is_scalar
 
@@ -162,7 +161,7 @@ class State:
         self.unknown = self.unknown or f"the function {reason}"
 
     def _visit(self, value: Any) -> None:
-        if isinstance(value, Carrier):
+        if isinstance(value, Tensor):
             self.tensors.append(value)
             self._todo.append(type(value))
             self._todo.extend(hooks_on(value))

@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from .._core.sites import Site, describe, place_and_text
+from .._core.sites import place_and_text
+from ..observe import Site, describe
 from .naming import Identifiers, comment, number
 from .program import Array, Equation, Program, Value
 from .references import UnwritableError, array

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from .._core import xp as _xp
-from .._core.primitives import Primitive
+from ..extend import Primitive
 from .keys import of_entry
 from .program import Program, Value
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .. import Tensor
 from .._core.modes import mode
-from .._core.primitives import Carrier, general
-from .._tensor.tensor import Tensor
+from ..extend import general
 
 Again = Callable[[Any], list[Any] | None]
 Back = Callable[[Any, Sequence[Any]], list[Any]]
@@ -22,7 +22,7 @@ def _pulled(xp: Any, g: Any, arrays: Any, *, back: Back, strong: bool, again: Ag
                 "the other way round: compute the loss and its gradient in one block"
             )
         return [None if each is None else each._array for each in found]
-    if any(isinstance(value, Carrier) and value.level >= 0 for value in (*g, *arrays)):
+    if any(isinstance(value, Tensor) and value.level >= 0 for value in (*g, *arrays)):
         found = None if again is None else again(g)
         if found is None:
             raise RuntimeError(
@@ -46,7 +46,7 @@ def recorded(args: Sequence[Any], outputs: Sequence[Any], back: Back, again: Aga
     `back` gives the gradients of `args`, None for those that have none, from the cotangents and what `args` were; `again`
     the same from the cotangents as tensors with a history, or None where it cannot.
     """
-    edges = [arg._node if isinstance(arg, Carrier) else None for arg in args]
+    edges = [arg._node if isinstance(arg, Tensor) else None for arg in args]
     tape: Any = Tensor.interpreter
     params = {"back": back, "strong": mode.get().strong_zeros} | ({} if again is None else {"again": again})
     results: tuple[Any, ...] = tape.record(COMPILED, args, edges, tuple(outputs), params, conjugated=False)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..._numerics.blocks import get_num_threads
+from ... import get_num_threads
 from ...ops.alignment import IMPOSSIBLE, MOST
 from ..mathematics.exponentials import exp, exp_of_share
 from ..mathematics.lanes import IRValue

@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops
+from ... import Tensor, ops
 from ..._core.machine import ENOUGH, FEW, always, budget, counts
 from ..._core.modes import NO_GRAD, mode
 from ..._core.namespaces import of_users
-from ..._core.primitives import Primitive
-from ..._tensor.tensor import Tensor
+from ...extend import Primitive
 from .. import cpython
 from ..keys import of_entry
 from ..passes import simplify

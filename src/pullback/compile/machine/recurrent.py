@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..._numerics.blocks import get_num_threads
+from ... import get_num_threads
 from ...ops.recurrent import Sizes, in_order
 from ..mathematics.arithmetic import maximum
 from ..mathematics.exponentials import sigmoid, tanh

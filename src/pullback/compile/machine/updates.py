@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops
+from ... import Tensor, ops
 from ..._core.machine import ENOUGH, always, budget, counts
 from ..._core.modes import NO_GRAD, mode
-from ..._tensor.tensor import Tensor
 from ..program import Array, Program
 from ..recorder import CaptureError, Recorder, RefusedError
 from . import elements, library, native, pool
