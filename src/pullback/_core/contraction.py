@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from . import machine
 
 if TYPE_CHECKING:
-    from .typing import Array
+    from .typing import Array, Threshold
 
 
-LEAST = 256
+LEAST: Threshold = 256
 """The number of elements of both operands from which a product of matrices costs less than NumPy's einsum."""
 
 

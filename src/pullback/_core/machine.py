@@ -20,7 +20,7 @@ from .lazy import PROVIDERS, provider
 if TYPE_CHECKING:
     from .dtypes import NumpyType
     from .primitives import Function, Primitive
-    from .typing import Array, Params
+    from .typing import Array, Params, Threshold
 
 
 def installed() -> bool:
@@ -153,9 +153,12 @@ def repeatable() -> Iterator[None]:
                 budget.chosen = "auto"
 
 
-SHORTEST, LONGEST = 16, 1 << 14
+SHORTEST: Threshold = 16
+LONGEST: Threshold = 1 << 14
 """The shortest and the longest rows for which there is machine code: longer sums need more accurate algorithms."""
-FEW, WORTH, LARGE = 1 << 6, 1 << 12, 1 << 19
+FEW: Threshold = 1 << 6
+WORTH: Threshold = 1 << 12
+LARGE: Threshold = 1 << 19
 """Sizes of arrays above which machine code pays off: for functions on which NumPy spends microseconds even for a few elements,
 for functions of several steps, and for those whose NumPy code is as good."""
 COSTLY: set[object] = set()
@@ -240,7 +243,7 @@ def way(primitive: Primitive, place: int | None = None) -> Function:
     return by
 
 
-STEP = 1 << 14
+STEP: Threshold = 1 << 14
 """The size of a parameter above which machine code pays off for the step of an optimizer that remembers one array or none."""
 
 
@@ -275,7 +278,8 @@ def rows(x: Any, size: int) -> Any:
     return module("rows").plan(x.size // size, size, x.dtype)
 
 
-SHORT_COLUMNS, INNER = 1 << 8, 1 << 13
+SHORT_COLUMNS: Threshold = 1 << 8
+INNER: Threshold = 1 << 13
 """The size of an array from which compiled code pays off for columns of matrices in it, and the most that a matrix may have."""
 
 
@@ -302,7 +306,7 @@ def inner(a: Array, b: Array) -> Array | None:
     return None if code is None else code(a, y=b, keepdims=False)
 
 
-MOVED = 1 << 20
+MOVED: Threshold = 1 << 20
 """The number of bytes above which several threads copy an array: below, starting them takes longer than NumPy's copy."""
 
 
@@ -339,7 +343,7 @@ def accumulates(values: Array) -> bool:
     return values.dtype.char in "fd" and _moves(4 * values.size, 4 * WORTH)
 
 
-ALIGNED = 1 << 10
+ALIGNED: Threshold = 1 << 10
 """The number of states, over all steps and sequences, above which compiled code pays off for alignments."""
 
 
@@ -350,15 +354,16 @@ def aligns(reached: Any) -> bool:
     return reached.flags.c_contiguous and _enough(64 * reached.size if counts() else 0)
 
 
-BATCHED = 1 << 9
+BATCHED: Threshold = 1 << 9
 """The size of the left factors above which compiled code is considered for a batch of products."""
-FACTOR = 1 << 11
+FACTOR: Threshold = 1 << 11
 """The size of the left factor above which compiled code is considered for a matrix product."""
 PRODUCTS = 1 << 31
 """The number of multiplications, over all such products, after which code is compiled: some hundredths of a second of work."""
 
 
-BUSY, SPREAD = 1 << 13, 1 << 18
+BUSY: Threshold = 1 << 13
+SPREAD: Threshold = 1 << 18
 """The number of elements of a factor, and that of multiplications, from which on BLAS may use several threads."""
 
 

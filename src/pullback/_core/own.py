@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from .._tape.node import Node
     from .dtypes import NumpyType
     from .primitives import Primitive
-    from .typing import Namespace, Result, Saved, Value
+    from .typing import Namespace, Result, Saved, Threshold, Value
 
 
 ndarray = np.ndarray
 Function = Callable[..., Any]
 NUMBERS = (bool, int, float, complex)
-MOST = 1 << 20
+MOST: Threshold = 1 << 20
 """The number of elements up to which the first call looks whether its arguments were written."""
 
 

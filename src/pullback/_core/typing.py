@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     Target: TypeAlias = Tensor | GradientEdge
     Targets: TypeAlias = Target | Iterable[Target]
     MemoryFormat: TypeAlias = memory_format
+    Threshold: TypeAlias = int
+    """A size from which on, or up to which, something is computed in another way: tests run at both sides, or lower it."""
     Params: TypeAlias = dict[str, Any]
 
     Value: TypeAlias = Tensor | Array

@@ -31,7 +31,7 @@ from .lazy import PROVIDERS, provider
 if TYPE_CHECKING:
     from .dtypes import NumpyType
     from .primitives import Function, Primitive
-    from .typing import Array, Operations, Params, Value
+    from .typing import Array, Operations, Params, Threshold, Value
 
 NUMPY = """abs add all any bitwise_and bitwise_or bitwise_xor ceil conj cos cosh divide equal exp expand_dims expm1 floor
     floor_divide greater greater_equal isfinite isinf isnan less less_equal log log1p logical_and logical_not
@@ -93,9 +93,11 @@ _add: Any = np.add.reduce  # (x, axis, dtype, out, keepdims): np.sum without its
 
 
 HALF = np.dtype(np.float16)
-LONG, BLOCK = 1 << 15, 512
-SMALL = 1 << 13  # elements up to which BLAS multiplies a matrix and a vector in one thread
-SHORT, NARROW = 128, 32  # elements of a row up to which BLAS adds it in less time than NumPy, and than compiled code
+LONG: Threshold = 1 << 15
+BLOCK: Threshold = 512
+SMALL: Threshold = 1 << 13  # elements up to which BLAS multiplies a matrix and a vector in one thread
+SHORT: Threshold = 128
+NARROW: Threshold = 32  # elements of a row up to which BLAS adds it in less time than NumPy, and than compiled code
 
 
 @functools.lru_cache(maxsize=256)
@@ -389,7 +391,7 @@ def index_add(g: Array, *arrays: Array, spec: tuple[object, ...], shape: tuple[i
     return out
 
 
-FLAT = 1 << 8  # values from which on `ufunc.at` is quicker with flat indices
+FLAT: Threshold = 1 << 8  # values from which on `ufunc.at` is quicker with flat indices
 
 
 def combine_along(ufunc: np.ufunc, out: Array, indices: Array, values: Array, *, axis: int) -> None:
@@ -663,7 +665,7 @@ def sign(x: Array) -> Array:
     return np.subtract(x > zero, x < zero, dtype=x.dtype)
 
 
-VECTORS = 1 << 11  # elements from which on it pays to choose the loops that NumPy vectorises
+VECTORS: Threshold = 1 << 11  # elements from which on it pays to choose the loops that NumPy vectorises
 
 
 def relu(x: Array) -> Array:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Protocol
 
-    from .._core.typing import Array, Numeric, NumpyType
+    from .._core.typing import Array, Numeric, NumpyType, Threshold
 
     class OfNumber(Protocol):
         """A function of a number."""
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 ARRAYS: Formulas = sys.modules[__name__]
 """This module as what formulas are given."""
 
-FEW = 1 << 10  # up to this size all terms of a sum are computed at once; more would exceed the cache
+FEW: Threshold = 1 << 10  # up to this size all terms of a sum are computed at once; more would exceed the cache
 
 exp, log, sqrt, floor, rint, copysign, where = np.exp, np.log, np.sqrt, np.floor, np.rint, np.copysign, np.where
 maximum, minimum = np.maximum, np.minimum

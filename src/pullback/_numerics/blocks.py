@@ -13,13 +13,17 @@ import queue
 import threading
 from array import array
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._core import forks, machine
 from .._core.modes import quiet
 from . import blas
 
-BLOCK = 1 << 19
+if TYPE_CHECKING:
+    from .._core.typing import Threshold
+
+
+BLOCK: Threshold = 1 << 19
 """Bytes of an array per piece: with smaller pieces, threads wait for the GIL between NumPy's calls."""
 
 Piece = Callable[[int, int], None]

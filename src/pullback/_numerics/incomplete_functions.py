@@ -23,11 +23,11 @@ from .gamma_functions import LARGE, lgamma, polygamma, stirling_correction
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .._core.typing import Array, Same
+    from .._core.typing import Array, Same, Threshold
 
 STEP = 0.06  # of the trapezoidal rule
 NEGLIGIBLE = 45.0  # exp(-45) is negligible compared to 1
-BLOCK = 256  # the number of integrals computed at a time
+BLOCK: Threshold = 256  # the number of integrals computed at a time
 
 
 def moment(order: tuple[int, int], slope: Callable[[int, int], Same]) -> Same | float:

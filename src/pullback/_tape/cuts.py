@@ -24,7 +24,7 @@ from .._core.sites import Site, caller, internal, user_frame
 from .node import Node, count
 
 if TYPE_CHECKING:
-    from .._core.typing import Tensor
+    from .._core.typing import Tensor, Threshold
     from .._tensor.attributes import Attributes
 
 
@@ -51,7 +51,7 @@ class Cut:
         return self.reason in HIDING
 
 
-REACH = 8
+REACH: Threshold = 8
 recent: collections.deque[Cut] = collections.deque(maxlen=1024)
 """The latest cuts, for `reasons`: the value itself may no longer exist when its gradient is found to be missing."""
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from types import EllipsisType
     from typing import TypeAlias
 
-    from .._core.typing import Array, NumpyType, Operations, Shaped, Tensor
+    from .._core.typing import Array, NumpyType, Operations, Shaped, Tensor, Threshold
     from ..compile.machine.convolution import ConvolutionPlan
     from ..compile.machine.depthwise import DepthwisePlan
 
@@ -41,15 +41,17 @@ if TYPE_CHECKING:
 
 Sizes = tuple[int, ...]
 
-FEW = 6
+FEW: Threshold = 6
 """Below this number of channels, windows are stored as columns instead of rows."""
-WORTH = 1 << 18
+WORTH: Threshold = 1 << 18
 """Above this number of multiplications, compiled code pays off."""
 SHARES = 8
 """The largest number of partial sums, each computed by one thread and added at the end."""
-LAID, TABLE = 1 << 22, 1 << 17
+LAID = 1 << 22
+TABLE: Threshold = 1 << 17
 """The approximate size in bytes of the columns that compiled code adds to images at a time; the most elements of a channel's."""
-NARROWEST, ADDITION = 8, 16
+NARROWEST = 8
+ADDITION: Threshold = 16
 """The multiplications that a window's element is worth in compiled code: for how many results at least; to add it to an image."""
 
 

@@ -23,10 +23,10 @@ from .exponentials import slopes_of_rows, softmax_of_rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .._core.typing import Array, Operations, Tensor
+    from .._core.typing import Array, Operations, Tensor, Threshold
 
-HEADS = 1 << 18  # bytes of the scores of several heads that are processed as one block
-PIECE = 1 << 20  # bytes of the scores of one head in a block of queries; also of weights that may be saved
+HEADS: Threshold = 1 << 18  # bytes of the scores of several heads that are processed as one block
+PIECE: Threshold = 1 << 20  # bytes of the scores of one head in a block of queries; also of weights that may be saved
 SEVERAL = 8  # number of tasks to aim for, where the queries of a head can be divided
 
 Place = tuple[slice, ...]

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from .._core.primitives import Function
-    from .._core.typing import Array, Operations, Tensor
+    from .._core.typing import Array, Operations, Tensor, Threshold
 
     KnownLosses: TypeAlias = tuple[Array, Array, Array]
 
-LARGE = 1 << 12  # from this size on, a copy of the exponentials costs less than NumPy's maximum of each row
-FEW = 32  # rows up to which NumPy's maximum of each takes less than argmax and what it finds
-LONGEST = 1 << 14  # longer sums are computed by `_xp.sum`, which keeps the rounding error small
+LARGE: Threshold = 1 << 12  # from this size on, a copy of the exponentials costs less than NumPy's maximum of each row
+FEW: Threshold = 32  # rows up to which NumPy's maximum of each takes less than argmax and what it finds
+LONGEST: Threshold = 1 << 14  # longer sums are computed by `_xp.sum`, which keeps the rounding error small
 
 # Bounds of sums of exponentials that need no shift by the maximum: above them, the logarithm loses digits or the sum
 # approaches overflow; below them, underflow may drop exponentials that matter.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from .._core.primitives import Function
-    from .._core.typing import Array, OfComplex, Operations, Tensor
+    from .._core.typing import Array, OfComplex, Operations, Tensor, Threshold
 
 
 def _scatter_forward(x: Array, src: Array, indices: Array, *, axis: int, label: str = "") -> Array:
@@ -100,7 +100,7 @@ def _places(title: str) -> _Scatters:
     return {"inputs": ("x", "src", "indices"), "title": lambda axis, label=title, nans=False: label}
 
 
-SMALL = 1 << 12  # masks of at most this many elements are saved
+SMALL: Threshold = 1 << 12  # masks of at most this many elements are saved
 
 
 @functools.lru_cache(maxsize=64)
@@ -130,7 +130,7 @@ def _triu(x: Array, *, k: int) -> Array:
     return _xp.in_order(kept)
 
 
-LARGEST_MASK = 1 << 16
+LARGEST_MASK: Threshold = 1 << 16
 """Elements of a mask that a program has as a constant."""
 
 

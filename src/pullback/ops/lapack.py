@@ -18,12 +18,14 @@ import numpy as np
 from .._numerics import blas
 
 if TYPE_CHECKING:
-    from .._core.typing import Array
+    from .._core.typing import Array, Threshold
 
 Result = TypeVar("Result")
 
-BLOCK = 48  # columns factorised one by one, before matrix products update the rest
-FEWEST = 16  # rows from which BLAS solves the triangular systems of a stack: a call takes as long as NumPy for fewer
+BLOCK: Threshold = 48  # columns factorised one by one, before matrix products update the rest
+FEWEST: Threshold = (
+    16  # rows from which BLAS solves the triangular systems of a stack: a call takes as long as NumPy for fewer
+)
 
 
 class LinAlgError(RuntimeError):

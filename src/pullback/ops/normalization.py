@@ -19,15 +19,15 @@ from .._core.xp import RAW
 from .._numerics import blocks
 
 if TYPE_CHECKING:
-    from .._core.typing import Array, NumpyType, Operations, Same, Tensor
+    from .._core.typing import Array, NumpyType, Operations, Same, Tensor, Threshold
     from ..compile.machine.tasks import BoundKernels
 
 Result = TypeVar("Result")
 
-FEW = 1 << 10  # shorter sums are computed by `_xp.sum`, which has less overhead
-LONGEST = 1 << 14  # longer sums are computed by `_xp.sum`, which keeps the rounding error small
-MERGED = 1 << 14  # from this size on, summing rows separately and merging the sums pays off
-SHORTEST = 1 << 6  # minimum length of partial sums: `einsum` has a fixed cost for each
+FEW: Threshold = 1 << 10  # shorter sums are computed by `_xp.sum`, which has less overhead
+LONGEST: Threshold = 1 << 14  # longer sums are computed by `_xp.sum`, which keeps the rounding error small
+MERGED: Threshold = 1 << 14  # from this size on, summing rows separately and merging the sums pays off
+SHORTEST: Threshold = 1 << 6  # minimum length of partial sums: `einsum` has a fixed cost for each
 
 
 class _Plan(NamedTuple):

@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from .._core.primitives import Function
-    from .._core.typing import Array, NumpyType, Operations, Tensor
+    from .._core.typing import Array, NumpyType, Operations, Tensor, Threshold
     from ..compile.machine.pooling import PoolingPlan
 
     Place: TypeAlias = tuple[slice | EllipsisType, ...] | EllipsisType
 
-SHORT = 4
+SHORT: Threshold = 4
 """Up to this number of windows in a line, tiles are copied to one long array per window element."""
 
-WORTH = 1 << 12
+WORTH: Threshold = 1 << 12
 """Above this number of elements, compiled code pays off; smaller images use a table of all window elements."""
-BYTES = 1 << 8
+BYTES: Threshold = 1 << 8
 """From this number of window elements on, their index does not fit into one byte."""
 
 Meeting = tuple[slice, slice]  # slices of the output positions, and of the input elements that one step covers there

@@ -21,11 +21,12 @@ from .._core.primitives import general
 from .._core.xp import RAW
 
 if TYPE_CHECKING:
-    from .._core.typing import Array, Operations, Tensor
+    from .._core.typing import Array, Operations, Tensor, Threshold
 
 Sizes = tuple[int, ...]
 
-WORTH, STEP = 1 << 18, 1 << 14
+WORTH: Threshold = 1 << 18
+STEP: Threshold = 1 << 14
 """Above this number of multiplications compiled code pays off; the second is the overhead of a step of NumPy calls."""
 
 

@@ -27,7 +27,7 @@ from ..vocabulary.complexes import view_as_real
 from .optimizer import Group, Loss, Optimizer, Options, State, as_float
 
 if TYPE_CHECKING:
-    from .._core.typing import Array, Namespace
+    from .._core.typing import Array, Namespace, Threshold
 
 Formula = Callable[..., None]
 Rule = tuple[Formula, tuple[Any, ...]]
@@ -265,7 +265,7 @@ def _complete(rule: Formula, group: Group) -> Formula:
 # Carrying out
 
 
-LARGE = 1 << 17
+LARGE: Threshold = 1 << 17
 """Above this number of elements, a formula is computed in blocks that fit the cache."""
 
 

@@ -20,7 +20,7 @@ from .decompositions import constant, require_same_dtype
 from .promotion import binary, cast, together
 
 if TYPE_CHECKING:
-    from .._core.typing import Tensor
+    from .._core.typing import Tensor, Threshold
 
 # Sums over axes
 
@@ -280,7 +280,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     return ops.index(input, places, spec=(_xp.array,))
 
 
-FEW = 1 << 10  # pairs, up to which their coordinates are added along a last axis
+FEW: Threshold = 1 << 10  # pairs, up to which their coordinates are added along a last axis
 
 
 @of_pairs

@@ -18,9 +18,9 @@ from .._tape.shortcuts import is_primitive
 from .promotion import broadcast, category, common, fractional, inexact, together
 
 if TYPE_CHECKING:
-    from .._core.typing import Tensor, TensorLike
+    from .._core.typing import Tensor, TensorLike, Threshold
 
-MOST_TERMS = 1 << 27
+MOST_TERMS: Threshold = 1 << 27
 """The largest number of terms that `mvlgamma` adds."""
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -20,7 +20,11 @@ from .elements import KINDS
 from .tasks import BoundKernel, TaskEmitter
 from .writing import Array
 
-SHARED = 1 << 16
+if TYPE_CHECKING:
+    from ..._core.typing import Threshold
+
+
+SHARED: Threshold = 1 << 16
 """The number of states, over all steps and sequences, from which on threads share the work."""
 COMMON = "count steps sequences size classes tasks out".split()
 

@@ -13,7 +13,7 @@ import functools
 import math
 import operator
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -25,9 +25,13 @@ from .indices import strides
 from .tasks import BoundKernel, TaskEmitter, lanes
 from .writing import Array
 
+if TYPE_CHECKING:
+    from ..._core.typing import Threshold
+
+
 LARGEST = 1 << 22
 """The largest frame in bytes."""
-TASK = 1 << 17
+TASK: Threshold = 1 << 17
 """The approximate number of multiplications in a task."""
 LINES = 4
 """The number of lines of results that are computed together."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -18,9 +18,14 @@ from . import native
 from .tasks import BoundKernel, TaskEmitter
 from .writing import Array
 
-SHORTEST = 1 << 6
+if TYPE_CHECKING:
+    from ..._core.typing import Threshold
+
+
+SHORTEST: Threshold = 1 << 6
 """The shortest row in bytes: NumPy is as fast for shorter ones."""
-TASK, SEVERAL = 1 << 16, 4
+TASK: Threshold = 1 << 16
+SEVERAL: Threshold = 4
 """The approximate size of a task in bytes, and the number of tasks above which threads share them."""
 KINDS = {4: "i32", 8: "i64"}
 """The kind as which elements of a size are reversed."""

@@ -11,7 +11,7 @@ import contextlib
 import functools
 import math
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from llvmlite import ir
@@ -24,9 +24,14 @@ from .elements import KINDS
 from .tasks import BoundKernels, TaskEmitter, lanes
 from .writing import Array
 
+if TYPE_CHECKING:
+    from ..._core.typing import Threshold
+
+
 MOST = 1 << 18
 """The largest table; it should stay in the cache for all images."""
-TASK, SEVERAL = 1 << 13, 8
+TASK: Threshold = 1 << 13
+SEVERAL: Threshold = 8
 """The approximate number of elements in a task, and the number of tasks above which threads share them."""
 PLANES = "x plane taps offsets places units tasks".split()
 """The first words of every table; a unit is a plane, or several small ones."""

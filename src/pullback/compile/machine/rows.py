@@ -10,7 +10,7 @@ import functools
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,12 @@ from .reducing import across, combine, identity
 from .tasks import BoundKernels, TaskEmitter
 from .writing import Array
 
-TASK, SEVERAL = 1 << 14, 4
+if TYPE_CHECKING:
+    from ..._core.typing import Threshold
+
+
+TASK: Threshold = 1 << 14
+SEVERAL: Threshold = 4
 """The approximate number of elements in a task, and the number of tasks above which threads share them."""
 TOGETHER = 4
 """The number of accumulators of a sum, in registers."""

@@ -12,7 +12,7 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -25,13 +25,18 @@ from .reducing import Accumulator, across, combine, identity, kind_of
 from .tasks import BoundKernels, TaskEmitter
 from .writing import Array
 
-TASK = 1 << 15
+if TYPE_CHECKING:
+    from ..._core.typing import Threshold
+
+
+TASK: Threshold = 1 << 15
 """The approximate number of elements in a task."""
 TOGETHER, TURNS = 4, 8
 """The number of accumulators, in registers, and the iterations in a block of a sum."""
 STRIP, STACKED = 1 << 10, 8
 """The number of adjacent results that are computed together, and of rows that are combined in registers."""
-SEVERAL, MOST = 16, 1 << 9
+SEVERAL: Threshold = 16
+MOST = 1 << 9
 """The number of parts aimed at where rows are combined, and the largest number of parts of a row."""
 SUBNORMAL = 54
 """The power of two that makes any subnormal double normal."""
