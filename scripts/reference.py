@@ -35,8 +35,8 @@ MODULES = (
     "autograd.functional autograd.graph compat.autograd compat.torch compile distributions "
     "distributions.constraints explain extend fft files func interop.einops interop.scipy "
     "interpreters linalg masked nn nn.functional nn.init "
-    "nn.utils nn.utils.parametrizations nn.utils.parametrize nn.utils.prune nn.utils.rnn optim optim.lr_scheduler "
-    "optim.swa_utils signal.windows sparsity special utils.checkpoint utils.data"
+    "nn.utils nn.utils.parametrizations nn.utils.parametrize nn.utils.prune nn.utils.rnn observe optim optim.lr_scheduler "
+    "optim.swa_utils program signal.windows sparsity special utils.checkpoint utils.data utils.trees"
 ).split()
 # What these modules have from others, for users of torch's names
 ALSO = {
@@ -45,6 +45,15 @@ ALSO = {
         CheckpointPolicy SelectiveCheckpointContext check_backward_validity checkpoint checkpoint_sequential
         create_selective_checkpoint_contexts detach_variable noop_context_fn set_checkpoint_debug_enabled
         set_checkpoint_early_stop""",
+}
+# What some names of types in sources stand for; stubs have that in their place, too
+ALIASES = {
+    node.target.id: ast.unparse(node.value)
+    for node in ast.walk(ast.parse((SOURCE / "pullback" / "_core" / "typing.py").read_text(encoding="utf-8")))
+    if isinstance(node, ast.AnnAssign)
+    and isinstance(node.target, ast.Name)
+    and node.target.id in {"Dim", "Sizes", "Device"}
+    and node.value
 }
 # What is said of values, whose own docstrings are those of their types
 VALUES = {
@@ -127,8 +136,16 @@ def files(module: str) -> Iterator[Path]:
 def signatures(module: str, name: str, value: Any) -> list[str]:
     """The forms in which a function can be called, with the types of the stubs; none for what is no function."""
     if isinstance(value, type):
-        bases = [(base.__module__, base.__qualname__) for base in value.__mro__ if base is not object]
-        places = [(where, f"{kind}.{maker}") for where, kind in bases for maker in ("__init__", "__new__")]
+        makers = [
+            (base, maker) for base in value.__mro__[:-1] for maker in ("__init__", "__new__") if maker in vars(base)
+        ]
+        if (
+            makers
+            and (code := getattr(vars(makers[0][0])[makers[0][1]], "__code__", None))
+            and code.co_filename == "<string>"
+        ):
+            return [written(of_settings(value), bound=True)]
+        places = [(base.__module__, f"{base.__qualname__}.{maker}") for base, maker in makers]
     elif callable(value):
         inner = getattr(value, "__qualname__", name)
         places = (
@@ -141,9 +158,25 @@ def signatures(module: str, name: str, value: Any) -> list[str]:
     for where, inner in places:
         for path in files(where):
             if forms := declared(path).get(inner):
-                overloads = [node for node in forms if node.decorator_list] if len(forms) > 1 else forms
+                overloads = [node for node in forms if "overload" in map(plain_name, node.decorator_list)]
                 return [written(node, "." in inner) for node in overloads or forms]
     return [called(value)]
+
+
+def plain_name(node: ast.expr) -> str:
+    """A name without the underscore that it has in stubs."""
+    return ast.unparse(node).lstrip("_")
+
+
+def of_settings(value: type) -> ast.FunctionDef:
+    """The declaration that the settings of a class make, whose `__init__` no file has."""
+    texts = []
+    for each in inspect.signature(value).parameters.values():
+        kind = each.annotation if isinstance(each.annotation, str) else inspect.formatannotation(each.annotation)
+        texts.append(f"{each.name}: {kind}" + ("" if each.default is each.empty else f" = {Default(each.default)!r}"))
+    declaration = ast.parse(f"def __init__(self, {', '.join(texts)}): ...").body[0]
+    assert isinstance(declaration, ast.FunctionDef)
+    return declaration
 
 
 def called(value: Any) -> str:
@@ -194,9 +227,11 @@ class Types(ast.NodeTransformer):
                 self.visit(each)
         return node
 
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        """A name, without the underscore that it has in stubs."""
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """A name, without the underscore that it has in stubs; what it stands for, if that says more."""
         name = node.id.lstrip("_")
+        if name in ALIASES:
+            return self.visit(ast.parse(ALIASES[name], mode="eval").body)
         module = "builtins." if hasattr(builtins, name) else "pullback." if name == "Tensor" else ""
         return ast.Name(module + name)
 

@@ -57,6 +57,7 @@ NAMES_WITH_DIGITS = [
     "l1_loss|smooth_l1_loss",
     "ReLU6|(Smooth)?L1Loss|L1Unstructured|l1_unstructured|Chi2",
     "im2col",
+    "get_privateuse1_backend_name",
 ]
 BAD_NAMES = re.compile(r"utils?|helper|misc|_impl(?![a-z])", re.IGNORECASE)
 TORCH_NAMES = {"utils", "utils.checkpoint", "optim.swa_utils"}  # modules that are there to have torch's names
@@ -234,7 +235,7 @@ def _is_given(function: ast.FunctionDef, name: str, defining: set[str]) -> bool:
     if function.name in GIVEN or any(ast.unparse(each).startswith("lowering(") for each in function.decorator_list):
         return True
     if room(name) == "ops":
-        return function.name in defining
+        return function.name in defining or name == "ops.namespace"
     if room(name) == "_numpy":
         return hasattr(np, function.name.strip("_"))
     return room(name) in GIVEN_PACKAGES and (function.name == "__init__" or not function.name.startswith("_"))
@@ -263,16 +264,30 @@ def test_few_lines_are_exceptions_from_checks(mark: str, most: int) -> None:
     assert found <= most, f"{found} lines have {mark!r}: remove a cause, not only its message"
 
 
-# the rooms whose types have been written; others follow
+# The rooms whose types have been written; others follow.
 ANY = {
+    "_core": 0.12,
+    "_numerics": 0.06,
     "_numpy": 0.09,
+    "_tape": 0.1,
+    "_tensor": 0.1,
     "array_api": 0.03,
     "autograd": 0.09,
     "command": 0.07,
     "distributed": 0.1,
     "distributions": 0.01,
-    "signal": 0.09,
+    "files": 0.09,
+    "func": 0.1,
+    "interop": 0.09,
+    "interpreters": 0.11,
+    "masked": 0.01,
+    "nn": 0.07,
+    "ops": 0.01,
+    "optim": 0.06,
+    "signal": 0.03,
     "sparsity": 0.1,
+    "testing": 0.09,
+    "utils": 0.11,
     "vocabulary": 0.1,
 }
 
@@ -429,6 +444,7 @@ EAGER = """
     _tape.writes
     _tensor
     _tensor.attributes
+    _tensor.flags
     _tensor.functions
     _tensor.nested
     _tensor.surface

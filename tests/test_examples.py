@@ -1,6 +1,8 @@
 """The examples: each runs, and what Ctrl-C leaves behind is gone on with as if nothing had happened."""
 
+import importlib
 import importlib.util
+import io
 import os
 import signal
 import subprocess
@@ -23,6 +25,7 @@ TRAINED = {
 }
 OTHERS = {"gaussian_process", "gaussian_mixture", "printing_tracer", "explaining"}
 SHARED = {"progress", "beside_torch"}
+PACKAGES = {"shape_tracer": "affine      (5, 3) (4, 3) (4,) -> (5, 4)  Linear", "program_graph": "v1 -> v5"}
 NEEDS = {"digits": "sklearn", "gaussian_process": "scipy", "gaussian_mixture": "scipy"}
 
 
@@ -31,12 +34,13 @@ def command(name: str, *arguments: str) -> list[str]:
     needed = NEEDS.get(name)
     if needed and importlib.util.find_spec(needed) is None:
         pytest.skip(f"{name}.py needs {needed}")
-    return [sys.executable, "-W", "error", str(EXAMPLES / f"{name}.py"), *arguments]
+    program = ["-m", name] if name in PACKAGES else [str(EXAMPLES / f"{name}.py")]
+    return [sys.executable, "-W", "error", *program, *arguments]
 
 
 def environment() -> dict[str, str]:
     """This process's, with the pullback that is tested."""
-    return {**os.environ, "PYTHONPATH": SOURCE, "PYTHONIOENCODING": "utf-8"}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([SOURCE, str(EXAMPLES)]), "PYTHONIOENCODING": "utf-8"}
 
 
 def run(folder: Path, name: str, *arguments: str) -> str:
@@ -50,6 +54,7 @@ def run(folder: Path, name: str, *arguments: str) -> str:
 
 def test_all_examples_are_tested() -> None:
     assert {path.stem for path in EXAMPLES.glob("*.py")} == TRAINED.keys() | OTHERS | SHARED
+    assert {path.parent.name for path in EXAMPLES.glob("*/__main__.py")} == PACKAGES.keys()
 
 
 @pytest.mark.parametrize("name", TRAINED)
@@ -74,6 +79,40 @@ def test_the_mixture_is_found(tmp_path: Path) -> None:
 def test_the_others_run(tmp_path: Path) -> None:
     assert "multiply" in run(tmp_path, "printing_tracer")
     assert "x.grad" in run(tmp_path, "explaining")
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_a_package_runs_by_itself(name: str, tmp_path: Path) -> None:
+    assert PACKAGES[name] in run(tmp_path, name)
+
+
+def test_a_traced_program_gets_its_own_gradients() -> None:
+    sys.path.insert(0, str(EXAMPLES))
+    try:
+        tracer = importlib.import_module("shape_tracer").ShapeTracer
+    finally:
+        sys.path.remove(str(EXAMPLES))
+    file = io.StringIO()
+    x = pullback.tensor([0.5, -1.0], requires_grad=True)
+    with tracer(file):
+        (x * x).sin().sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), 2 * x.detach().numpy() * np.cos(x.detach().numpy() ** 2), rtol=1e-6)
+    kinds = [line.split()[1] for line in file.getvalue().splitlines()]
+    assert kinds == ["multiply", "sin", "sum", "backward"]
+    assert all(line.startswith("test_examples.py:") for line in file.getvalue().splitlines())
+
+
+def test_an_exported_graph_has_the_whole_program() -> None:
+    sys.path.insert(0, str(EXAMPLES))
+    try:
+        dot = importlib.import_module("program_graph").dot
+    finally:
+        sys.path.remove(str(EXAMPLES))
+    text = dot(lambda x: (x.exp() * x).sum(), pullback.ones(3))
+    assert text.startswith("digraph program {")
+    assert text.endswith("}")
+    assert all(name in text for name in ("exp", "multiply", "sum", "test_examples.py:"))
+    assert text.count(" -> ") == 5  # four operands and the output
 
 
 def weights(path: Path) -> dict[str, np.ndarray]:

@@ -1,14 +1,18 @@
 """What pyproject.toml, the package, the workflows and the pages for contributors say of each other."""
 
 import re
+import runpy
 import tomllib
 from pathlib import Path
+
+import pytest
 
 import pullback
 
 ROOT = Path(__file__).parent.parent
 DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT, GROUPS = DECLARED["project"], DECLARED["dependency-groups"]
+CHANGED = runpy.run_path(str(ROOT / "scripts/changed"))
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 
 
@@ -99,3 +103,35 @@ def test_every_python_that_is_declared_is_tested() -> None:
     (tested,) = re.findall(r"^        python: \[(.*)\]$", text(".github/workflows/tests.yml"), re.MULTILINE)
     assert {*declared} <= {*re.findall(r'"([^"]*)"', tested)}
     assert "3.14t" in tested
+
+
+TEXT = """A = 1
+
+
+def f():
+    g()
+    return A
+
+
+class C:
+    B = 2
+
+    def m(self):
+        return f()
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "whole", "outside"),
+    [({5}, {4, 5, 6}, set()), ({1}, set(), {1}), ({2, 3}, set(), set()), ({6, 7, 10, 13}, {4, 5, 6, 12, 13}, {10})],
+)
+def test_a_changed_line_stands_for_its_function(lines, whole, outside):
+    assert CHANGED["functions"](TEXT, lines) == (whole, outside)
+
+
+def test_files_of_tests_are_reached_by_what_they_import_and_name():
+    assert CHANGED["of_tests"](["tests/optim/test_updates.py"]) == {"tests/optim/test_updates.py"}
+    by_table = CHANGED["of_tests"](["tests/layouts/thresholds.py"])
+    assert {"tests/layouts/test_thresholds.py", "tests/layouts/test_layouts.py"} <= by_table
+    assert "tests/optim/test_updates.py" not in by_table
+    assert "tests/test_project.py" in CHANGED["of_tests"](["CITATION.cff"])

@@ -49,6 +49,8 @@ DROPPED = {
     "pullback.custom_rules": {"Plan"},
     "pullback.distributions": {"INDEX"},
     "pullback.fft": {"Dims", "resized"},
+    "pullback.masked": {"Dim"},
+    "pullback.nn.grad": {"Convolution"},
     "pullback.nn.modules": {"LATER"},
 }
 

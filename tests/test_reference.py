@@ -44,6 +44,22 @@ def test_functions_say_what_they_take_and_give() -> None:
     assert len([match for match in ENTRIES if match[1] == "pullback.max"]) > 2  # the overloads
 
 
+def test_layers_and_optimizers_are_shown_with_all_their_arguments() -> None:
+    shown = {
+        match[1].rpartition(".")[2]: match[2]
+        for match in ENTRIES
+        if match[1].startswith(("pullback.nn.", "pullback.optim."))
+    }
+    assert shown["ReLU"] == "(inplace: builtins.bool=False)"
+    assert shown["CrossEntropyLoss"].endswith("reduction: builtins.str='mean', label_smoothing: builtins.float=0.0)")
+    sizes = "builtins.int | Sequence[builtins.int]"
+    assert shown["MaxPool2d"].startswith(f"(kernel_size: {sizes}, stride: {sizes} | None=None, padding: {sizes}=0")
+    assert shown["Conv2d"].startswith(f"(in_channels: builtins.int, out_channels: builtins.int, kernel_size: {sizes}")
+    assert "lr: builtins.float | pullback.Tensor=0.001" in shown["Adam"]
+    steps = reference.signatures("", "step", pullback.optim.Muon.step)
+    assert steps == ["(closure: None=None) -> None", "(closure: Callable[[], Loss]) -> Loss"]
+
+
 def test_a_docstring_becomes_sections_blocks_and_links() -> None:
     text = "A sum of `nn.Linear` and `x`.\n\nRaises\n------\nValueError\n    If there\n    is none.\n\n>>> 1 + 1\n2\n"
     assert reference.markdown(text, {"pullback.nn.Linear"}) == (

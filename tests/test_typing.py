@@ -148,6 +148,35 @@ def test_an_editor_completes(installed, text, wanted):
     assert wanted <= {each.name for each in found}
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("from pullback import nn\nnn.Conv2d(", "kernel_size: Sizes, stride: Sizes=1, padding: Sizes | str=0"),
+        ("from pullback import nn\nnn.MaxPool2d(", "kernel_size: Sizes, stride: Sizes | None=None"),
+        ("from pullback import nn\nnn.LazyLinear(", "out_features: int, bias: bool=True, device: Device | None=None"),
+        ("from pullback import nn\nnn.init.normal_(", "tensor: Tensor, mean: float=0.0, std: float=1.0"),
+        ("from pullback import optim\noptim.Adam(", "params: Params, lr: float | Tensor=1e-3"),
+        ("from pullback import optim\noptim.SGD([]).step(", "closure: None=None"),
+        ("from pullback import optim\noptim.LBFGS([]).step(", "closure: Callable[[], Loss]"),
+        (
+            "from pullback import optim\noptim.lr_scheduler.StepLR(",
+            "optimizer: Optimizer, step_size: int, gamma: float=0.1",
+        ),
+        ("import pullback as pb\npb.masked.sum(", "input: Tensor, dim: Dim=None, *, keepdim: bool=False"),
+    ],
+)
+def test_an_editor_shows_parameters_with_their_types(installed, text, wanted):
+    jedi = pytest.importorskip("jedi", reason="jedi is not installed: scripts/check has it")
+    environment = jedi.create_environment(installed / "environment", safe=False, env_vars=ENVIRONMENT)
+    lines = text.splitlines()
+    found = [
+        each.to_string()
+        for each in jedi.Script(text, environment=environment).get_signatures(len(lines), len(lines[-1]))
+    ]
+    assert any(wanted in each for each in found)
+    assert not any("Any" in each for each in found)
+
+
 def test_the_stubs_are_up_to_date():
     subprocess.run([sys.executable, ROOT / "scripts" / "stubs", "--check"], check=True)
 
@@ -160,7 +189,7 @@ def test_the_stubs_are_up_to_date():
         ('remove: str = "mutations"', 'remove: str = "views"', "functionalize"),
         ("lower: _Any, upper: _Any", "upper: _Any, lower: _Any", "fori_loop"),
         ("mode: bool = True) -> _Self", "mode: bool) -> _Self", "inference_mode.__new__"),
-        ("def linearize(", "def linearise(", "linearise"),
+        ("def checkpoint_loop(", "def checkpoint_loops(", "checkpoint_loops"),
     ],
 )
 def test_forms_that_are_written_out_have_the_arguments_of_the_source(tmp_path, written, changed, name):

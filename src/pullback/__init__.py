@@ -4,8 +4,8 @@ Tensors record what is done to them; `backward(gradient)` pulls a vector back th
 """
 
 import builtins as _builtins
+import typing as _typing
 from math import e, inf, nan, pi
-from typing import Any as _Any
 
 from ._core.lazy import PROVIDERS as _PROVIDERS, index as _index
 from ._core.tracebacks import install as _install
@@ -13,7 +13,7 @@ from ._tensor import functions as _functions, surface as _surface
 
 __version__ = "0.1.0"
 
-_MODULES = "array_api autograd compile distributed distributions explain extend fft files func interop interpreters linalg masked nn optim signal special testing utils"
+_MODULES = "array_api autograd compile distributed distributions explain extend fft files func interop interpreters linalg masked nn observe optim program signal special testing utils"
 
 # Names of rooms above the tensor, by the modules that define them; all others are in `_tensor.surface`
 _INDEX = {
@@ -39,7 +39,7 @@ _of_index, _dir, _others = _index(globals(), _INDEX, _MODULES)
 _PROVIDERS.update(
     {
         "machine code": "pullback.compile.machine",
-        "engines": "pullback.compile.engines.placed",
+        "engines": "pullback.compile.placed",
         "batches of cotangents": "pullback.func.rows",
         "numpy functions": "pullback._numpy",
         "array namespace": "pullback.array_api",
@@ -52,11 +52,62 @@ _PROVIDERS.update(
     }
 )
 
+if _typing.TYPE_CHECKING:  # for pullback's own packages above the tensor, which take names from here as others do
+    from ._core.dtypes import (
+        dtype as dtype,
+        finfo as finfo,
+        get_default_dtype as get_default_dtype,
+        set_default_dtype as set_default_dtype,
+    )
+    from ._core.machine import get_machine_code as get_machine_code, set_machine_code as set_machine_code
+    from ._core.modes import (
+        enable_grad as enable_grad,
+        inference_mode as inference_mode,
+        is_grad_enabled as is_grad_enabled,
+        no_grad as no_grad,
+    )
+    from ._core.placement import device as device, layout as layout, memory_format as memory_format
+    from ._core.shapes import Size as Size
+    from ._numerics.blocks import get_num_threads as get_num_threads, set_num_threads as set_num_threads
+    from ._numerics.random import Generator as Generator
+    from ._tensor.creation import (
+        arange as arange,
+        as_tensor as as_tensor,
+        empty as empty,
+        eye as eye,
+        from_numpy as from_numpy,
+        full as full,
+        scalar_tensor as scalar_tensor,
+        tensor as tensor,
+        zeros as zeros,
+    )
+    from ._tensor.sampling import (
+        bernoulli as bernoulli,
+        binomial as binomial,
+        multinomial as multinomial,
+        poisson as poisson,
+        rand as rand,
+        randn as randn,
+    )
+    from ._tensor.tensor import Tensor as Tensor
+    from .vocabulary.diagonals import diag_embed as diag_embed
+    from .vocabulary.functions import xlogy as xlogy
+    from .vocabulary.joining import broadcast_tensors as broadcast_tensors
+    from .vocabulary.shapes import cat as cat, stack as stack
+    from .vocabulary.special import (
+        digamma as digamma,
+        erf as erf,
+        erfinv as erfinv,
+        igamma as igamma,
+        lgamma as lgamma,
+        mvlgamma as mvlgamma,
+    )
+
 
 _install()
 
 
-def __getattr__(name: str) -> _Any:
+def __getattr__(name: str) -> _typing.Any:
     if name not in _FUNCTIONS:
         return _of_index(name)
     globals()[name] = found = _functions.function(name)

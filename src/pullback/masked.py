@@ -4,7 +4,10 @@ A mask is a bool tensor that broadcasts to the input: True for elements that are
 replaced by the identity element of the reduction, which is therefore the result if no element is included.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,13 +20,14 @@ from ._core.values import require_operand, require_tensor
 from .vocabulary import arithmetic, functions, reductions, scans, shapes, statistics
 from .vocabulary.promotion import cast, category, inexact
 
-Dim = int | tuple[int, ...] | list[int] | None
+if TYPE_CHECKING:
+    from ._core.typing import Array, Dim, DType, Tensor
 
 
 # Masks, and the replacements of excluded elements
 
 
-def _mask_of(name: str, input: Any, mask: Any) -> Any:
+def _mask_of(name: str, input: Tensor, mask: Tensor | Array | None) -> Tensor | Array | None:
     """The mask as bools, in a shape that broadcasts to the input's."""
     require_tensor(f"masked.{name}", "input", input)
     if mask is None:
@@ -39,13 +43,13 @@ def _mask_of(name: str, input: Any, mask: Any) -> Any:
     return mask if source.kind == "b" else ops.astype(mask, dtype=np.dtype(bool), source=source)
 
 
-def _filled(name: str, input: Any, mask: Any, number: float) -> Any:
+def _filled(name: str, input: Tensor, mask: Tensor | Array | None, number: float) -> Tensor:
     """The input with a number where the mask is False."""
     mask = _mask_of(name, input, mask)
     return input if mask is None else ops.where(mask, input, np.asarray(number, input._dtype))
 
 
-def _limit(input: Any, highest: bool) -> float:
+def _limit(input: object, highest: bool) -> float:
     """The highest or lowest number of the input's dtype."""
     if isinstance(input, Carrier) and input._dtype.kind in "biu":
         if input._dtype.kind == "b":
@@ -55,18 +59,25 @@ def _limit(input: Any, highest: bool) -> float:
     return np.inf if highest else -np.inf
 
 
-def _converted(input: Any, dtype: Any) -> Any:
+def _converted(input: Tensor, dtype: DType | None) -> Tensor:
     return input if dtype is None else cast(input, dtypes.as_dtype(dtype).numpy)
 
 
-def _axes(input: Any, dim: Dim) -> tuple[int, ...]:
+def _axes(input: Tensor, dim: Dim) -> tuple[int, ...]:
     return normalize_axes(None if isinstance(dim, tuple | list) and not dim else dim, input.ndim)
 
 
 # Reductions
 
 
-def sum(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+def sum(
+    input: Tensor,
+    dim: Dim = None,
+    *,
+    keepdim: bool = False,
+    dtype: DType | None = None,
+    mask: Tensor | Array | None = None,
+) -> Tensor:
     """The sum of the included elements, of all or along dims; 0 if there are none.
 
     >>> import pullback
@@ -78,7 +89,14 @@ def sum(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None
     return reductions.sum(filled, _axes(filled, dim), keepdim, dtype=dtype)
 
 
-def prod(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+def prod(
+    input: Tensor,
+    dim: Dim = None,
+    *,
+    keepdim: bool = False,
+    dtype: DType | None = None,
+    mask: Tensor | Array | None = None,
+) -> Tensor:
     """The product of the included elements, of all or along dims; 1 if there are none.
 
     An empty list of dims, `[]`, means no dims, as in torch; an empty tuple `()` means all dims, as in its other
@@ -99,7 +117,14 @@ def prod(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = Non
     return result
 
 
-def amax(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+def amax(
+    input: Tensor,
+    dim: Dim = None,
+    *,
+    keepdim: bool = False,
+    dtype: DType | None = None,
+    mask: Tensor | Array | None = None,
+) -> Tensor:
     """The largest included element, of all or along dims; -inf if there is none.
 
     >>> import pullback
@@ -110,7 +135,14 @@ def amax(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = Non
     return reductions.amax(filled, _axes(filled, dim), keepdim)
 
 
-def amin(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+def amin(
+    input: Tensor,
+    dim: Dim = None,
+    *,
+    keepdim: bool = False,
+    dtype: DType | None = None,
+    mask: Tensor | Array | None = None,
+) -> Tensor:
     """The smallest included element, of all or along dims; inf if there is none.
 
     >>> import pullback
@@ -121,7 +153,14 @@ def amin(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = Non
     return reductions.amin(filled, _axes(filled, dim), keepdim)
 
 
-def argmax(input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+def argmax(
+    input: Tensor,
+    dim: int | None = None,
+    *,
+    keepdim: bool = False,
+    dtype: DType | None = None,
+    mask: Tensor | Array | None = None,
+) -> Tensor:
     """The index of the largest included element, in the flattened tensor or along a dim.
 
     As in torch the result has the dtype of the input, or the given one: convert it to use it as an index.
@@ -134,7 +173,14 @@ def argmax(input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: 
     return _located("argmax", reductions.argmax, filled, dim, keepdim, dtype)
 
 
-def argmin(input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+def argmin(
+    input: Tensor,
+    dim: int | None = None,
+    *,
+    keepdim: bool = False,
+    dtype: DType | None = None,
+    mask: Tensor | Array | None = None,
+) -> Tensor:
     """The index of the smallest included element, as `argmax`.
 
     >>> import pullback
@@ -145,19 +191,28 @@ def argmin(input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: 
     return _located("argmin", reductions.argmin, filled, dim, keepdim, dtype)
 
 
-def _located(name: str, locate: Any, input: Any, dim: int | None, keepdim: bool, dtype: Any) -> Any:
+def _located(
+    name: str, locate: Callable[..., Tensor], input: Tensor, dim: int | None, keepdim: bool, dtype: DType | None
+) -> Tensor:
     place = None if dim is None else normalize_axis(dim, input.ndim, name)
     return _converted(cast(locate(input, place, keepdim), input._dtype), dtype)
 
 
-def _count(input: Any, mask: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
+def _count(input: Tensor, mask: Tensor | Array | None, axes: tuple[int, ...], keepdim: bool) -> Tensor:
     """The number of included elements."""
     ones = np.ones((), np.int64)
     counted = ones if mask is None else ops.astype(mask, dtype=ones.dtype, source=np.dtype(bool))
     return ops.sum(ops.broadcast_to(counted, shape=tuple(input.shape)), axis=axes, keepdims=keepdim)
 
 
-def mean(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+def mean(
+    input: Tensor,
+    dim: Dim = None,
+    *,
+    keepdim: bool = False,
+    dtype: DType | None = None,
+    mask: Tensor | Array | None = None,
+) -> Tensor:
     """The mean of the included elements, of all or along dims; NaN if there are none.
 
     >>> import pullback
@@ -178,7 +233,14 @@ def mean(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = Non
     return arithmetic.div(sum(input, axes, keepdim=keepdim, mask=mask), _count(input, mask, axes, keepdim))
 
 
-def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+def median(
+    input: Tensor,
+    dim: int = -1,
+    *,
+    keepdim: bool = False,
+    dtype: DType | None = None,
+    mask: Tensor | Array | None = None,
+) -> Tensor:
     """The lower median along a dim of the included elements that are not NaN; NaN if there are none.
 
     >>> import pullback
@@ -197,8 +259,14 @@ def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = Non
 
 
 def norm(
-    input: Any, ord: float | None = 2.0, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
-) -> Any:
+    input: Tensor,
+    ord: float | None = 2.0,
+    dim: Dim = None,
+    *,
+    keepdim: bool = False,
+    dtype: DType | None = None,
+    mask: Tensor | Array | None = None,
+) -> Tensor:
     """The norm of a given order of the included elements, of all or along dims.
 
     >>> import pullback
@@ -212,14 +280,14 @@ def norm(
 
 def _variance(
     name: str,
-    input: Any,
+    input: Tensor,
     dim: Dim,
     unbiased: bool | None,
     correction: float | None,
     keepdim: bool,
-    dtype: Any,
-    mask: Any,
-) -> Any:
+    dtype: DType | None,
+    mask: Tensor | Array | None,
+) -> Tensor:
     if unbiased is not None and correction is not None:
         raise ValueError("Only one of unbiased and correction may be given")
     if correction is None:
@@ -238,15 +306,15 @@ def _variance(
 
 
 def var(
-    input: Any,
+    input: Tensor,
     dim: Dim = None,
     unbiased: bool | None = None,
     *,
     correction: float | None = None,
     keepdim: bool = False,
-    dtype: Any = None,
-    mask: Any = None,
-) -> Any:
+    dtype: DType | None = None,
+    mask: Tensor | Array | None = None,
+) -> Tensor:
     """The variance of the included elements, of all or along dims, divided by their number - correction (1).
 
     >>> import pullback
@@ -257,15 +325,15 @@ def var(
 
 
 def std(
-    input: Any,
+    input: Tensor,
     dim: Dim = None,
     unbiased: bool | None = None,
     *,
     correction: float | None = None,
     keepdim: bool = False,
-    dtype: Any = None,
-    mask: Any = None,
-) -> Any:
+    dtype: DType | None = None,
+    mask: Tensor | Array | None = None,
+) -> Tensor:
     """The standard deviation: the square root of `var`.
 
     >>> from pullback import masked, tensor
@@ -275,7 +343,14 @@ def std(
     return ops.sqrt(_variance("std", input, dim, unbiased, correction, keepdim, dtype, mask))
 
 
-def logsumexp(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+def logsumexp(
+    input: Tensor,
+    dim: Dim = None,
+    *,
+    keepdim: bool = False,
+    dtype: DType | None = None,
+    mask: Tensor | Array | None = None,
+) -> Tensor:
     """log(sum(exp(input))) of the included elements, of all or along dims; -inf if there are none.
 
     >>> import pullback
@@ -289,7 +364,7 @@ def logsumexp(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any 
 # Along a dim, in the shape of the input
 
 
-def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+def cumsum(input: Tensor, dim: int, *, dtype: DType | None = None, mask: Tensor | Array | None = None) -> Tensor:
     """The cumulative sum along a dim of the included elements.
 
     >>> import pullback
@@ -300,7 +375,7 @@ def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     return reductions.cumsum(filled, dim, dtype=filled.dtype)
 
 
-def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+def cumprod(input: Tensor, dim: int, *, dtype: DType | None = None, mask: Tensor | Array | None = None) -> Tensor:
     """The cumulative product along a dim of the included elements.
 
     >>> import pullback
@@ -311,7 +386,7 @@ def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any
     return scans.cumprod(filled, dim, dtype=filled.dtype)
 
 
-def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+def softmax(input: Tensor, dim: int, *, dtype: DType | None = None, mask: Tensor | Array | None = None) -> Tensor:
     """exp(input) divided by its sum along a dim over the included elements; 0 for the others.
 
     >>> import pullback
@@ -322,7 +397,7 @@ def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any
     return reductions.softmax(_filled("softmax", input, mask, _limit(input, highest=False)), dim, dtype=dtype)
 
 
-def log_softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+def log_softmax(input: Tensor, dim: int, *, dtype: DType | None = None, mask: Tensor | Array | None = None) -> Tensor:
     """The logarithm of `softmax`; -inf for excluded elements.
 
     >>> from pullback import masked, tensor
@@ -332,7 +407,7 @@ def log_softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) ->
     return reductions.log_softmax(_filled("log_softmax", input, mask, _limit(input, highest=False)), dim, dtype=dtype)
 
 
-def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+def softmin(input: Tensor, dim: int, *, dtype: DType | None = None, mask: Tensor | Array | None = None) -> Tensor:
     """`softmax` of the negative input.
 
     >>> import pullback
@@ -343,7 +418,15 @@ def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any
     return reductions.softmax(arithmetic.neg(filled), dim, dtype=dtype)
 
 
-def normalize(input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None) -> Any:
+def normalize(
+    input: Tensor,
+    ord: float,
+    dim: int,
+    *,
+    eps: float = 1e-12,
+    dtype: DType | None = None,
+    mask: Tensor | Array | None = None,
+) -> Tensor:
     """The included elements, divided by their norm along a dim, or by eps if that is larger; 0 for the others.
 
     >>> from pullback import masked, tensor
@@ -355,7 +438,14 @@ def normalize(input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: An
     return arithmetic.div(filled, arithmetic.maximum(size, np.asarray(eps, size._dtype)))
 
 
-def logaddexp(input: Any, other: Any, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None) -> Any:
+def logaddexp(
+    input: Tensor,
+    other: Tensor,
+    *,
+    dtype: DType | None = None,
+    input_mask: Tensor | Array | None = None,
+    other_mask: Tensor | Array | None = None,
+) -> Tensor:
     """log(exp(input) + exp(other)), elementwise, of the included ones of the two; -inf where neither is.
 
     >>> from pullback import masked, tensor

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from ._tape.backward import grad
 from ._tensor.creation import from_numpy
 from .autograd.checks import GradcheckError as GradcheckError, gradcheck as gradcheck, gradgradcheck as gradgradcheck
 from .func.mapping import vmap
+
+if TYPE_CHECKING:
+    from ._core.typing import Tensor
 
 Array = np.ndarray[Any, np.dtype[Any]]
 EXACT, CLOSE = {"float64": 1e-12, "float32": 1e-5}, {"float64": 1e-9, "float32": 1e-4}
@@ -29,11 +32,11 @@ class OperationError(AssertionError):
 class _Sample(NamedTuple):
     """An operation with the arguments of one call."""
 
-    operation: Any
+    operation: Primitive
     arrays: tuple[Array, ...]
     params: dict[str, Any]
 
-    def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+    def __call__(self, *arrays: Array | Tensor) -> tuple[Any, ...]:
         """The results for arrays or tensors: those of the sample, or others."""
         made = self.operation(*(arrays or [each.copy() for each in self.arrays]), **self.params)
         return tuple(made) if isinstance(made, (tuple, list)) else (made,)
@@ -48,7 +51,9 @@ class _Sample(NamedTuple):
         options = "".join(f", {key}={value!r}" for key, value in self.params.items())
         raise OperationError(f"{self.operation.short_name}({shapes}{options}): {what}")
 
-    def compare(self, found: Sequence[Any], wanted: Sequence[Any], what: str, sizes: dict[str, float]) -> None:
+    def compare(
+        self, found: Sequence[Array | Tensor], wanted: Sequence[Array | Tensor], what: str, sizes: dict[str, float]
+    ) -> None:
         """Raise if arrays differ."""
         for place, (one, other) in enumerate(zip(found, wanted, strict=True)):
             a, b = np.asarray(one), np.asarray(other)
@@ -56,7 +61,7 @@ class _Sample(NamedTuple):
             if (a.shape, a.dtype) != (b.shape, b.dtype):
                 self.refuse(f"{what}: result{of} is {a.dtype}{list(a.shape)} against {b.dtype}{list(b.shape)}")
             if b.dtype.kind not in "fc":
-                near: Any = a == b
+                near: Array = a == b
             else:
                 near = np.isclose(a, b, sizes.get(str(b.dtype), 1e-3), sizes.get(str(b.dtype), 1e-3), equal_nan=True)
             if not near.all():
@@ -65,7 +70,7 @@ class _Sample(NamedTuple):
                 self.refuse(f"{what}: result{of} is {a[index]!s}{at} against {b[index]!s}")
 
 
-def check_operation(operation: Primitive, *inputs: Any, **parameters: Any) -> bool:
+def check_operation(operation: Primitive, *inputs: Array | Tensor, **parameters: Any) -> bool:
     """True if an operation that `pullback.extend` made is what it was said to be, by what it does with these arguments.
 
     Call it in the tests of your package, for each case with a definition or a formula of its own. It compares the definition
@@ -233,11 +238,11 @@ def _check_batches(sample: _Sample) -> None:
         )
 
 
-def _tracked(sample: _Sample) -> list[Any]:
+def _tracked(sample: _Sample) -> list[Tensor]:
     return [from_numpy(x.copy()).requires_grad_(x.dtype.kind == "f") for x in sample.arrays]
 
 
-def _cotangents(results: Sequence[Any], phase: int) -> list[Any]:
+def _cotangents(results: Sequence[Tensor], phase: int) -> list[Tensor]:
     waves = [np.cos(np.arange(y.numel()) + phase).reshape(tuple(y.shape)) for y in results]
     return [from_numpy(wave.astype(y._dtype)) for wave, y in zip(waves, results, strict=True)]
 
@@ -266,7 +271,7 @@ def _check_differences(sample: _Sample) -> None:
     operation, params = sample.operation, sample.params
     leaves = tuple(_tracked(sample))
 
-    def function(*tensors: Any) -> Any:
+    def function(*tensors: Tensor) -> Any:
         return operation(*tensors, **params)
 
     gradcheck(function, leaves, check_forward_ad=True, check_batched_grad=True)

@@ -12,6 +12,8 @@ from typing import overload as _overload
 import numpy as _np
 from pullback._core.dtypes import dtype as _dtype
 from pullback._numerics.random import Generator as _Generator
+from pullback._core.placement import device as _device
+from pullback._core.placement import memory_format as _memory_format
 from pullback._core.shapes import Size as _Size
 from pullback.compile import LoweringError as _LoweringError
 from pullback.compile.compiled import Compiled as _Compiled
@@ -69,7 +71,9 @@ from . import interpreters as interpreters
 from . import linalg as linalg
 from . import masked as masked
 from . import nn as nn
+from . import observe as observe
 from . import optim as optim
+from . import program as program
 from . import signal as signal
 from . import special as special
 from . import testing as testing
@@ -236,7 +240,7 @@ def angle(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> T
     """The angle of complex numbers; pi for negative real ones, 0 for others."""
 def any(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """True if some element is nonzero, of all or along axes; with dim=(), elementwise."""
-def arange(start: _Number, end: _Number | None = None, step: _Number = 1, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
+def arange(start: _builtins.float | Tensor, end: _builtins.float | Tensor | None = None, step: _builtins.float | Tensor = 1, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
     """Numbers from start up to, but not including, end; integers give int64."""
 def arccos(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The inverse cosine, elementwise; NaN outside [-1, 1]."""
@@ -290,9 +294,9 @@ def as_strided_(self: Tensor, *args: _Any, **options: _Any) -> Tensor:
     """In place: A view of the tensor's memory with another size and strides, counted in elements."""
 def as_strided_scatter(input: Tensor, src: Tensor, size: _builtins.int | _Sequence[_builtins.int], stride: _builtins.int | _Sequence[_builtins.int], storage_offset: _builtins.int | None = None) -> Tensor:
     """A copy of a contiguous tensor in which the elements of an `as_strided` view are those of `src`."""
-def as_tensor(data: object, dtype: _DType | None = None, device: _Any = None) -> Tensor:
+def as_tensor(data: object, dtype: _DType | None = None, device: _device | str | _builtins.int | None = None) -> Tensor:
     """The data as a tensor, without a copy if possible: a tensor is returned itself, an array's memory is shared."""
-def asarray(obj: _Any, *, dtype: _DType | None = None, device: _Any = None, copy: _builtins.bool | None = None, requires_grad: _builtins.bool | None = None) -> Tensor:
+def asarray(obj: object, *, dtype: _DType | None = None, device: _device | str | _builtins.int | None = None, copy: _builtins.bool | None = None, requires_grad: _builtins.bool | None = None) -> Tensor:
     """A tensor with the elements of a tensor, an array, a buffer of bytes, or numbers; it shares memory if it can."""
 def asin(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The inverse sine, elementwise; NaN outside [-1, 1]."""
@@ -336,7 +340,7 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1,
     """beta * input + alpha * (batch1 @ batch2) for batches of matrices; the input is broadcast."""
 def batch_norm(*args: _Any, **options: _Any) -> Tensor:
     """Each channel (axis 1) minus its mean, divided by its standard deviation, times a weight plus a bias. Arguments: input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled."""
-def bernoulli(input: Tensor, p: _Any = None, *, generator: _Generator | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def bernoulli(input: Tensor, p: _builtins.float | None = None, *, generator: _Generator | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """1 with the probability given by each element, or with probability p, else 0."""
 from pullback._core.dtypes import bfloat16 as bfloat16
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -345,7 +349,7 @@ def binary_cross_entropy_with_logits(*args: _Any, **options: _Any) -> Tensor:
     """The negative log-probability of targets in [0, 1], from scores whose sigmoid is the probability. Arguments: input, target, weight, pos_weight, reduction."""
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: _builtins.int = 0) -> Tensor:
     """The number of occurrences of each of the numbers 0, 1, 2, ..., or the sum of its weights."""
-def binomial(count: _Any, prob: _Any, generator: _Generator | None = None) -> Tensor:
+def binomial(count: Tensor, prob: Tensor, generator: _Generator | None = None) -> Tensor:
     """Samples of binomial distributions: the number of successes in `count` trials with probability `prob`."""
 def bitwise_and(input: _TensorLike, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The bitwise and of integers or bools."""
@@ -372,7 +376,7 @@ def broadcast_to(input: Tensor, size: _Sequence[_builtins.int]) -> Tensor:
     """input.expand(size)."""
 def bucketize(input: Tensor, boundaries: Tensor, *, out_int32: _builtins.bool = False, right: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The index of the bucket between sorted boundaries in which each value lies."""
-def can_cast(from_: _Any, to: _Any) -> _builtins.bool:
+def can_cast(from_: _DType, to: _DType) -> _builtins.bool:
     """Whether a result of one dtype may be stored in another: any but one of a lower kind."""
 def cartesian_prod(*tensors: Tensor | _Sequence[Tensor]) -> Tensor:
     """All combinations of one element of each vector, one per row; a single vector is returned as it is."""
@@ -424,7 +428,7 @@ def clip(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], min: _TensorLike | 
     """input limited to [min, max]; the gradient passes inside and at the bounds."""
 def clip_(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], min: _TensorLike | None = None, max: _TensorLike | None = None) -> Tensor:
     """input limited to [min, max]; the gradient passes inside and at the bounds."""
-def clone(self: Tensor, *, memory_format: object | None = None) -> Tensor:
+def clone(self: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
     """A recorded copy; inside a transform, the transform's values can be written to it."""
 def column_stack(tensors: Tensor | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Tensors joined along their second axis, those with fewer than two axes as columns."""
@@ -578,13 +582,13 @@ def einsum(equation: _Any, *operands: _Any) -> Tensor:
     """A sum of products over labelled axes, as `einsum('ij,jk->ik', a, b)`; '...' represents batch axes."""
 def embedding(weight: Tensor, indices: Tensor, padding_idx: _builtins.int = -1, scale_grad_by_freq: _builtins.bool = False, sparse: _builtins.bool = False) -> Tensor:
     """The rows of `weight` selected by the indices; a negative `padding_idx` means none."""
-def empty(*sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
+def empty(*sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
     """A tensor of a shape whose elements are whatever the memory held."""
 def empty_like(input: Tensor, *args: _Any, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
     """Unset elements in the shape and dtype of another tensor, with its order of axes in memory."""
-def empty_permuted(size: _builtins.int | _Sequence[_builtins.int] | None, physical_layout: _Any, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: _Any) -> Tensor:
+def empty_permuted(size: _builtins.int | _Sequence[_builtins.int], physical_layout: _builtins.int | _Sequence[_builtins.int], *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: object) -> Tensor:
     """A tensor of a given shape whose axes are ordered in memory as `physical_layout` says, outermost first."""
-def empty_strided(size: _builtins.int | _Sequence[_builtins.int] | None, stride: _builtins.int | _Sequence[_builtins.int] | None, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: _Any) -> Tensor:
+def empty_strided(size: _builtins.int | _Sequence[_builtins.int], stride: _builtins.int | _Sequence[_builtins.int], *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: object) -> Tensor:
     """A tensor with uninitialised elements of a given shape, with strides counted in elements."""
 from pullback._core.modes import enable_grad as enable_grad
 def eq(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -613,7 +617,7 @@ def expm1(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> T
     """exp(input) - 1, exact for small inputs."""
 def expm1_(input: Tensor) -> Tensor:
     """exp(input) - 1, exact for small inputs."""
-def eye(n: _builtins.int, m: _builtins.int | None = None, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
+def eye(n: _builtins.int, m: _builtins.int | None = None, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
     """A matrix with ones on the diagonal and zeros elsewhere."""
 def feature_alpha_dropout(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
     """`alpha_dropout` of whole channels."""
@@ -625,7 +629,7 @@ def feature_dropout_(input: Tensor, p: _builtins.float, train: _builtins.bool) -
     """In place: Dropout of whole channels (axis 1)."""
 def fill(input: Tensor, value: _Number | Tensor) -> Tensor:
     """A tensor of this shape filled with one value: a number, or a 0-d tensor, which gets the sum of the gradients."""
-def fill_(self: Tensor, value: _TensorLike) -> Tensor:
+def fill_(self: Tensor, value: _Number | Tensor) -> Tensor:
     """Set all elements to one value, a number or a 0-d tensor, in place."""
 from pullback._core.dtypes import finfo as finfo
 def fix(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -666,13 +670,13 @@ def frac_(input: Tensor) -> Tensor:
     """The fractional part, with the input's sign."""
 def frexp(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Frexp:
     """The mantissa, from 0.5 to 1, and the exponent of 2 whose product is the input."""
-def from_dlpack(ext_tensor: _Any, *, device: _Any = None, copy: _builtins.bool | None = None) -> Tensor:
+def from_dlpack(ext_tensor: object, *, device: _device | str | _builtins.int | None = None, copy: _builtins.bool | None = None) -> Tensor:
     """A tensor that shares the memory of an array of any library with `__dlpack__`."""
-def from_numpy(array: _np.ndarray[_Any, _Any]) -> Tensor:
+def from_numpy(array: _np.ndarray[_Any, _np.dtype[_Any]]) -> Tensor:
     """A tensor that shares the memory of a NumPy array: writes to either are seen by both."""
-def frombuffer(buffer: _Any, *, dtype: _DType | None, count: _builtins.int = -1, offset: _builtins.int = 0, requires_grad: _builtins.bool = False) -> Tensor:
+def frombuffer(buffer: _Any, *, dtype: _DType, count: _builtins.int = -1, offset: _builtins.int = 0, requires_grad: _builtins.bool = False) -> Tensor:
     """A 1-d tensor that shares the memory of a buffer: `count` elements from a byte `offset` on, -1 for all."""
-def full(size: _Sequence[_builtins.int], fill_value: _Number | Tensor, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
+def full(size: _Sequence[_builtins.int], fill_value: _Number | Tensor, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
     """A tensor filled with one value, whose type decides the dtype unless one is given."""
 def full_like(input: Tensor, *args: _Any, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
     """One value everywhere in the shape and dtype of another tensor, with its order of axes in memory."""
@@ -816,13 +820,13 @@ def is_neg(input: Tensor) -> _builtins.bool:
     """False: negation is never lazy here."""
 def is_nonzero(input: Tensor) -> _builtins.bool:
     """True if the only element is not zero."""
-def is_same_size(input: Tensor, other: _TensorLike) -> _builtins.bool:
+def is_same_size(input: Tensor, other: Tensor) -> _builtins.bool:
     """True if two tensors have the same shape."""
 def is_signed(input: Tensor) -> _builtins.bool:
     """True if the dtype has negative numbers."""
-def is_storage(obj: _Any) -> _builtins.bool:
+def is_storage(obj: object) -> _builtins.bool:
     """True if an object is a storage."""
-def is_tensor(value: _TensorLike) -> _builtins.bool:
+def is_tensor(value: object) -> _builtins.bool:
     """True if a value is a tensor."""
 def isclose(input: Tensor, other: _TensorLike, rtol: _builtins.float = 1e-05, atol: _builtins.float = 1e-08, equal_nan: _builtins.bool = False) -> Tensor:
     """True where abs(input - other) is at most atol + rtol * abs(other); both must have one dtype."""
@@ -873,7 +877,7 @@ def less_equal(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: _Tenso
     """Where input <= other."""
 def lgamma(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The logarithm of the absolute value of the gamma function."""
-def linspace(start: _Number, end: _Number, steps: _builtins.int, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
+def linspace(start: _Number | Tensor, end: _Number | Tensor, steps: _builtins.int, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
     """`steps` numbers evenly spaced from start to end, both included."""
 def log(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The natural logarithm, elementwise; -inf at 0, NaN below."""
@@ -917,7 +921,7 @@ def logit(input: Tensor, eps: _builtins.float | None = None, *, out: Tensor | tu
     """log(input / (1 - input)), the inverse of sigmoid; `eps` clamps the input to [eps, 1 - eps]."""
 def logit_(input: Tensor, eps: _builtins.float | None = None) -> Tensor:
     """log(input / (1 - input)), the inverse of sigmoid; `eps` clamps the input to [eps, 1 - eps]."""
-def logspace(start: _Number, end: _Number, steps: _builtins.int, base: _builtins.float = 10.0, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
+def logspace(start: _Number | Tensor, end: _Number | Tensor, steps: _builtins.int, base: _builtins.float = 10.0, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
     """`steps` powers of a base, with exponents evenly spaced from start to end, both included."""
 @_overload
 def logsumexp(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None, keepdim: _builtins.bool = False, *, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1095,7 +1099,7 @@ def norm(input: Tensor, p: _builtins.float | str | None = 2, dim: _builtins.int 
 @_overload
 def norm(input: Tensor, p: _builtins.float | str | None = 2, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The p-norm of all elements or along axes: p a number, inf, -inf or 'fro' (2); its slope at 0 is 0."""
-def normal(mean: Tensor | _builtins.float = 0.0, std: Tensor | _builtins.float = 1.0, size: _builtins.int | _Sequence[_builtins.int] | None = None, *, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
+def normal(mean: _builtins.float | Tensor = 0.0, std: _builtins.float | Tensor = 1.0, size: _builtins.int | _Sequence[_builtins.int] | None = None, *, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
     """Normally distributed numbers: of a given size, or one for each element of a tensor of means or deviations."""
 def not_equal(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input != other."""
@@ -1107,7 +1111,7 @@ def nuclear_norm(input: Tensor, axis: _builtins.int | _Sequence[_builtins.int] =
     """The sum of the singular values of matrices: the older name of `linalg.matrix_norm(input, "nuc")`."""
 def numel(self: Tensor) -> _builtins.int:
     """The number of elements."""
-def ones(*sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
+def ones(*sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
     """Ones of a shape."""
 def ones_like(input: Tensor, *args: _Any, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
     """Ones in the shape and dtype of another tensor, with its order of axes in memory."""
@@ -1152,7 +1156,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 from pullback._core.placement import preserve_format as preserve_format
 def prod(input: Tensor, dim: _builtins.int | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, axis: _builtins.int | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The product of all elements, or along an axis; integers and bools are multiplied as int64."""
-def promote_types(type1: _Any, type2: _Any) -> _dtype:
+def promote_types(type1: _DType, type2: _DType) -> _dtype:
     """The smallest dtype to which tensors of both dtypes are converted when they meet."""
 def put(input: Tensor, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor, accumulate: _builtins.bool = False) -> Tensor:
     """A copy in which the elements of `source` replace, or are added to, those of the flattened tensor at `index`."""
@@ -1168,21 +1172,21 @@ def rad2deg(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) ->
     """Radians as degrees."""
 def rad2deg_(input: Tensor) -> Tensor:
     """Radians as degrees."""
-def rand(*sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
+def rand(*sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
     """Numbers drawn evenly from [0, 1)."""
 def rand_like(input: Tensor, *args: _Any, dtype: _DType | None = None, **options: _Any) -> Tensor:
     """Numbers drawn evenly from [0, 1) in the shape and dtype of another tensor, with its order of axes in memory."""
-def randint(low: _Any = 0, high: _Any = None, size: _builtins.int | _Sequence[_builtins.int] | None = None, *, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
+def randint(low: _builtins.int = 0, high: _builtins.int | _Sequence[_builtins.int] | None = None, size: _builtins.int | _Sequence[_builtins.int] | None = None, *, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
     """Random integers, uniform in [low, high); `randint(high, size)` starts at 0."""
-def randint_like(input: Tensor, low: _Any = 0, high: _Any = None, **options: _Any) -> Tensor:
+def randint_like(input: Tensor, low: _builtins.int = 0, high: _builtins.int | None = None, **options: _Any) -> Tensor:
     """Random integers, uniform in [low, high), with the shape and dtype of another tensor."""
-def randn(*sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
+def randn(*sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
     """Numbers drawn from the normal distribution with mean 0 and variance 1."""
 def randn_like(input: Tensor, *args: _Any, dtype: _DType | None = None, **options: _Any) -> Tensor:
     """Normally distributed numbers in the shape and dtype of another tensor, with its order of axes in memory."""
-def randperm(n: _builtins.int, *, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
+def randperm(n: _builtins.int, *, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
     """A random permutation of the integers from 0 to n - 1."""
-def range(start: _Number, end: _Number | None = None, step: _Number = 1, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
+def range(start: _builtins.float | Tensor, end: _builtins.float | Tensor | None = None, step: _builtins.float | Tensor = 1, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
     """Numbers from start to end, both included, of the default dtype; `arange` has replaced it."""
 def ravel(input: Tensor, order: str = 'C') -> Tensor:
     """All elements along one axis, contiguous in memory; with order 'F' the first index changes fastest, as in NumPy."""
@@ -1218,7 +1222,7 @@ def resolve_conj(input: Tensor) -> Tensor:
     """The tensor itself: conjugation is never lazy here."""
 def resolve_neg(input: Tensor) -> Tensor:
     """The tensor itself: negation is never lazy here."""
-def result_type(tensor: Tensor, other: _TensorLike) -> _dtype:
+def result_type(tensor: _TensorLike, other: _TensorLike) -> _dtype:
     """The dtype of the result of an operation on two tensors or numbers, by type promotion."""
 def rms_norm(input: Tensor, normalized_shape: _builtins.int | _Sequence[_builtins.int], weight: Tensor | None = None, eps: _builtins.float | None = None) -> Tensor:
     """The input divided by its root mean square over its last axes, times a weight."""
@@ -1258,7 +1262,7 @@ def rsqrt_(input: Tensor) -> Tensor:
     """1 / sqrt(input), elementwise; -inf slope at 0."""
 def rsub(input: Tensor, other: _TensorLike, *, alpha: _builtins.float = 1) -> Tensor:
     """other - alpha * input."""
-def scalar_tensor(s: _Number, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: _Any) -> Tensor:
+def scalar_tensor(s: _Number, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: object) -> Tensor:
     """A 0-d tensor that holds a number, of the default dtype unless another is given."""
 @_overload
 def scatter(input: Tensor, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], src: Tensor | _Number | None = None, *, value: _Number | None = None, reduce: str | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1282,7 +1286,7 @@ def searchsorted(sorted_sequence: Tensor, input: _TensorLike, *, out_int32: _bui
     """The indices at which values would be inserted into a sorted sequence, or into each row of several."""
 def seed() -> _builtins.int:
     """Reset this thread's default generator to a seed drawn by the operating system; the seed is returned."""
-def segment_reduce(data: Tensor, reduce: str, *, lengths: Tensor | None = None, indices: Tensor | None = None, offsets: Tensor | None = None, axis: _builtins.int = 0, unsafe: _builtins.bool = False, initial: _builtins.float | None = None) -> Tensor:
+def segment_reduce(data: Tensor, reduce: str, *, lengths: Tensor | None = None, indices: Tensor | None = None, offsets: Tensor | None = None, axis: _builtins.int = 0, unsafe: _builtins.bool = False, initial: _builtins.float | Tensor | None = None) -> Tensor:
     """The sums, means, maxima, minima or products of segments: consecutive parts of an axis."""
 @_overload
 def select(input: Tensor, dim: _builtins.int, index: _builtins.int) -> Tensor:
@@ -1300,7 +1304,7 @@ def selu(input: Tensor, inplace: _builtins.bool = False) -> Tensor:
     """The elu that preserves mean 0 and variance 1 from layer to layer."""
 def selu_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
     """In place: The elu that preserves mean 0 and variance 1 from layer to layer."""
-def set_default_dtype(d: _Any, /) -> None:
+def set_default_dtype(d: _DType, /) -> None:
     """Makes a floating dtype the one of tensors made from Python floats, in this process."""
 from pullback._core.modes import set_grad_enabled as set_grad_enabled
 def set_machine_code(mode: str, /) -> None:
@@ -1420,7 +1424,7 @@ def tanh(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Te
     """The hyperbolic tangent, elementwise."""
 def tanh_(input: Tensor) -> Tensor:
     """The hyperbolic tangent, elementwise."""
-def tensor(data: object, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: _Any) -> Tensor:
+def tensor(data: object, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: object) -> Tensor:
     """A new leaf tensor with a copy of the data: numbers, nested sequences, or an array."""
 @_overload
 def tensor_split(input: Tensor, indices_or_sections: _builtins.int | _Sequence[_builtins.int] | Tensor | None = None, dim: _builtins.int = 0, *, indices: _Sequence[_builtins.int] | Tensor | None = None) -> tuple[Tensor, ...]:
@@ -1470,13 +1474,13 @@ def triangular_solve(input: Tensor, A: Tensor, upper: _builtins.bool = True, tra
     """The X with A @ X = input for a triangular A, or A.mT @ X = input with `transpose`, and a copy of A."""
 def tril(input: Tensor, diagonal: _builtins.int = 0, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The lower triangle of matrices, up to a diagonal; zeros elsewhere."""
-def tril_indices(row: _builtins.int, col: _builtins.int, offset: _builtins.int = 0, *, dtype: _DType | None = None, **placement: _Any) -> Tensor:
+def tril_indices(row: _builtins.int, col: _builtins.int, offset: _builtins.int = 0, *, dtype: _DType | None = None, **placement: object) -> Tensor:
     """The places on and below the diagonal of a matrix: a row of row numbers over a row of column numbers."""
 def triplet_margin_loss(*args: _Any, **options: _Any) -> Tensor:
     """max(0, margin + distance to the positive - distance to the negative), with p-norm distances. Arguments: anchor, positive, negative, margin, p, eps, swap, reduction."""
 def triu(input: Tensor, diagonal: _builtins.int = 0, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The upper triangle of matrices, from a diagonal on; zeros elsewhere."""
-def triu_indices(row: _builtins.int, col: _builtins.int, offset: _builtins.int = 0, *, dtype: _DType | None = None, **placement: _Any) -> Tensor:
+def triu_indices(row: _builtins.int, col: _builtins.int, offset: _builtins.int = 0, *, dtype: _DType | None = None, **placement: object) -> Tensor:
     """The places on and above the diagonal of a matrix: a row of row numbers over a row of column numbers."""
 def true_divide(input: Tensor, other: _TensorLike, *, rounding_mode: str | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input / other; integers give the default dtype; `rounding_mode` is None, 'trunc' or 'floor'."""
@@ -1544,7 +1548,7 @@ def unsqueeze(input: Tensor, dim: _builtins.int) -> Tensor:
 @_overload
 def unsqueeze(input: Tensor, axis: _builtins.int) -> Tensor:
     """A view with a new axis of length 1."""
-def vander(x: _TensorLike, N: _builtins.int | None = None, increasing: _builtins.bool = False) -> Tensor:
+def vander(x: Tensor, N: _builtins.int | None = None, increasing: _builtins.bool = False) -> Tensor:
     """The powers of a vector's elements, one row per element, highest first; those of `linalg.vander` begin with 1."""
 @_overload
 def var(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdim: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
@@ -1579,7 +1583,7 @@ def xlogy_(input: Tensor, other: _TensorLike) -> Tensor:
     """input * log(other); 0 where input is 0."""
 def zero_(self: Tensor) -> Tensor:
     """Set all elements to zero, in place."""
-def zeros(*sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
+def zeros(*sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
     """Zeros of a shape."""
 def zeros_like(input: Tensor, *args: _Any, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
     """Zeros in the shape and dtype of another tensor, with its order of axes in memory."""

@@ -48,7 +48,7 @@ def slack(program, arrays):
         spread = [np.zeros(array.shape) for array in expected]
         for seed in range(RUNS):
             rng = np.random.default_rng(seed)
-            for i, array in enumerate(run(program.with_(guards=()), arrays, each=shaken)):
+            for i, array in enumerate(run(program.changed(guards=()), arrays, each=shaken)):
                 if (
                     array.dtype.kind == "f"
                 ):  # the last move is not left to chance: with thousands of numbers some never move

@@ -1,5 +1,7 @@
 """Loops and branches in compiled functions: one equation each, with the values and gradients of the steps one by one."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -252,3 +254,29 @@ def test_a_step_that_writes_to_what_is_outside():
     with pytest.warns(UserWarning, match="from inside a loop"):
         assert compiled(pullback.ones(3)).tolist() == [8.0] * 3
     assert log.tolist() == [7.0] * 3
+
+
+def test_steps_of_python_beside_indices_that_are_checked():
+    def function(x, index):
+        return pullback.scan(lambda c, _: (c.cumsum(0) * 0.5, c.sum()), x, length=5)[0] + x[index]
+
+    x, index = pullback.arange(4.0), pullback.tensor([3, 1, 0, 2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = pullback.compile(function)(x, index)
+    np.testing.assert_allclose(found.numpy(), function(x, index).numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("part", [slice(1, None), slice(2, 5), slice(None, None, 2)], ids=["all but one", "some", "apart"])
+@pytest.mark.parametrize("size", [3, 50])
+def test_rows_of_a_larger_array_are_read_where_they_are(part, size):
+    def function(xs):
+        return pullback.scan(lambda c, x: (c * 0.5 + x, c.sin()), xs[0], xs[part])
+
+    xs = pullback.randn(8, size, dtype=pullback.float64)
+    compiled = pullback.compile(function)
+    for a, b in zip(compiled(xs), function(xs), strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-12)
+    executable = compiled._newest().machinery.executable
+    if executable is not None:
+        assert len(executable.kernels) == (1 if part.step is None else 2)

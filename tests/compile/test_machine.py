@@ -95,7 +95,7 @@ def test_operations(*row):
 @given(programs(special=False))
 def test_random_programs(made):
     program, arrays = made
-    program = program.with_(guards=())  # rounding may change what a guard sees
+    program = program.changed(guards=())  # rounding may change what a guard sees
     assume(all(equation.name != "gelu" for equation in program.equations))  # eager's erf is not 1 far out
     try:
         agrees(program, arrays)
@@ -203,7 +203,7 @@ def of_alike(program, count, arrays, **sizes):
 def test_nests_that_share_their_code_compute_the_same(made):
     """To the bit: it is the same code, for other addresses."""
     program, arrays = made
-    program = program.with_(guards=())
+    program = program.changed(guards=())
     for mine, plain in zip(of_alike(program, 1, arrays)[1], of_alike(program, NEVER, arrays)[1], strict=True):
         assert mine.tobytes() == plain.tobytes()
 
@@ -214,7 +214,7 @@ def test_nests_that_share_their_code_compute_the_same(made):
 def test_long_programs_in_sequences_and_parts_compute_the_same(least, made):
     """To the bit, with steps as rows of a table, or as functions of one step each."""
     program, arrays = made
-    program = program.with_(guards=())
+    program = program.changed(guards=())
     _, plain = of_alike(program, NEVER, arrays)
     for mine, expected in zip(of_alike(program, 1, arrays, PART=1, LEAST=least)[1], plain, strict=True):
         assert mine.tobytes() == expected.tobytes()
@@ -618,7 +618,9 @@ def test_machine_code_between_steps_of_python(length):
     arrays = numbers((6, 6), (6, 6), dtype=DOUBLE)
     agrees(program, arrays, built)
     for number in range(len(guards)):
-        other = program.with_(guards=[(value, told != (place == number)) for place, (value, told) in enumerate(guards)])
+        other = program.changed(
+            guards=[(value, told != (place == number)) for place, (value, told) in enumerate(guards)]
+        )
         given = [array.copy() for array in arrays]
         with pytest.raises(DepartedError):
             machine.build(other)(*given)

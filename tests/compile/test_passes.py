@@ -44,7 +44,7 @@ def laid_out(drawn, order):
         return program, arrays
     if order == "gaps":
         arrays = [np.repeat(array[..., None], 2, -1)[..., 0] for array in arrays]
-    return program.with_(guards=()), [np.asarray(array, order="F" if order == "F" else "K") for array in arrays]
+    return program.changed(guards=()), [np.asarray(array, order="F" if order == "F" else "K") for array in arrays]
 
 
 each_order = st.sampled_from(["C", "F", "gaps"])
@@ -71,7 +71,7 @@ def test_exact_passes_together_change_no_bit(drawn, order):
 @given(data=st.data())
 def test_a_fast_pass_only_rounds(names, data):
     program, arrays = data.draw(programs(12, families=SMOOTH))
-    program = program.with_(guards=())
+    program = program.changed(guards=())
     try:
         allowed = slack(program, arrays)
     except DivisionByZeroError:

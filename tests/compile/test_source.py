@@ -69,7 +69,7 @@ def test_text_computes_what_the_program_does(drawn, simple):
 @given(programs(15))
 def test_text_of_a_fused_program(drawn):
     program, arrays = drawn
-    program = simplify(program.with_(guards=()))
+    program = simplify(program.changed(guards=()))
     assert_same(called(write(program), program, arrays), run(program, arrays))
 
 

@@ -408,7 +408,7 @@ def test_two_processes_at_once(place):
 def changed(program, **params):
     (equation,) = program.equations
     new = Equation(equation.primitive, equation.inputs, equation.params | params, equation.outputs)
-    return program.with_(equations=(new,))
+    return program.changed(equations=(new,))
 
 
 def test_equal_programs_have_one_digest():
@@ -430,7 +430,7 @@ def test_programs_that_differ_have_different_digests():
     def with_constant(number):
         constant = Value((2,), np.dtype(float))
         base = subtraction(a, b)
-        return base.with_(constants={constant: np.array([1.0, number])})
+        return base.changed(constants={constant: np.array([1.0, number])})
 
     programs = [
         power, changed(power, exponent=-0.0), changed(power, exponent=0), changed(power, exponent=False),

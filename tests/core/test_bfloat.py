@@ -313,6 +313,7 @@ def test_a_network_learns(optimizer):
 
 
 def test_compiled_functions_run_as_they_are():
+    pytest.importorskip("pullback.compile")
     with pytest.warns(UserWarning, match="it computes with bfloat16"):
         assert pullback.compile(lambda x: (x * 2).sum())(bfloat([1.0, 2.0])).item() == 6
 

@@ -1,6 +1,5 @@
 """When operations outside of compiled functions are machine code: with "always" and "never" no bit depends on the past."""
 
-import importlib.util
 import multiprocessing
 import os
 import re
@@ -17,7 +16,7 @@ from pullback._core import machine
 from pullback.nn import functional
 
 BITS = Path(__file__).parents[1] / "stress" / "bits.py"
-INSTALLED = importlib.util.find_spec("llvmlite") is not None
+INSTALLED = machine.installed()
 with_llvmlite = pytest.mark.skipif(not INSTALLED, reason="machine code is made by llvmlite, which is not installed")
 OPERATIONS = ["tanh", "sum", "softmax", "matmul", "conv2d", "max_pool2d", "layer_norm", "lstm", "index_add", "training"]
 

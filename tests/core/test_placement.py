@@ -59,3 +59,12 @@ def test_other_devices_are_refused_as_ever() -> None:
         pass
     with pytest.raises(RuntimeError, match="there is no device 'meta'"):
         pb.ones(2, device="meta")
+
+
+def test_cuda_takes_devices_of_cuda_alone() -> None:
+    x = pb.ones(2)
+    with pytest.raises(RuntimeError, match="Invalid device, must be cuda device: this is 'cpu'"):
+        x.cuda("cpu")
+    for device in (None, 0, "cuda:1"):
+        with pytest.raises(RuntimeError, match="there is no device 'cuda"):
+            x.cuda(device)

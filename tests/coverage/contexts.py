@@ -1,5 +1,7 @@
 """A plugin of pytest that tells coverage.py which test is running, as `file::function`: `-p tests.coverage.contexts`."""
 
+import os
+
 import coverage
 import pytest
 
@@ -12,4 +14,4 @@ def pytest_runtest_protocol(item):
     context = f"{item.nodeid.partition('::')[0]}::{item.originalname}"
     if (measured := coverage.Coverage.current()) is not None and context != running[0]:
         measured.switch_context(context)
-        running[0] = context
+        running[0] = os.environ["RUNNING_TEST"] = context

@@ -267,8 +267,8 @@ def test_a_scan_of_a_batch_is_a_batch_of_scans():
     last, outputs = vmap(rnn, in_dims=(None, 0, 0))(weights, inputs, states)
     for i in range(5):
         alone, norms = rnn(weights, inputs[i], states[i])
-        np.testing.assert_allclose(last[i].numpy(), alone.numpy(), rtol=1e-5)
-        np.testing.assert_allclose(outputs["norm"][i].numpy(), norms["norm"].numpy(), rtol=1e-5)
+        np.testing.assert_allclose(last[i].numpy(), alone.numpy(), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(outputs["norm"][i].numpy(), norms["norm"].numpy(), rtol=1e-5, atol=1e-6)
 
 
 def test_a_scan_without_slices_or_without_steps():

@@ -484,6 +484,8 @@ def test_tables_of_whole_numbers_and_padding() -> None:
     assert nn.Embedding.from_pretrained(whole)(pullback.tensor([2])).tolist() == [[4, 5]]
     with pytest.raises(RuntimeError, match="floating point and complex"):
         nn.Embedding.from_pretrained(whole, freeze=False)
+    bag = nn.EmbeddingBag.from_pretrained(pullback.ones(3, 2), True, None, 2.0, False, "sum", False, True, 1)
+    assert (bag.mode, bag.include_last_offset, bag.padding_idx) == ("sum", True, 1)
     w = pullback.ones(3, 2, dtype=pullback.float64, requires_grad=True)
     y = nn.functional.embedding(pullback.tensor([0, 1, 0, 0]), w, padding_idx=1, scale_grad_by_freq=True)
     g = pullback.ones(4, 2, dtype=pullback.float64)

@@ -296,7 +296,8 @@ def test_expanding_does_not_check_again(family):
 def test_zeros_among_uniform_numbers_give_finite_samples(monkeypatch):
     """One of 2**24 single-precision numbers is 0."""
     d = pullback.distributions
-    monkeypatch.setattr(d.continuous.sampling, "rand", lambda shape, dtype: pullback.zeros(shape, dtype=dtype))
+    for module in (d.distribution, d.continuous, d.intervals):
+        monkeypatch.setattr(module, "rand", lambda shape, dtype: pullback.zeros(shape, dtype=dtype))
     for distribution in (d.Laplace(0.0, 1.0), d.Cauchy(0.0, 1.0), d.Exponential(1.0), d.Gumbel(0.0, 1.0)):
         assert distribution.sample().isfinite()
     assert d.Weibull(1.0, 1.0).sample() > 0

@@ -22,7 +22,7 @@ from pullback.distributions import (
     register_kl,
     transform_to,
 )
-from pullback.utils.data import DataLoader, TensorDataset
+from pullback.utils.data import DataLoader, TensorDataset, random_split
 
 x = pb.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
 reveal_type(x)  # Tensor
@@ -83,10 +83,34 @@ reveal_type(layer.bias)  # Parameter | None
 reveal_type(layer(x))  # Any
 reveal_type(nn.Sequential(layer, nn.ReLU()))  # Sequential
 reveal_type(layer.state_dict())  # dict[str, Any]
+reveal_type(layer.forward(x))  # Tensor
+reveal_type(layer.get_parameter("weight"))  # Parameter
+reveal_type(next(layer.modules()))  # Module
+reveal_type(nn.Conv2d(3, 8, kernel_size=(3, 3), padding="same"))  # Conv2d
+reveal_type(nn.MaxPool2d(2, stride=(1, 2)))  # MaxPool2d
+reveal_type(nn.CrossEntropyLoss(weight=x, label_smoothing=0.1))  # CrossEntropyLoss
+reveal_type(nn.LazyLinear(2))  # LazyLinear
+reveal_type(nn.Embedding.from_pretrained(x, freeze=False))  # Embedding
+reveal_type(layer.to(pb.float64).to("cpu", pb.float32))  # Linear
+reveal_type(layer.train().double())  # Linear
+reveal_type(nn.Parameter(x))  # Parameter
+reveal_type(nn.Sequential(layer, nn.ReLU())[0])  # Module
+reveal_type(nn.Sequential(layer, nn.ReLU())[:1])  # Sequential
+reveal_type(nn.ModuleDict({"first": layer})["first"])  # Module
+reveal_type(nn.init.normal_(layer.weight, std=0.1))  # Tensor
+reveal_type(nn.utils.clip_grad_norm_(layer.parameters(), 1.0))  # Tensor
+reveal_type(nn.utils.parametrizations.weight_norm(layer))  # Linear
+reveal_type(pb.masked.sum(x, 0, mask=x > 0))  # Tensor
 
 optimizer = optim.SGD(layer.parameters(), lr=0.1)
 reveal_type(optimizer)  # SGD
 reveal_type(optimizer.zero_grad())  # None
+reveal_type(optim.Adam(layer.parameters(), lr=1e-3, betas=(0.9, 0.99)))  # Adam
+reveal_type(optim.AdamW([{"params": [x], "lr": 0.1}], weight_decay=0.1))  # AdamW
+reveal_type(optim.Adam(layer.named_parameters()))  # Adam
+reveal_type(optimizer.step())  # None
+reveal_type(optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.5**epoch))  # LambdaLR
+reveal_type(optim.lr_scheduler.StepLR(optimizer, step_size=2).get_last_lr())  # list[float | Tensor]
 
 
 def square(t: Tensor, scale: float = 1.0) -> Tensor:
@@ -94,6 +118,15 @@ def square(t: Tensor, scale: float = 1.0) -> Tensor:
     return (t * t * scale).sum()
 
 
+def closure() -> Tensor:
+    """A loss for an optimizer that computes it itself."""
+    loss = square(x)
+    loss.backward()
+    return loss
+
+
+reveal_type(optimizer.step(closure))  # Tensor
+reveal_type(optim.LBFGS([x]).step(closure))  # Tensor
 reveal_type(pb.compile(square)(x))  # Tensor
 reveal_type(pb.func.vmap(square)(x))  # Tensor
 reveal_type(pb.compile(fullgraph=True)(square)(x))  # Tensor
@@ -216,7 +249,9 @@ reveal_type(pb.sparse_jacobian(square, x).rows)  # ndarray[Any, Any]
 fit = distributed.total(lambda p, t: (p["slope"] * t).sum(), [(1.0,)], {"slope": x})
 reveal_type(fit({"slope": x}))  # tuple[float, dict[str, Tensor]]
 reveal_type(distributed.all_reduce([x, x]))  # list[Tensor]
-reveal_type(DataLoader(TensorDataset(x, x), batch_size=2))  # DataLoader[tuple[Any, ...]]
+reveal_type(DataLoader(TensorDataset(x, x), batch_size=2))  # DataLoader[tuple[Tensor, ...]]
+reveal_type(DataLoader([1.0, 2.0], shuffle=True))  # DataLoader[float]
+reveal_type(random_split(TensorDataset(x, x), [1, 1])[0])  # Subset[tuple[Tensor, ...]]
 reveal_type(TensorDataset(x, x))  # TensorDataset
 
 

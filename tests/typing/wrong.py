@@ -31,6 +31,24 @@ pb.cat(3)  # wrong
 optimizer = optim.SGD([x], lr=0.1)
 optimizer.stepp()  # wrong
 optim.SGD([x], rate=0.1)  # wrong
+optim.Adam([x], lr="fast")  # wrong
+optim.Adam([x], betas=0.9)  # wrong
+optim.Adam(3)  # wrong
+optimizer.step(3)  # wrong
+optim.LBFGS([x]).step()  # wrong
+optim.lr_scheduler.StepLR([x], 2)  # wrong
+optim.lr_scheduler.StepLR(optimizer, "2")  # wrong
+nn.Conv2d(3, 8, kernal_size=3)  # wrong
+nn.Conv2d(3, 8, kernel_size="three")  # wrong
+nn.MaxPool2d(2, strides=2)  # wrong
+nn.MaxPool2d("2")  # wrong
+nn.Sequential(F.relu)  # wrong
+nn.GRU(2, 3, proj_size=1)  # wrong
+nn.Embedding.from_pretrained(x, frozen=True)  # wrong
+nn.Linear(2, 2).to(device=pb.float64)  # wrong
+nn.init.normal_(x, sd=0.1)  # wrong
+nn.utils.clip_grad_norm_([x], "1")  # wrong
+pb.masked.sum(x, mask="all")  # wrong
 Normal(0.0, 1.0).smaple()  # wrong
 Normal(0.0, 1.0).sample().sofmax()  # wrong
 Normal("a", 1.0)  # wrong

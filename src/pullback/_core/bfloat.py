@@ -11,16 +11,22 @@ import functools
 import importlib
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy import ndarray
+
+if TYPE_CHECKING:
+    from .dtypes import NumpyType
+    from .primitives import Function, Primitive
+    from .typing import Array, Params, Value
+
 
 SINGLE = np.dtype(np.float32)
 CHAR: str = "E"
 """NumPy's character for the dtype."""
 MISSING = "bfloat16 is stored by the package ml_dtypes, which is not installed: pip install ml_dtypes, or use float32"
-_true_dtype: Callable[[Any], np.dtype[Any]] = vars(ndarray)["dtype"].__get__
+_true_dtype: Callable[[Array], NumpyType] = vars(ndarray)["dtype"].__get__
 SCALED = {"multiply", "divide", "lerp", "xlogy"}
 """Primitives that use a number beside a tensor as it is, as in torch; for others it is rounded first."""
 MOVING = {
@@ -36,11 +42,11 @@ class BFloatType:
 
     kind, char, name, itemsize, isnative = "f", CHAR, "bfloat16", 2, True
 
-    def __init__(self, dtype: np.dtype[Any]) -> None:
+    def __init__(self, dtype: NumpyType) -> None:
         self.dtype = self.__numpy_dtype__ = dtype
         self.type = dtype.type
 
-    def newbyteorder(self, order: Any = "S") -> Any:
+    def newbyteorder(self, order: str = "S") -> Self:
         """This dtype: arrays of it have the machine's byte order."""
         return self
 
@@ -56,7 +62,7 @@ class BFloatType:
     def __str__(self) -> str:
         return self.name
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Callable[[], NumpyType], tuple[()]]:
         return bfloat_type, ()
 
 
@@ -65,7 +71,7 @@ KNOWN: list[Any] = []
 
 
 @functools.cache
-def bfloat_type() -> np.dtype[Any]:
+def bfloat_type() -> NumpyType:
     """The dtype of bfloat16 arrays; ImportError without ml_dtypes."""
     try:
         package = importlib.import_module("ml_dtypes")
@@ -91,7 +97,7 @@ def _limits() -> SimpleNamespace:
     )
 
 
-def finfo(dtype: Any) -> Any:
+def finfo(dtype: Any) -> np.finfo[Any] | SimpleNamespace:
     """`numpy.finfo`, which also knows bfloat16."""
     return _limits() if isinstance(dtype, BFloatType) else np.finfo(dtype)
 
@@ -100,12 +106,12 @@ class BFloatArray(ndarray[Any, Any]):
     """An array of bfloat16 numbers. Sums, products and all else are computed in float32, and rounded once."""
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> NumpyType:
         """The dtype, with the kind of a floating one."""
         own = _true_dtype(self)
         return bfloat_type() if own.char == CHAR else own
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = (), **options: Any) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = (), **options: Any) -> Any:
         wide = [widened(x) for x in inputs]
         if method == "at":
             ufunc.at(*wide)
@@ -117,7 +123,7 @@ class BFloatArray(ndarray[Any, Any]):
             np.copyto(target, piece, casting="unsafe")
         return out if ufunc.nout > 1 else out[0]
 
-    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+    def __array_function__(self, function: Function, types: object, args: Any, options: Any) -> Any:
         if function in MOVING:
             return held(function(*_plain(args), **{key: _plain(value) for key, value in options.items()}))
         result = function(*_each(widened, args), **_widened_options(options))
@@ -147,7 +153,7 @@ class BFloatArray(ndarray[Any, Any]):
         return str(_plain(self))
 
 
-def _method(name: str) -> Callable[..., Any]:
+def _method(name: str) -> Function:
     def method(self: BFloatArray, *args: Any, **options: Any) -> Any:
         return narrowed(getattr(widened(self), name)(*_each(widened, args), **_widened_options(options)))
 
@@ -163,16 +169,16 @@ for _name in (
     setattr(BFloatArray, _name, _method(_name))
 
 
-def is_bfloat(x: Any) -> bool:
+def is_bfloat(x: object) -> bool:
     """True for arrays and NumPy scalars of bfloat16."""
     if isinstance(x, ndarray):
         return _true_dtype(x).char == CHAR
     return isinstance(x, np.generic) and x.dtype.char == CHAR
 
 
-def dtype_of(x: Any) -> np.dtype[Any]:
+def dtype_of(x: object) -> NumpyType:
     """The dtype of an array or of what becomes one, that of bfloat16 with its floating kind."""
-    own: np.dtype[Any] = np.asarray(x).dtype
+    own: NumpyType = np.asarray(x).dtype
     return bfloat_type() if own.char == CHAR else own
 
 
@@ -211,17 +217,17 @@ def _each(convert: Callable[[Any], Any], values: Sequence[Any]) -> Any:
     return found if isinstance(values, list) else tuple(found)
 
 
-def _widened_options(options: dict[str, Any]) -> dict[str, Any]:
+def _widened_options(options: Params) -> Params:
     return {key: SINGLE if isinstance(value, BFloatType) else widened(value) for key, value in options.items()}
 
 
-def _stays(args: Sequence[Any], options: dict[str, Any]) -> bool:
+def _stays(args: Sequence[object], options: Params) -> bool:
     """True if results are of bfloat16: by the dtype that is asked for, or else that of the arguments."""
     wanted = options.get("dtype")
     return _only(args) if wanted is None else isinstance(wanted, BFloatType)
 
 
-def _only(values: Sequence[Any]) -> bool:
+def _only(values: Sequence[object]) -> bool:
     """True if the first array of floating numbers among some values is one of bfloat16."""
     for value in values:
         if isinstance(value, (list, tuple)) and any(isinstance(each, ndarray) for each in value):
@@ -233,17 +239,17 @@ def _only(values: Sequence[Any]) -> bool:
     return False
 
 
-def _is_number(x: Any) -> bool:
+def _is_number(x: object) -> bool:
     """True for an array with the number that a program has written beside a tensor: kept in float32 until it is known for what."""
     return isinstance(x, float) or (type(x) is ndarray and not x.ndim)
 
 
-def rounding(primitive: Any) -> Callable[..., Any]:
+def rounding(primitive: Primitive) -> Function:
     """The forward function of a primitive for arguments of which some are arrays of bfloat16."""
     return lambda *args, **params: _compute(primitive, args, params)
 
 
-def _compute(primitive: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
+def _compute(primitive: Primitive, args: Sequence[Value], params: Params) -> Array:
     if primitive.view or primitive.name == "clone":  # nothing is computed
         return held(primitive.forward(*_each(_plain, args), **params))
     if primitive.name not in SCALED:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import machine, xp as _xp
 from .sites import generated
 
+if TYPE_CHECKING:
+    from .primitives import Function, Primitive
+    from .typing import Array, Namespace
 
-def signature(rule: Any, of: str = "an operation") -> tuple[tuple[str, ...], tuple[str, ...]]:
+
+def signature(rule: object, of: str = "an operation") -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names of the saved values and of the keyword parameters in the signature of a rule of an operation."""
     code = getattr(rule, "__code__", None)
     if code is None:
@@ -25,7 +28,7 @@ def signature(rule: Any, of: str = "an operation") -> tuple[tuple[str, ...], tup
     return positional[2:], names[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
 
 
-def saved_names(primitive: Any) -> tuple[str, ...]:
+def saved_names(primitive: Primitive) -> tuple[str, ...]:
     """The values that the rules of a primitive name; raises TypeError for a name that is none of its own."""
     rules = [primitive.joint] if primitive.joint else [rule for rule in primitive.rules if rule is not None]
     if not primitive.joint and primitive.rules and len(primitive.rules) != len(primitive.inputs):
@@ -47,7 +50,7 @@ def saved_names(primitive: Any) -> tuple[str, ...]:
     return tuple(sorted(saved, key=("y", *primitive.inputs).index))
 
 
-def composed(primitive: Any) -> Callable[..., Any]:
+def composed(primitive: Primitive) -> Function:
     """One function `pull(xp, g, edges, saved, params)` from the rules of a primitive.
 
     Its source is generated from the rules' signatures, so that a pass neither loops over rules nor unpacks arguments:
@@ -76,16 +79,16 @@ def composed(primitive: Any) -> Callable[..., Any]:
             lines += [f"            return {_calls(primitive, by='large')}"]
             lines += ["    elif isinstance(g, generic):", f"        return {_calls(primitive, 'number({}.array)')}"]
         lines.append(f"    return {_calls(primitive)}")
-    pull: Callable[..., Any] = generated(primitive.name, "\n".join(lines), scope, "pull")
+    pull: Function = generated(primitive.name, "\n".join(lines), scope, "pull")
     return pull
 
 
-def _worth(primitive: Any) -> int:
+def _worth(primitive: Primitive) -> int:
     """The number of elements from which the rules of a primitive run as machine code: lower if its forward function is costly."""
     return min(machine.worth(primitive.forward), machine.WORTH)
 
 
-def _by_machine_code(primitive: Any, place: int) -> Any:
+def _by_machine_code(primitive: Primitive, place: int) -> Function | None:
     """A rule for large arrays, with the signature of the given one, that runs as machine code where there is some."""
     rule = primitive.rules[place]
     if rule is None or not signature(rule)[0] or not machine.installed():
@@ -93,7 +96,7 @@ def _by_machine_code(primitive: Any, place: int) -> Any:
 
     by = machine.way(primitive, place)
 
-    def large(xp: Any, g: Any, *saved: Any, **params: Any) -> Any:
+    def large(xp: Namespace, g: Array, *saved: Array, **params: Any) -> Array:
         # The gradient of a sum is one value, broadcast: take that, where a saved value tells the shape.
         one = not any(g.strides) and any(type(x) is np.ndarray and x.shape == g.shape for x in saved)
         made = by(g[(0,) * g.ndim + (...,)] if one else g, *saved, **params)
@@ -102,7 +105,7 @@ def _by_machine_code(primitive: Any, place: int) -> Any:
     return large
 
 
-def _calls(primitive: Any, read: str = "{}.array", by: str = "rule") -> str:
+def _calls(primitive: Primitive, read: str = "{}.array", by: str = "rule") -> str:
     """The source of a tuple with one call of a rule for each input; `read` is how a saved cell is read."""
     calls = [
         f"None if {name}_edge is None else {name}_{by}({_arguments(primitive, rule, read)})" if rule else "None"
@@ -111,7 +114,7 @@ def _calls(primitive: Any, read: str = "{}.array", by: str = "rule") -> str:
     return f"({', '.join(calls)},)"
 
 
-def _arguments(primitive: Any, rule: Any, read: str = "{}.array") -> str:
+def _arguments(primitive: Primitive, rule: Function, read: str = "{}.array") -> str:
     """The source of the arguments with which one rule is called."""
     names, metadata = signature(rule)
     values = []

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from . import machine
+
+if TYPE_CHECKING:
+    from .typing import Array
+
 
 LEAST = 256
 """The number of elements of both operands from which a product of matrices costs less than NumPy's einsum."""
@@ -43,7 +47,7 @@ def _parts(equation: str) -> Parts | None:
     return parts if parts.common and (parts.left or parts.right) and not parts.alone else None
 
 
-def contracted(a: Any, b: Any, equation: str) -> Any:
+def contracted(a: Array, b: Array, equation: str) -> Array | None:
     """The einsum of two arrays as a product of matrices, or of a batch of them; None if it is none, or a small one."""
     parts = _parts(equation)
     if parts is None or a.size + b.size < LEAST or a.dtype.char not in "fdFD":

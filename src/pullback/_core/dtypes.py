@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple, NoReturn, Self, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Self, final
 
 import numpy as np
 
 from .bfloat import CHAR, BFloatType, bfloat_type, finfo as finfo_of
 from .modes import mode
 from .package import package
+
+if TYPE_CHECKING:
+    from .typing import DType
+
 
 NumpyType = np.dtype[Any]
 
@@ -54,7 +58,7 @@ class dtype:
     is_signed: bool
     _legacy: str
 
-    def __new__(cls, value: Any) -> Self:
+    def __new__(cls, value: object) -> Self:
         return as_dtype(value)
 
     @property
@@ -234,7 +238,7 @@ def from_numpy(numpy: NumpyType) -> dtype:
         return as_dtype(numpy)
 
 
-def as_dtype(value: Any) -> dtype:
+def as_dtype(value: object) -> dtype:
     """The dtype that a value stands for.
 
     A value is a dtype of ours or of NumPy, one of NumPy's scalar types, its name or type string ('float32', 'f4'), or
@@ -376,7 +380,7 @@ def get_default_dtype() -> dtype:
     return rules().default
 
 
-def set_default_dtype(d: Any, /) -> None:
+def set_default_dtype(d: DType, /) -> None:
     """Makes a floating dtype the one of tensors made from Python floats, in this process.
 
     Tensors made from Python's complex numbers have the complex dtype with such parts. Any other dtype raises TypeError.
@@ -406,7 +410,7 @@ def default_complex() -> dtype:
     return _COMPLEX[rules().default]
 
 
-def type_name(value: Any) -> str:
+def type_name(value: DType) -> str:
     """A dtype's name in torch's legacy types and error texts: 'Float' for float32, 'Long' for int64.
 
     >>> from pullback._core.dtypes import complex64, type_name
@@ -416,7 +420,7 @@ def type_name(value: Any) -> str:
     return as_dtype(value)._legacy
 
 
-def of_tensor_type(value: Any) -> dtype:
+def of_tensor_type(value: object) -> dtype:
     """The dtype of one of torch's old tensor types, by the type or its name ('torch.FloatTensor'), or what stands for it.
 
     >>> from pullback._core.dtypes import of_tensor_type
@@ -439,7 +443,7 @@ def of_tensor_type(value: Any) -> dtype:
     return as_dtype(value)
 
 
-def promote_types(type1: Any, type2: Any) -> dtype:
+def promote_types(type1: DType, type2: DType) -> dtype:
     """The smallest dtype to which tensors of both dtypes are converted when they meet.
 
     It is torch's, which never leaves a kind without need: int64 with float16 is float16. With uint16, uint32 and
@@ -469,7 +473,7 @@ def _promoted(a: NumpyType, b: NumpyType) -> NumpyType:
     return both
 
 
-def can_cast(from_: Any, to: Any) -> bool:
+def can_cast(from_: DType, to: DType) -> bool:
     """Whether a result of one dtype may be stored in another: any but one of a lower kind.
 
     Kinds rise from bool over integers and floats to complex; sizes do not matter.
@@ -567,7 +571,7 @@ class finfo(_Limits):
     __module__ = "pullback"
     shown = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
 
-    def __init__(self, type: Any = None) -> None:
+    def __init__(self, type: DType | None = None) -> None:
         given = rules().default if type is None else as_dtype(type)
         if not (given.is_floating_point or given.is_complex):
             raise TypeError(f"finfo() requires a floating point input type. Use {package}.iinfo to handle {given!r}")
@@ -593,7 +597,7 @@ class iinfo(_Limits):
     __module__ = "pullback"
     shown = ("min", "max")
 
-    def __init__(self, type: Any) -> None:
+    def __init__(self, type: DType) -> None:
         given = as_dtype(type)
         if given is bool_:
             raise TypeError(f"{package}.bool is not supported by {package}.iinfo: its values are False and True")

@@ -8,12 +8,21 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .package import package
 from .sites import Site, called, caller, describe, internal, wanted_by
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from .._tape.node import Node
+    from .._tensor.attributes import Attributes
+    from .primitives import Primitive
+    from .typing import Array, Params, Tensor
+
 
 PACK_WROTE = (
     "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
@@ -48,7 +57,7 @@ class AbsentError(RuntimeError, AttributeError):
     """Raised by an attribute that only other tensors have: for torch's programs a RuntimeError; `hasattr` is False."""
 
 
-def kind(tensor: Any) -> str:
+def kind(tensor: Attributes) -> str:
     """A tensor in one phrase: dtype, shape, and where it was made."""
     text = f"{str(tensor.dtype).rpartition('.')[2]} tensor of shape {tuple(tensor.shape)}"
     node = tensor._node
@@ -60,7 +69,7 @@ def kind(tensor: Any) -> str:
 _BOUNDARIES = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])")  # FftR2C is fft_r2c
 
 
-def operation_of(node: Any) -> str:
+def operation_of(node: Node) -> str:
     """The operation that made a node, as messages name it: `log_softmax` of a LogSoftmaxBackward0."""
     maker = node.endpoint[0]
     title: str = maker.title
@@ -69,12 +78,12 @@ def operation_of(node: Any) -> str:
     return title.removesuffix("Backward") if maker.foreign else _name_of_title(title, maker.primitive)
 
 
-def operation_name(primitive: Any, params: dict[str, Any]) -> str:
+def operation_name(primitive: Primitive, params: Params) -> str:
     """The name of an operation in messages, which some primitives choose by their parameters."""
     return _name_of_title(primitive.node_name(params), primitive)
 
 
-def _name_of_title(title: str, primitive: Any) -> str:
+def _name_of_title(title: str, primitive: Primitive) -> str:
     if title == "CopySlices":
         return "setitem"
     name = _BOUNDARIES.sub("_", title.rstrip("0123456789").removesuffix("Backward")).lower()
@@ -112,7 +121,7 @@ def _as_tensor(value: Any, in_place: bool) -> str:
     return f"wrap numbers, lists and arrays with {package}.as_tensor"
 
 
-def strange(value: Any) -> str:
+def strange(value: object) -> str:
     """What is not a number in something that should hold numbers, and the fix."""
     if value is None:
         return ". It is None, which a function gives that has no return"
@@ -172,7 +181,7 @@ def no_layer(shape: tuple[int, ...], weight: tuple[int, ...]) -> RuntimeError:
     )
 
 
-def mixed(operation: str, what: str, first: Any, second: Any, words: str) -> RuntimeError:
+def mixed(operation: str, what: str, first: Tensor | Array, second: Tensor | Array, words: str) -> RuntimeError:
     """Two operands of different dtypes, of which neither is promoted."""
     have, other = (str(operand.dtype).rpartition(".")[2] for operand in (first, second))
     fix = f"convert one: x.to({other}) or y.to({have})"
@@ -187,7 +196,7 @@ def mixed(operation: str, what: str, first: Any, second: Any, words: str) -> Run
 class Overwritten(NamedTuple):
     """A tensor that a pass needs as it was, with its version then and now; `modified` hangs it on its error."""
 
-    tensor: Any
+    tensor: Tensor
     expected: int
     version: int
 
@@ -202,7 +211,7 @@ def modified(tensor: Any, expected: int, version: int, advice: str) -> RuntimeEr
     return error
 
 
-def missing_gradient(tensor: Any) -> RuntimeError:
+def missing_gradient(tensor: Attributes) -> RuntimeError:
     """backward() without a gradient on a tensor with several elements."""
     return RuntimeError(
         f"grad can be implicitly created only for scalar outputs: this is a {kind(tensor)}, so backward needs a "
@@ -213,7 +222,7 @@ def missing_gradient(tensor: Any) -> RuntimeError:
     )
 
 
-def gradient_shape(gradient: Any, tensor: Any, index: int) -> RuntimeError:
+def gradient_shape(gradient: Tensor, tensor: Attributes, index: int) -> RuntimeError:
     """A gradient that fits neither the output nor one of the seeds' readings."""
     have, want = tuple(gradient.shape), tuple(tensor.shape)
     fix = "pass one weight for each element of the output"
@@ -232,7 +241,7 @@ def size(shape: tuple[int, ...]) -> str:
     return f"torch.Size({list(shape)})"
 
 
-def leaf_write(tensor: Any, operation: str) -> str:
+def leaf_write(tensor: Attributes, operation: str) -> str:
     """A write to a leaf that requires grad."""
     return (
         f"a leaf Variable that requires grad is being used in an in-place operation. {operation} writes to a "
@@ -249,7 +258,7 @@ def leaked(operation: str) -> str:
     )
 
 
-def captured_write(tensor: Any, operation: str, value: Any) -> str:
+def captured_write(tensor: Attributes, operation: str, value: Tensor) -> str:
     """A write of a transform's value into a tensor from outside the transform."""
     way_out = value.interpreter.way_out
     if operation == "batch_norm":
@@ -264,7 +273,7 @@ def captured_write(tensor: Any, operation: str, value: Any) -> str:
     )
 
 
-def leaf_view_write(tensor: Any, operation: str) -> str:
+def leaf_view_write(tensor: Attributes, operation: str) -> str:
     """A write through a view of a leaf that requires grad."""
     leaf = tensor if tensor._base is None else tensor._base
     return (
@@ -274,7 +283,7 @@ def leaf_view_write(tensor: Any, operation: str) -> str:
     )
 
 
-def overlapping(tensor: Any, operation: str) -> str:
+def overlapping(tensor: Attributes, operation: str) -> str:
     """A write to memory that one element shares with another."""
     return (
         "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
@@ -282,7 +291,7 @@ def overlapping(tensor: Any, operation: str) -> str:
     )
 
 
-def read_only(tensor: Any, operation: str) -> str:
+def read_only(tensor: Attributes, operation: str) -> str:
     """A write to an array that NumPy has marked read-only."""
     return (
         f"{operation} writes to a {kind(tensor)} whose NumPy array is read-only. Use t.clone(), or make the array "
@@ -290,7 +299,7 @@ def read_only(tensor: Any, operation: str) -> str:
     )
 
 
-def written_shape(target: Any, result: Any, operation: str) -> str:
+def written_shape(target: Tensor, result: Tensor, operation: str) -> str:
     """A write that would change the target's shape."""
     return (
         f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(result.shape)}. {operation} "
@@ -298,7 +307,7 @@ def written_shape(target: Any, result: Any, operation: str) -> str:
     )
 
 
-def written_dtype(target: Any, result: Any, operation: str) -> str:
+def written_dtype(target: Tensor, result: Tensor, operation: str) -> str:
     """A write that would change the target's kind of dtype."""
     from_, to = (str(t.dtype).rpartition(".")[2] for t in (result, target))
     return (
@@ -307,7 +316,7 @@ def written_dtype(target: Any, result: Any, operation: str) -> str:
     )
 
 
-def power_dtype(role: str, name: str, target: Any, result: Any) -> str:
+def power_dtype(role: str, name: str, target: Tensor, result: Tensor) -> str:
     """A tensor that should take the result of float_power, which is exact in the largest dtypes alone."""
     return (
         f"the {role} given to {name} has dtype {target._type_name} but the operation's result requires dtype "
@@ -315,7 +324,7 @@ def power_dtype(role: str, name: str, target: Any, result: Any) -> str:
     )
 
 
-def non_leaf_flag(tensor: Any, value: bool) -> str:
+def non_leaf_flag(tensor: Attributes, value: bool) -> str:
     """Setting requires_grad on the result of a recorded operation."""
     text = "you can only change requires_grad flags of leaf variables."
     if not value:
@@ -327,7 +336,7 @@ def non_leaf_flag(tensor: Any, value: bool) -> str:
     return f"{text} This is a {kind(tensor)}. {note}"
 
 
-def non_leaf_grad(tensor: Any) -> str:
+def non_leaf_grad(tensor: Attributes) -> str:
     """Reading .grad where no pass will ever put one."""
     return (
         "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
@@ -336,7 +345,7 @@ def non_leaf_grad(tensor: Any) -> str:
     )
 
 
-def tracked_numpy(tensor: Any, call: str) -> RuntimeError:
+def tracked_numpy(tensor: Attributes, call: str) -> RuntimeError:
     """Handing the memory of a tracked tensor to NumPy."""
     return RuntimeError(
         f"NumPy arrays hold no gradients, and this is a {kind(tensor)}, asked for by {_asking()}. To keep the gradient stay with tensors: "
@@ -345,7 +354,7 @@ def tracked_numpy(tensor: Any, call: str) -> RuntimeError:
     )
 
 
-def require_state(given: Any) -> None:
+def require_state(given: object) -> None:
     """Raise unless what is to be loaded is a state: not the name of its file, nor the object whose state it should be."""
     if isinstance(given, Mapping):
         return
@@ -365,7 +374,7 @@ def keeping() -> str:
     )
 
 
-def escaped(tensor: Any, call: str, refused_by: str) -> RuntimeError:
+def escaped(tensor: Attributes, call: str, refused_by: str) -> RuntimeError:
     """A conversion by which a gradient would be lost, inside no_escapes or a function that refuses it, too."""
     asking, name = _asking(), asking_function("math.")
     plain = asking_function()
@@ -395,9 +404,9 @@ def asking_function(module: str = "") -> str:
 
 def truth_wanted() -> str:
     """The fix where the truth of many numbers is asked for: by an `if`, or by a layer that is made where it should be called."""
-    frame: Any = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None and internal[frame.f_code.co_filename]:
-        made = frame.f_locals.get("self")
+        made: Any = frame.f_locals.get("self")
         if frame.f_code.co_name in {"__init__", "__post_init__"} and hasattr(made, "_modules"):
             name, code = type(made).__name__, type(made).forward.__code__
             taken = ", ".join(code.co_varnames[1 : code.co_argcount - len(type(made).forward.__defaults__ or ())])
@@ -406,7 +415,7 @@ def truth_wanted() -> str:
     return "use .any() or .all()"
 
 
-def copying(memo: dict[int, Any]) -> str:
+def copying(memo: dict[int, object]) -> str:
     """The fix where deepcopy meets a result: by itself, or as an attribute of a module."""
     if type(memo) is dict and any(hasattr(type(each), "load_state_dict") for each in memo.values()):
         return (
@@ -416,7 +425,7 @@ def copying(memo: dict[int, Any]) -> str:
     return "copy its detach()"
 
 
-def tracked_number(function: str, tensor: Any) -> TypeError:
+def tracked_number(function: str, tensor: Attributes) -> TypeError:
     """A tracked tensor where a number is asked for, by which there is no derivative."""
     return TypeError(
         f"{function}(): an argument must be Number, not Tensor: its gradient would be lost. This is a {kind(tensor)}; "
@@ -424,7 +433,7 @@ def tracked_number(function: str, tensor: Any) -> TypeError:
     )
 
 
-def way_of_classes(input: Any, target: Any) -> str:
+def way_of_classes(input: Tensor, target: Tensor) -> str:
     """What to change where class numbers do not fit the scores: their order, an axis of one of them, or nothing that is plain."""
     sizes, have = list(input.shape), list(target.shape)
     if input._dtype.kind in "iub" and target._dtype.kind == "f":

@@ -75,7 +75,7 @@ _taken: dict[int, tuple[list[Any], list[Any]]] = {}
 _waiting: list[int] = []
 
 
-def lock() -> Any:
+def lock() -> RLock:
     """A reentrant lock that no other thread holds when the process forks."""
     return hold(RLock())
 

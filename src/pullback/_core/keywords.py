@@ -10,9 +10,13 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from types import FrameType, TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .sites import GENERATED, called, internal
+
+if TYPE_CHECKING:
+    from types import FunctionType
+
 
 _REFUSED = re.compile(
     r"(?P<function>[\w.<>]+)\(\) got an unexpected keyword argument '(?P<given>\w+)'(\. Did you mean '\w+'\?)?"
@@ -23,7 +27,7 @@ _PLACES = ("device", "layout", "memory_format", "pin_memory")
 """What functions take by `**options` that say where elements are to lie."""
 
 
-def suggested(error: TypeError, entries: Sequence[TracebackType]) -> tuple[Any, ...]:
+def suggested(error: TypeError, entries: Sequence[TracebackType]) -> tuple[object, ...]:
     """The arguments of an error, with the keyword that was meant, if the error is about one of ours and one is near."""
     found = _REFUSED.fullmatch(str(error))
     if found is None or not entries:
@@ -77,7 +81,7 @@ def _distance(a: str, b: str) -> int:
     return rows[-1][-1]
 
 
-def _callees(function: str, entries: Sequence[TracebackType]) -> Iterator[Any]:
+def _callees(function: str, entries: Sequence[TracebackType]) -> Iterator[object]:
     """What may have been called: what the program's line names, what our frames hold, and what we define under the name."""
     program = [entry for entry in entries if not internal[entry.tb_frame.f_code.co_filename]]
     if program:
@@ -97,7 +101,7 @@ def _callees(function: str, entries: Sequence[TracebackType]) -> Iterator[Any]:
             yield getattr(held, name.rpartition(".")[2], None)
 
 
-def _named(written: str, frame: FrameType) -> Iterator[Any]:
+def _named(written: str, frame: FrameType) -> Iterator[object]:
     """The object that `a.b.c` stands for in a frame; for `f(x).c`, the method of tensors."""
     first, *rest = written.split(".") if written.replace(".", "").isidentifier() else ["", written.rpartition(".")[2]]
     found = {**frame.f_globals, **frame.f_locals}.get(first, sys.modules["pullback"].Tensor)
@@ -106,7 +110,7 @@ def _named(written: str, frame: FrameType) -> Iterator[Any]:
     yield found
 
 
-def _is_ours(value: Any) -> bool:
+def _is_ours(value: object) -> bool:
     return callable(value) and any(
         str(getattr(each, "__module__", "")).partition(".")[0] in {"pullback", "torch"}
         for each in (value, *getattr(value, "__mro__", ()))
@@ -133,7 +137,7 @@ def _parameters(callee: Any) -> list[str]:
     return [*names, *_PLACES]
 
 
-def _layers(function: Any) -> Iterator[Any]:
+def _layers(function: Any) -> Iterator[FunctionType]:
     """A function and those that it wraps, as far as they are written in Python, and by us."""
     function = getattr(function, "__func__", function)
     while function is not None:
@@ -142,6 +146,6 @@ def _layers(function: Any) -> Iterator[Any]:
         function = getattr(function, "__wrapped__", None)
 
 
-def _title(function: str, callee: Any) -> str:
+def _title(function: str, callee: object) -> str:
     """What was called, by its public name: classes that others derive from have private ones."""
     return f"{callee.__name__}.__init__" if isinstance(callee, type) and function.endswith("__init__") else function

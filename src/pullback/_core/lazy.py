@@ -19,7 +19,7 @@ class computed(Generic[Value]):  # a decorator, as `property`
         self.function, self.name = function, function.__name__
         self.__doc__ = function.__doc__
 
-    def __get__(self, instance: Any, owner: Any = None) -> Value:
+    def __get__(self, instance: object, owner: object = None) -> Value:
         kept: dict[str, Value] = vars(instance)
         return kept.setdefault(self.name, self.function(instance))
 

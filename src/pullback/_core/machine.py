@@ -10,18 +10,27 @@ import os
 import sys
 from _thread import _local  # from `threading`, which takes 1.5 ms to import
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .forks import lock
-from .lazy import provider
+from .lazy import PROVIDERS, provider
+
+if TYPE_CHECKING:
+    from .dtypes import NumpyType
+    from .primitives import Function, Primitive
+    from .typing import Array, Params
+
+
+def installed() -> bool:
+    """True if llvmlite is installed, without which there is no machine code, and the package that makes it."""
+    return _found("llvmlite") and _found(PROVIDERS.get("machine code", "llvmlite").rpartition(".")[0] or "llvmlite")
 
 
 @functools.cache
-def installed() -> bool:
-    """True if llvmlite is installed, without which there is no machine code."""
-    return importlib.import_module("importlib.util").find_spec("llvmlite") is not None
+def _found(package: str) -> bool:
+    return importlib.import_module("importlib.util").find_spec(package) is not None
 
 
 @functools.cache
@@ -43,14 +52,14 @@ class Budget:
         """The number of elements that rows, reductions and the like have processed."""
         self.multiplications = 0
         """The number of multiplications of all products of matrices."""
-        self.of_operations: dict[Any, int] = {}
+        self.of_operations: dict[object, int] = {}
         """The number of elements that each elementwise operation has processed, by its parameters and dtypes."""
-        self.of_updates: dict[Any, int] = {}
+        self.of_updates: dict[object, int] = {}
         """The number of elements that the formula of each optimizer has updated."""
-        self.products: dict[str, Callable[[Any, Any], Any] | None] = dict.fromkeys("?bBhHiIlLqQeFDgGO")
+        self.products: dict[str, Function | None] = dict.fromkeys("?bBhHiIlLqQeFDgGO")
         """The compiled functions for products, by dtype; None where BLAS is to compute them."""
         self.batches = dict(self.products)
-        self.single: Callable[[], Any] | None = None
+        self.single: Function | None = None
         """The block in which BLAS uses one thread, once our threads multiply matrices."""
 
 
@@ -149,7 +158,7 @@ SHORTEST, LONGEST = 16, 1 << 14
 FEW, WORTH, LARGE = 1 << 6, 1 << 12, 1 << 19
 """Sizes of arrays above which machine code pays off: for functions on which NumPy spends microseconds even for a few elements,
 for functions of several steps, and for those whose NumPy code is as good."""
-COSTLY: set[Any] = set()
+COSTLY: set[object] = set()
 """Functions on which NumPy spends microseconds even for a few elements, because they and their rules take many steps."""
 WORTH_OF = dict.fromkeys(("total", "squares", "spread", "inner", "product"), 1 << 16)
 WORTH_OF |= {"largest": 1 << 18, "smallest": 1 << 18, "product_pullback": 1 << 12}
@@ -196,25 +205,25 @@ if not umath.__cpu_features__.get("AVX512_SKX"):
     SLOW |= {getattr(np, name) for name in _SLOWER.split()}
 
 
-def worth(function: Any) -> int:
+def worth(function: object) -> int:
     """The size above which machine code for a function pays off: the more steps the function takes, the lower."""
     if function in COSTLY:
         return FEW
     return LARGE if isinstance(function, np.ufunc) and function not in SLOW else WORTH
 
 
-def way(primitive: Any, place: int | None = None) -> Callable[..., Any]:
+def way(primitive: Primitive, place: int | None = None) -> Function:
     """A function that computes an operation, or its rule for one input, by machine code, and returns None if there is none."""
-    latest: tuple[Any, Any, str] = (None, None, "")
+    latest: tuple[Function | None, Params | None, str] = (None, None, "")
     waiting = 0
 
-    def by(*arrays: Any, **params: Any) -> Any:
+    def by(*arrays: Array, **params: Any) -> Array | None:
         nonlocal latest, waiting
         if budget.chosen == "never":
             return None
         function, known, text = latest
-        same = function is not None and known == params and (not params or text == str(params))  # 1 == 1.0, 0.0 == -0.0
-        if same and (made := function(*arrays)) is not None:
+        same = known == params and (not params or text == str(params))  # 1 == 1.0, 0.0 == -0.0
+        if function is not None and same and (made := function(*arrays)) is not None:
             return made
         met = max(CALL, arrays[0].size)
         if function is None:
@@ -235,18 +244,18 @@ STEP = 1 << 14
 """The size of a parameter above which machine code pays off for the step of an optimizer that remembers one array or none."""
 
 
-def update(formula: Callable[..., None], arrays: list[Any]) -> bool:
+def update(formula: Callable[..., None], arrays: list[Array]) -> bool:
     """Whether the formula of an optimizer has been carried out, in place, by machine code."""
     dtype = arrays[0].dtype
     if arrays[0].size < (STEP if len(arrays) < 4 else WORTH) or dtype.char not in "fd" or not usable():
         return False
-    if not all(x.flags.c_contiguous and x.dtype is dtype for x in arrays) or np.may_share_memory(*arrays[:2]):
+    if not all(x.flags.c_contiguous and x.dtype is dtype for x in arrays) or np.may_share_memory(arrays[0], arrays[1]):
         return False
     carried_out: Callable[..., bool] = module("updates").carried_out
     return carried_out(formula, arrays)
 
 
-def _begins(x: Any) -> bool:
+def _begins(x: Array) -> bool:
     """True if x is C-contiguous and enough elements have been processed to justify compiling."""
     return x.flags.c_contiguous and usable() and _enough(x.size if counts() else 0)
 
@@ -270,7 +279,7 @@ SHORT_COLUMNS, INNER = 1 << 8, 1 << 13
 """The size of an array from which compiled code pays off for columns of matrices in it, and the most that a matrix may have."""
 
 
-def columns(x: Any, axis: int) -> Any:
+def columns(x: Array, axis: int) -> Any:
     """Compiled code for an axis with others behind it; None if there is none, or NumPy is as fast."""
     few = x.size >= SHORT_COLUMNS and axis < x.ndim - 1 and math.prod(x.shape[axis:]) <= INNER
     return module("rows").plan(math.prod(x.shape[:axis]), x.shape[axis], x.dtype) if few and _begins(x) else None
@@ -283,7 +292,7 @@ def totals(name: str, x: Any, axis: tuple[int, ...]) -> Any:
     return module("totals").plan(name, x.shape, axis, x.dtype)
 
 
-def inner(a: Any, b: Any) -> Any:
+def inner(a: Array, b: Array) -> Array | None:
     """The dot product of two float32 vectors by compiled code; None if there is none, or BLAS is as fast."""
     if a.size < WORTH_OF["inner"] or a.shape != b.shape or not a.dtype.char == "f" == b.dtype.char:
         return None
@@ -302,30 +311,30 @@ def _moves(size: int, worth: int) -> bool:
     return size >= worth and usable() and _enough(size // 4)
 
 
-def copied(x: Any) -> Any:
+def copied(x: Array) -> Array | None:
     """A contiguous copy of an array made by several threads; None if NumPy is as fast."""
     return module("moving").copied(x) if _moves(x.nbytes, MOVED) else None
 
 
-def triangle(x: Any, k: int, *, lower: bool) -> Any:
+def triangle(x: Array, k: int, *, lower: bool) -> Array | None:
     """The lower or the upper triangles of matrices by compiled code; None if NumPy is as fast."""
     return module("moving").triangle(x, k, lower=lower) if _moves(x.nbytes, 4 * WORTH) else None
 
 
-def running_sums(x: Any) -> Any:
+def running_sums(x: Array) -> Array | None:
     """Running sums along the last axis by compiled code; None if there is none, or NumPy is as fast."""
     whole = not any(step % x.itemsize for step in x.strides)
     return module("scanning").running_sums(x) if whole and repays(x) else None
 
 
-def repays(x: Any) -> bool:
+def repays(x: Array) -> bool:
     """True if compiled code that reads an aligned array in any order pays off, and enough has been processed."""
     if x.size < WORTH or x.dtype.char not in "fd" or not (x.dtype.isnative and x.flags.aligned and usable()):
         return False
     return _enough(x.size if counts() else 0)
 
 
-def accumulates(values: Any) -> bool:
+def accumulates(values: Array) -> bool:
     """True if compiled code is to add such values at indices: if that pays off, and enough has been processed."""
     return values.dtype.char in "fd" and _moves(4 * values.size, 4 * WORTH)
 
@@ -353,12 +362,12 @@ BUSY, SPREAD = 1 << 13, 1 << 18
 """The number of elements of a factor, and that of multiplications, from which on BLAS may use several threads."""
 
 
-def spreads(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+def spreads(a: Array, b: Array) -> bool:
     """True if BLAS may use several threads for a product."""
     return a.size >= BUSY or b.size >= BUSY or a.size * b.shape[-1] >= SPREAD
 
 
-def dot(a: Any, b: Any) -> Any:
+def dot(a: Array, b: Array) -> Array:
     """The product of two arrays by BLAS: in one thread, once ours multiply matrices.
 
     BLAS's threads go on spinning for a while after a product, and would take processors from ours.
@@ -372,17 +381,17 @@ def dot(a: Any, b: Any) -> Any:
     return _by_blas(a, b)
 
 
-def _by_blas(a: Any, b: Any) -> Any:
+def _by_blas(a: Array, b: Array) -> Array:
     """The product of two arrays. For `dot` one element is a factor that scales the other array: zero times NaN would be zero."""
     return np.matmul(a, b) if a.ndim > 2 or b.ndim > 2 or a.size == 1 or b.size == 1 else a.dot(b)
 
 
-def product(a: Any, b: Any) -> Any:
+def product(a: Array, b: Array) -> Array | None:
     """The product of two matrices by compiled code; None if there is none (yet)."""
     return _multiplied_by("product", budget.products, a, b)
 
 
-def batched(a: Any, b: Any, out: Any = None) -> Any:
+def batched(a: Array, b: Array, out: Array | None = None) -> Array:
     """The products of two arrays of three axes or more: by compiled code, or by BLAS, which takes one after another.
 
     They are written to `out`, if that is given; it shares no memory with the factors.
@@ -391,10 +400,10 @@ def batched(a: Any, b: Any, out: Any = None) -> Any:
     made = _multiplied_by("batched", budget.batches, a, b, *into) if a.size >= BATCHED else None
     if made is not None:
         return made
-    return np.matmul(a, b, out) if into else dot(a, b)
+    return dot(a, b) if out is None else np.matmul(a, b, out)
 
 
-def _multiplied_by(name: str, functions: dict[str, Callable[..., Any] | None], a: Any, b: Any, *into: Any) -> Any:
+def _multiplied_by(name: str, functions: dict[str, Function | None], a: Array, b: Array, *into: Array) -> Array | None:
     """A product by a function for its dtype; None if there is none, or not enough has been multiplied."""
     dtype = a.dtype
     try:
@@ -409,15 +418,15 @@ def _multiplied_by(name: str, functions: dict[str, Callable[..., Any] | None], a
     return None if function is None or budget.chosen == "never" else function(a, b, *into)
 
 
-def _multiplier(name: str, dtype: Any) -> Callable[..., Any] | None:
+def _multiplier(name: str, dtype: NumpyType) -> Function | None:
     """The compiled function for products of a dtype, if there is one; from now on BLAS has one thread beside ours."""
-    function: Callable[..., Any] | None = getattr(module("dense"), name)(dtype)
+    function: Function | None = getattr(module("dense"), name)(dtype)
     if function is not None:
         budget.single = module("dense").single
     return function
 
 
-def multiplied(a: Any, b: Any) -> Any:
+def multiplied(a: Array, b: Array) -> Array:
     """The products of two batches, by compiled code whatever has been multiplied before, where there is any."""
     function = _multiplier("batched", a.dtype)
     made = None if function is None else function(a, b)

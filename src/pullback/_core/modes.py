@@ -16,9 +16,14 @@ from collections import deque
 from collections.abc import Callable
 from operator import call
 from types import FrameType
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from .primitives import Primitive
+    from .typing import Tensor, Tensors
+
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result")
@@ -211,7 +216,7 @@ class ModeBlock:
     def __init__(self) -> None:
         self._around: list[Mode] = []
 
-    def _fields(self) -> dict[str, Any]:
+    def _fields(self) -> dict[str, object]:
         raise NotImplementedError
 
     def _fresh(self) -> ModeBlock:
@@ -236,7 +241,7 @@ class ModeBlock:
         if self._left is not None:
             self._left(exc[0])
 
-    _left: Callable[[Any], None] | None = None
+    _left: Callable[[object], None] | None = None
     """What is done after the mode has been left, with the type of the exception, if there was one.
 
     A subclass defines it instead of `__exit__`, which would be open to an interruption before its first instruction.
@@ -264,13 +269,13 @@ def _wrap_generator(block: ModeBlock, function: Function) -> Function:
     """A generator function whose body runs inside the block, while its caller, between two items, does not."""
 
     @block
-    def inside(step: Callable[[], Any]) -> Any:
+    def inside(step: Callable[[], object]) -> object:
         return step()
 
     @like(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         generator = function(*args, **kwargs)
-        step: Callable[[], Any] = functools.partial(next, generator)
+        step: Callable[[], object] = functools.partial(next, generator)
         while True:
             try:
                 item = inside(step)
@@ -293,9 +298,9 @@ class _Switch(ModeBlock):
     """A change of mode without options, which decorates functions with and without parentheses."""
 
     _field: str
-    _value: Any = True
+    _value: object = True
 
-    def _fields(self) -> dict[str, Any]:
+    def _fields(self) -> dict[str, object]:
         return {self._field: self._value}
 
     def __new__(cls, function: Function | None = None) -> Any:
@@ -414,7 +419,7 @@ class set_grad_enabled(ModeBlock):
             mode.set(self._before)
             raise
 
-    def _fields(self) -> dict[str, Any]:
+    def _fields(self) -> dict[str, object]:
         return {"grad": self._enabled}
 
     def _fresh(self) -> ModeBlock:
@@ -448,7 +453,7 @@ class inference_mode(ModeBlock):
     True
     """
 
-    def __new__(cls, mode: Any = True) -> Any:
+    def __new__(cls, mode: object = True) -> Any:
         block = super().__new__(cls)
         if isinstance(mode, bool) or not callable(mode):
             return block
@@ -459,7 +464,7 @@ class inference_mode(ModeBlock):
         super().__init__()
         self._enabled = _require_bool("inference_mode", "mode", mode)
 
-    def _fields(self) -> dict[str, Any]:
+    def _fields(self) -> dict[str, object]:
         return {"inference": self._enabled, "grad": not self._enabled}
 
     def _fresh(self) -> ModeBlock:
@@ -473,7 +478,7 @@ class FieldBlock(ModeBlock):
         super().__init__()
         self._values = fields
 
-    def _fields(self) -> dict[str, Any]:
+    def _fields(self) -> dict[str, object]:
         return self._values
 
     def _fresh(self) -> ModeBlock:
@@ -549,15 +554,15 @@ class _Creation:
     def __init__(self, before: Callable[[Any], None] | None = None) -> None:
         self.before = before
 
-    def __call__(self, tensor: Any) -> None:
+    def __call__(self, tensor: Tensor) -> None:
         if (interpreter := innermost.get()) is not None:
             tensor._since = getattr(interpreter, "since", 0)
         if self.before is not None:
             self.before(tensor)
 
-    def sees(self, primitive: Any, params: Any, arrays: Any, tensor: Any) -> None:
+    def sees(self, primitive: Primitive, params: object, arrays: object, tensor: Tensors) -> None:
         """As an observer of operations does; see `_tape.observers`."""
-        if type(tensor) is not tuple:  # whose pieces have been seen
+        if not isinstance(tensor, tuple):  # whose pieces have been seen
             self(tensor)
 
 

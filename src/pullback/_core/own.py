@@ -10,7 +10,7 @@ import functools
 import inspect
 import keyword
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,13 @@ from .composing import composed
 from .namespaces import ARRAYS, of_users
 from .shapes import sum_to_axes
 from .sites import generated
+
+if TYPE_CHECKING:
+    from .._tape.node import Node
+    from .dtypes import NumpyType
+    from .primitives import Primitive
+    from .typing import Namespace, Result, Saved, Value
+
 
 ndarray = np.ndarray
 Function = Callable[..., Any]
@@ -29,7 +36,7 @@ MOST = 1 << 20
 # When it is made
 
 
-def complete(primitive: Any) -> None:
+def complete(primitive: Primitive) -> None:
     """Check the functions of a new operation, and give them the namespace of users."""
     given, definition = primitive.forward, primitive.definition
     if definition is not None:
@@ -38,7 +45,8 @@ def complete(primitive: Any) -> None:
         _require_arguments(primitive, inspect.unwrap(given), "forward", ())
     _require_same_metadata(primitive, given)
     if not isinstance(given, np.ufunc):  # which cannot go wrong
-        steady = _checked(primitive, definition if primitive.defined else given)
+        function: Any = definition if primitive.defined else given
+        steady = _checked(primitive, function)
         primitive.defaults = steady.__kwdefaults__ or {}
         primitive.forward = _tried(primitive, steady)
     if primitive.push is not None:
@@ -53,7 +61,7 @@ def _parameters(function: Any) -> list[inspect.Parameter] | None:
         return None
 
 
-def _require_arguments(primitive: Any, function: Any, role: str, before: tuple[str, ...]) -> None:
+def _require_arguments(primitive: Primitive, function: object, role: str, before: tuple[str, ...]) -> None:
     """Raise unless a function takes as many arrays as the operation has inputs."""
     wanted = len(before) + len(primitive.inputs)
     if isinstance(function, np.ufunc):
@@ -77,7 +85,7 @@ def _require_arguments(primitive: Any, function: Any, role: str, before: tuple[s
     )
 
 
-def _require_same_metadata(primitive: Any, forward: Any) -> None:
+def _require_same_metadata(primitive: Primitive, forward: object) -> None:
     """Raise if forward and definition cannot both be called with the same metadata."""
     if primitive.defined or primitive.definition is None:
         return
@@ -98,7 +106,7 @@ def _require_same_metadata(primitive: Any, forward: Any) -> None:
 # While it runs
 
 
-def _checked(primitive: Any, function: Function) -> Any:
+def _checked(primitive: Primitive, function: Function) -> Function:
     """The forward function of an operation, whose results are looked at: it has the arguments of the given one, by the inputs' names.
 
     Its source is generated, so that the look costs a tenth of a microsecond.
@@ -136,10 +144,10 @@ def _checked(primitive: Any, function: Function) -> Any:
     return generated(primitive.name, "\n".join(lines), scope, name)
 
 
-def _tried(primitive: Any, steady: Function) -> Function:
+def _tried(primitive: Primitive, steady: Function) -> Function:
     """A forward function for the first calls, after which arguments must be as before, and elementwise results have their shape."""
 
-    def first(*args: Any, **params: Any) -> Any:
+    def first(*args: Any, **params: Any) -> Result:
         before = [each.copy() if isinstance(each, ndarray) and each.size <= MOST else None for each in args]
         try:
             made = steady(*args, **params)
@@ -162,7 +170,7 @@ def _tried(primitive: Any, steady: Function) -> Function:
     return functools.update_wrapper(first, steady)
 
 
-def _require_shape(primitive: Any, shape: tuple[int, ...], expected: tuple[int, ...]) -> None:
+def _require_shape(primitive: Primitive, shape: tuple[int, ...], expected: tuple[int, ...]) -> None:
     """Raise if an elementwise result has a shape of its own."""
     if shape != expected:
         raise ValueError(
@@ -171,7 +179,7 @@ def _require_shape(primitive: Any, shape: tuple[int, ...], expected: tuple[int, 
         )
 
 
-def _results(primitive: Any, made: Any, args: Sequence[Any]) -> Any:
+def _results(primitive: Primitive, made: object, args: Sequence[object]) -> object:
     """What an operation returned, as arrays of its own; raises TypeError for anything else."""
     name, count = primitive.short_name, primitive.outputs
     if made is NotImplemented:
@@ -191,7 +199,7 @@ def _results(primitive: Any, made: Any, args: Sequence[Any]) -> Any:
     return _result(primitive, made, args)
 
 
-def _result(primitive: Any, made: Any, args: Sequence[Any]) -> Any:
+def _result(primitive: Primitive, made: object, args: Sequence[object]) -> object:
     """One result: of the precision of the arguments, and in memory of its own, so that a write to it changes no argument."""
     if isinstance(made, ndarray) and made.dtype.char != "O":
         if made.dtype.char in "dD" and (narrow := _narrow(args)):
@@ -215,13 +223,13 @@ def _result(primitive: Any, made: Any, args: Sequence[Any]) -> Any:
     raise TypeError(f"{primitive.short_name} returned {what}, and not an array: {hint}")
 
 
-def _narrow(args: Sequence[Any]) -> np.dtype[Any] | None:
+def _narrow(args: Sequence[object]) -> NumpyType | None:
     """The dtype of real numbers that floating arguments have, if it is narrower than double: `where(c, 1.0, 0.5)` has none."""
     found = [each.real.dtype for each in args if isinstance(each, ndarray) and each.dtype.kind in "fc"]
     return np.result_type(*found) if found and all(each.char in "ef" for each in found) else None
 
 
-def _described(made: Any) -> str:
+def _described(made: object) -> str:
     if made is None:
         return "None"
     if isinstance(made, ndarray):
@@ -232,11 +240,13 @@ def _described(made: Any) -> str:
 # On the way back
 
 
-def pulled(primitive: Any) -> Function:
+def pulled(primitive: Primitive) -> Function:
     """The composed rules of an operation, whose results are looked at."""
     pull = composed(primitive)
 
-    def checked(xp: Any, g: Any, edges: Any, saved: Any, params: Any) -> Any:
+    def checked(
+        xp: Namespace, g: Value, edges: Sequence[Node | None], saved: Sequence[Saved | None], params: Any
+    ) -> Sequence[Value | None]:
         made = pull(of_users.get(xp, xp), g, edges, saved, params)
         if len(made) != len(edges):
             raise TypeError(
@@ -250,7 +260,7 @@ def pulled(primitive: Any) -> Function:
     return checked
 
 
-def _require_fitting(primitive: Any, r: Any, place: int, shape: tuple[int, ...]) -> None:
+def _require_fitting(primitive: Primitive, r: object, place: int, shape: tuple[int, ...]) -> None:
     """Raise unless the result of a rule fits its input, or is the zero of a rule that may leave it out."""
     if r is None and (primitive.joint is not None or primitive.rules[place] is None):
         return

@@ -7,11 +7,17 @@ anyway, and refused where it does not: a tensor never lies elsewhere than its pr
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import Any, Self, final
+from typing import TYPE_CHECKING, Any, Self, final
 
 from .dtypes import qualified
 from .modes import FieldBlock, mode
 from .package import package
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from .typing import Device, Tensor
+
 
 TYPES = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "hip", "ve", "fpga", "maia", "xla", "mps", "meta", "hpu", "mtia")
 """The kinds of devices that torch has names for."""
@@ -46,7 +52,7 @@ class device(str):
     type: str
     index: int | None  # type: ignore[assignment]  # hides a string's method, as torch's name does
 
-    def __new__(cls, type: Any = "cpu", index: int | None = None) -> Self:
+    def __new__(cls, type: Device = "cpu", index: int | None = None) -> Self:
         name, _, number = f"cuda:{type}".partition(":") if isinstance(type, int) else str(type).partition(":")
         if name not in TYPES:
             dtype = (
@@ -76,7 +82,7 @@ class device(str):
             return here(self)
         before = mode.get().created
 
-        def labelled(tensor: Any) -> None:
+        def labelled(tensor: Tensor) -> None:
             tensor._place = self
             if before is not None:
                 before(tensor)
@@ -138,7 +144,7 @@ class memory_format(_Named):
     __slots__ = ()
 
 
-def here(place: Any) -> device:
+def here(place: Device) -> device:
     """The device of a name; RuntimeError for one where no tensor can be.
 
     >>> from pullback._core import placement as _placement
@@ -162,8 +168,8 @@ channels_last = memory_format("channels_last")
 channels_last_3d = memory_format("channels_last_3d")
 
 
-def _kind(expected: type) -> Any:
-    def check(function: str, argument: str, value: Any) -> None:
+def _kind(expected: type) -> Callable[[str, str, object], None]:
+    def check(function: str, argument: str, value: object) -> None:
         if value is not None and not isinstance(value, expected):
             what = expected.__name__.lstrip("_")
             raise TypeError(f"{function}(): argument {argument!r} must be pullback.{what}, not {type(value).__name__}")
@@ -171,14 +177,14 @@ def _kind(expected: type) -> Any:
     return check
 
 
-def _on_cpu(function: str, argument: str, value: Any) -> None:
+def _on_cpu(function: str, argument: str, value: object) -> None:
     if value is not None and not isinstance(value, str):
         raise TypeError(f"{function}(): argument {argument!r} must be a device or its name, not {type(value).__name__}")
     if value is not None:
         here(value)
 
 
-def _unpinned(function: str, argument: str, value: Any) -> None:
+def _unpinned(function: str, argument: str, value: object) -> None:
     if value:
         raise RuntimeError(
             f"{function}(): pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is "
@@ -189,7 +195,7 @@ def _unpinned(function: str, argument: str, value: Any) -> None:
 _CHECKS = {"device": _on_cpu, "layout": _kind(layout), "pin_memory": _unpinned, "memory_format": _kind(memory_format)}
 
 
-def accept(function: str, options: dict[str, Any]) -> None:
+def accept(function: str, options: Mapping[str, object]) -> None:
     """Check the options of a function that say where and how elements are to lie; nothing follows from them.
 
     >>> from pullback._core import placement as _placement

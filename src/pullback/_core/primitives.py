@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from . import bfloat, xp as _xp
 from .composing import composed, saved_names, signature
@@ -19,14 +19,17 @@ from .modes import ValuesBlock, innermost, quiet
 from .package import package
 from .sites import qualified
 
+if TYPE_CHECKING:
+    from .typing import Options, Params, Result, Value
+
 # 1. Primitives and kinds
 #
 # A primitive is a name, a forward function on arrays, and the derivative rules that its kind requires. Arrays are passed by
 # position, other parameters by keyword. A rule's signature is `(xp, g, <saved>, *, <parameters>)`: `xp` is a namespace of
 # array functions, `g` the cotangent, and a saved name is one of the inputs, `y` for the output, or `<input>_shape`. The
-# values that signatures name are saved for the backward pass; an unknown name is an error at import.
-# Rules are written for real numbers. For complex inputs, `complex` says what happens: the cotangent is conjugated before and
-# after the rule ("holomorphic", torch's convention), the rule is called as it is ("as written"), or recording is "refused".
+# values that signatures name are saved for the backward pass; an unknown name is an error at import. Rules are written for
+# real numbers. For complex inputs, `complex` says what happens: the cotangent is conjugated before and after the rule
+# ("holomorphic", torch's convention), the rule is called as it is ("as written"), or recording is "refused".
 # With `halves="as singles"` a primitive computes with float16 in float32, in both passes, and rounds its results once. With
 # bfloat16 all do; rules of those with `halves="as written"` take cotangents as they are.
 # `definition(xp, <inputs>, *, <parameters>)` says what a composed primitive computes, in the language of rules; it may return
@@ -38,19 +41,6 @@ from .sites import qualified
 Function = Callable[..., Any]
 Rule = Function
 SINGLES: Any = {"halves": "as singles"}
-
-
-class Options(TypedDict, total=False):
-    """What primitives of most kinds can be given, with the defaults that `Primitive` has."""
-
-    title: str | Callable[..., str] | None
-    complex: str
-    halves: str
-    push: Function | None
-    view: bool
-    definition: Function | None
-    commutes: bool
-    cost: int | None
 
 
 class Primitive:
@@ -102,12 +92,12 @@ class Primitive:
         self.saved = {name: self._place(name) for name in saved_names(self)}
         self.keeps = [(place, self.users(name)) for name, place in self.saved.items()]
         self.defaults: dict[str, Any] = {}  # metadata that calls of a user's operation may leave out
-        self._pull: Callable[..., Any] | None = None
-        self._way: Callable[..., Any] = self._first
+        self._pull: Function | None = None
+        self._way: Function = self._first
         if self.of_user:
             provider("operations of users").complete(self)
 
-    __call__: Callable[..., Any]
+    __call__: Function
 
     def _first(self, *args: Any, **params: Any) -> Any:
         self._way = provider("plain tensors").past_bind(self)
@@ -116,7 +106,7 @@ class Primitive:
     def __repr__(self) -> str:
         return f"<primitive {self.short_name} ({self.kind})>"
 
-    def node_name(self, params: dict[str, Any]) -> str:
+    def node_name(self, params: Params) -> str:
         """The name torch shows for this operation's node."""
         return self.title if isinstance(self.title, str) else self.title(**params)
 
@@ -149,7 +139,7 @@ class Primitive:
         return found
 
     @property
-    def pull(self) -> Callable[..., Any]:
+    def pull(self) -> Function:
         """The rules composed into one function of `(xp, g, edges, saved, params)`, built when first needed."""
         if self._pull is None:
             pull = provider("operations of users").pulled(self) if self.of_user else composed(self)
@@ -252,8 +242,7 @@ def general(
 ) -> Primitive:
     """Any other differentiable primitive: one rule for each input, or a joint rule; `y` is a list if there are several outputs.
 
-    `push(xp, primals, tangents, y, **parameters)` is the forward-mode derivative, if it is not the transposed rule, for which
-    it may return NotImplemented.
+    `push(xp, primals, tangents, y, **parameters)` is the forward-mode derivative; where it returns NotImplemented, the transposed rule is.
     """
     return Primitive(name, "general", forward, inputs, rules, joint=joint, outputs=outputs, **options)
 
@@ -274,12 +263,12 @@ def zero(
 
 # 2. Carriers and levels
 #
-# A carrier boxes a value for one interpreter and has that interpreter's level: 0 for the tape on which every program runs,
-# higher for each transform that is entered later, negative for interpreters below the tape. The level, not the type, decides
+# A carrier, of which all are tensors, boxes a value for one interpreter and has its level: 0 for the tape on which every program
+# runs, higher for each transform that is entered later, negative for interpreters below the tape. The level, not the type, decides
 # which interpreter processes an operation first; without levels, vmap(grad) and grad(vmap) could not both be right.
 
 
-class Carrier:
+class Box:
     """A boxed value: `level` is that of the interpreter that boxed it."""
 
     __slots__ = ()
@@ -288,16 +277,25 @@ class Carrier:
 
     if TYPE_CHECKING:
 
-        def __getattr__(self, name: str) -> Any: ...  # a carrier is a tensor to all other modules
+        def __getattr__(
+            self, name: str
+        ) -> Any: ...  # the attributes and methods of tensors, which a higher layer defines
+
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
+
+    Carrier = Tensor
+else:
+    Carrier = Box
 
 
 # 3. Bind
 #
-# One rule: the interpreter of the highest level among the arguments processes the operation. When no argument is
-# boxed, the raw forward function runs.
+# One rule: the interpreter of the highest level among the arguments processes the operation; without one, `forward` runs.
 
 
-def bind(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+def bind(primitive: Primitive, args: Sequence[Value], params: Params) -> Result:
     """Let the interpreter of the highest level among the arguments process an operation; without any, compute it."""
     top: Carrier | None = None
     rounded = False
@@ -314,9 +312,8 @@ def bind(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> A
 
 # 4. Interpreters
 #
-# An interpreter is one class with one method. Entering it takes the next higher level, so that the interpreter that was
-# entered last is the first to process an operation. To add one, no other file has to change: see
-# `examples/printing_tracer.py`.
+# An interpreter is one class with one method. Entering it takes the next higher level, so that the interpreter that was entered
+# last is the first to process an operation. To add one, no other file has to change: see `examples/printing_tracer.py`.
 
 
 class BaseInterpreter(ValuesBlock):
@@ -331,20 +328,20 @@ class BaseInterpreter(ValuesBlock):
         self.level = 1 if around is None else max(around.level, 0) + 1
         return {innermost: self}
 
-    def grad(self, outputs: Sequence[Any], inputs: Sequence[Any], cotangents: Sequence[Any], **options: Any) -> Any:
+    def grad(
+        self, outputs: Sequence[Tensor], inputs: Sequence[Tensor], cotangents: Sequence[Tensor | None], **options: Any
+    ) -> Any:
         """The result of `autograd.grad` for outputs that this interpreter has boxed; raises RuntimeError if there is none."""
-        raise RuntimeError(
-            f"autograd.grad inside {type(self).__name__}: its values have no graph; use {package}.func.grad"
-        )
+        raise RuntimeError(f"autograd.grad inside {type(self).__name__}: values have no graph; use {package}.func.grad")
 
     def ended(self) -> bool:
         """True if tensors hold this interpreter's values no more, after a wait for the thread whose values they are."""
         return False
 
-    def adopt(self, made: Any) -> Any:
+    def adopt(self, made: Tensor) -> Tensor:
         """The tensor that replaces one newly created while this interpreter is the innermost: by default, the tensor itself."""
         return made
 
-    def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    def process(self, primitive: Primitive, args: Sequence[Value], params: Params) -> Result:
         """The result of one operation with at least one argument that this interpreter has boxed."""
         raise NotImplementedError

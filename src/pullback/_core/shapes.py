@@ -9,11 +9,15 @@ import functools
 import math
 import operator
 from collections.abc import Iterable, Sequence
-from typing import Any, Self, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex, overload
 
 from .dtypes import qualified
 from .package import package
 from .sites import caller, describe
+
+if TYPE_CHECKING:
+    from .typing import Namespace, Operations, Summed
+
 
 Shape = tuple[int, ...]
 
@@ -380,9 +384,10 @@ def sum_to_axes(shape: Shape, target: Shape) -> tuple[Shape, bool]:
     return axes, left != tuple(target)
 
 
-def sum_to(xp: Any, g: Any, shape: tuple[int, ...]) -> Any:
+def sum_to(xp: Namespace | Operations, g: Summed, shape: tuple[int, ...]) -> Summed:
     """A cotangent summed over the axes along which its input was broadcast."""
     axes, unshaped = sum_to_axes(g.shape, shape)
+    summed: Any = g
     if axes:
-        g = xp.sum(g, axis=axes, keepdims=False)
-    return xp.reshape(g, shape=shape) if unshaped else g
+        summed = xp.sum(summed, axis=axes, keepdims=False)
+    return xp.reshape(summed, shape=shape) if unshaped else summed

@@ -13,9 +13,13 @@ import sys
 import warnings
 from collections.abc import Callable
 from types import CodeType, FrameType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .modes import asking
+
+if TYPE_CHECKING:
+    from .typing import Params
+
 
 Site = tuple[CodeType, int]
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -111,7 +115,7 @@ def remember(filename: str, source: str) -> None:
     lines.cache[filename] = (len(source), None, source.splitlines(True), filename)
 
 
-def generated(title: str, source: str, scope: dict[str, Any], name: str) -> Any:
+def generated(title: str, source: str, scope: Params, name: str) -> Any:
     """The function of a name that generated text defines, which finds its globals in `scope`; tracebacks show the text."""
     filename = f"{GENERATED}{title}>"
     remember(filename, source)

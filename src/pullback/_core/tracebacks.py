@@ -50,18 +50,22 @@ def install() -> None:
         shell.set_custom_exc((BaseException,), _displayed_by_notebook)
 
 
-def _displayed(display: Callable[..., Any], kind: type[BaseException], error: BaseException, _: Any) -> None:
+def _displayed(
+    display: Callable[..., object], kind: type[BaseException], error: BaseException, _: TracebackType | None
+) -> None:
     with Shortened(error):
         display(kind, error, error.__traceback__)
 
 
-def _displayed_by_thread(display: Callable[..., Any], failed: Any) -> None:
+def _displayed_by_thread(display: Callable[..., object], failed: Any) -> None:
     with Shortened(failed.exc_value):
         trace = getattr(failed.exc_value, "__traceback__", None)
         display(type(failed)((failed.exc_type, failed.exc_value, trace, failed.thread)))
 
 
-def _displayed_by_notebook(shell: Any, kind: type[BaseException], error: BaseException, _: Any, **options: Any) -> None:
+def _displayed_by_notebook(
+    shell: Any, kind: type[BaseException], error: BaseException, _: TracebackType | None, **options: Any
+) -> None:
     with Shortened(error, line=False):  # it would say at length that there is no source
         shell.showtraceback((kind, error, error.__traceback__), **options)
 

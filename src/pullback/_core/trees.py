@@ -16,7 +16,7 @@ Keys = tuple[Any, ...]
 Opened = tuple[Keys, Sequence[Any], Any]
 
 
-class Kind(NamedTuple):
+class Container(NamedTuple):
     """How containers of one class are taken apart and built.
 
     `open` returns the keys and the children of a container, and what else is needed to build it: its context. `close` builds
@@ -37,7 +37,7 @@ class Structure(NamedTuple):
     kind: type | None
     keys: Keys = ()
     children: tuple[Structure, ...] = ()
-    context: Any = None
+    context: object = None
 
     def __str__(self) -> str:
         parts = list(map(str, self.children))
@@ -59,7 +59,7 @@ class Structure(NamedTuple):
 LEAF = Structure(None)
 
 
-def _close_dataclass(kind: Any, keys: Keys, values: list[Any], _: Any) -> Any:
+def _close_dataclass(kind: type, keys: Keys, values: list[object], _: object) -> object:
     fields = dict(zip(keys, values, strict=True))
     declared = dataclasses.fields(kind)
     made = kind(**{field.name: fields[field.name] for field in declared if field.init})
@@ -74,22 +74,24 @@ def _open_dataclass(tree: Any) -> Opened:
     return names, [getattr(tree, name) for name in names], None
 
 
-_SEQUENCE = Kind(lambda tree: (tuple(range(len(tree))), tree, None), lambda kind, _, values, __: kind(values))
-_MAPPING = Kind(
+_SEQUENCE = Container(lambda tree: (tuple(range(len(tree))), tree, None), lambda kind, _, values, __: kind(values))
+_MAPPING = Container(
     lambda tree: (tuple(tree), list(tree.values()), None),
     lambda kind, keys, values, _: kind(zip(keys, values, strict=True)),
 )
-_NAMED = Kind(lambda tree: (tuple(tree._fields), tree, None), lambda kind, _, values, __: kind(*values), by_index=False)
-_DATACLASS = Kind(_open_dataclass, _close_dataclass, by_index=False)
-_DEFAULTS = Kind(
+_NAMED = Container(
+    lambda tree: (tuple(tree._fields), tree, None), lambda kind, _, values, __: kind(*values), by_index=False
+)
+_DATACLASS = Container(_open_dataclass, _close_dataclass, by_index=False)
+_DEFAULTS = Container(
     lambda tree: (tuple(tree), list(tree.values()), tree.default_factory),
     lambda kind, keys, values, factory: kind(factory, zip(keys, values, strict=True)),
 )
-_QUEUE = Kind(
+_QUEUE = Container(
     lambda tree: (tuple(range(len(tree))), list(tree), tree.maxlen),
     lambda kind, _, values, length: kind(values, maxlen=length),
 )
-KINDS: dict[type, Kind] = {
+KINDS: dict[type, Container] = {
     **dict.fromkeys((tuple, list), _SEQUENCE), **dict.fromkeys((dict, OrderedDict), _MAPPING),
     defaultdict: _DEFAULTS, deque: _QUEUE,
 }  # fmt: skip
@@ -97,7 +99,7 @@ KINDS: dict[type, Kind] = {
 
 
 @functools.lru_cache(maxsize=1024)
-def kind_of(kind: Any) -> Kind | None:
+def kind_of(kind: type) -> Container | None:
     """How containers of a class are opened and closed; None if its instances are leaves."""
     if kind in KINDS:
         return KINDS[kind]
@@ -106,7 +108,7 @@ def kind_of(kind: Any) -> Kind | None:
     return _DATACLASS if dataclasses.is_dataclass(kind) else None
 
 
-def register(kind: type, how: Kind | None) -> None:
+def register(kind: type, how: Container | None) -> None:
     """Let instances of a class be containers, in all functions that take trees; with None, no longer."""
     KINDS.pop(kind, None)
     if how is not None:
@@ -114,7 +116,7 @@ def register(kind: type, how: Kind | None) -> None:
     kind_of.cache_clear()
 
 
-def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], Structure]:
+def flatten(tree: object, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], Structure]:
     """The leaves of a tree, in order, and its structure; containers for which `is_leaf` is true are leaves, too."""
     how = kind_of(type(tree))  # type: ignore[arg-type]  # a class is hashable
     if how is None or (is_leaf is not None and is_leaf(tree)):
@@ -129,12 +131,12 @@ def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[li
     return leaves, Structure(type(tree), keys, tuple(children), context)
 
 
-def unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:
+def unflatten(structure: Structure, leaves: Sequence[object]) -> Any:
     """The tree with a given structure and given leaves: the inverse of `flatten`."""
     return _built(structure, iter(leaves))
 
 
-def _built(structure: Structure, leaves: Iterator[Any]) -> Any:
+def _built(structure: Structure, leaves: Iterator[object]) -> Any:
     kind = structure.kind
     if kind is None:
         return next(leaves)
@@ -142,7 +144,7 @@ def _built(structure: Structure, leaves: Iterator[Any]) -> Any:
     return _known(kind).close(kind, structure.keys, values, structure.context)
 
 
-def _known(kind: type) -> Kind:
+def _known(kind: type) -> Container:
     """How containers of a class that have been opened are closed."""
     how = kind_of(kind)
     if how is None:
@@ -162,13 +164,13 @@ def paths(structure: Structure, name: str = "") -> list[str]:
     return found
 
 
-def mapped(function: Callable[..., Any], tree: Any) -> Any:
+def mapped(function: Callable[[Any], object], tree: object) -> Any:
     """A tree of the same structure, with a function applied to each leaf."""
     leaves, structure = flatten(tree)
     return unflatten(structure, [function(leaf) for leaf in leaves])
 
 
-def spread(prefix: Any, structure: Structure) -> list[Any] | None:
+def spread(prefix: object, structure: Structure) -> list[Any] | None:
     """The leaves of a prefix tree, each repeated for all leaves of the structure below it; None if it is not a prefix."""
     how = kind_of(type(prefix))  # type: ignore[arg-type]  # as above
     if how is None:

@@ -4,37 +4,45 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import errors
 from .primitives import Carrier
 
+if TYPE_CHECKING:
+    from .dtypes import NumpyType
+    from .typing import Array, TensorLike, Value
+
+
 ndarray = np.ndarray
 
 
-def data(value: Any) -> Any:
+def data(value: Value) -> Any:
     """The value for an operand that is not differentiated: the array of a plain tensor; a tensor of a transform as it is."""
     return value._array if isinstance(value, Carrier) and not value.level else value
 
 
-def shared(value: Any) -> Any:
+def shared(value: object) -> Array | None:
     """The array inside all levels of boxes, if no level transforms its values (as a batch does); otherwise None."""
     while isinstance(value, Carrier) and value.level >= 0 and value._transparent:
         value = value._array
     return value if isinstance(value, ndarray) else None
 
 
-def every(value: Any) -> Any:
+def every(value: TensorLike) -> Any:
     """An array with all elements, including those of all examples of a batch: for checks that must hold for each of them."""
     return value._elements() if isinstance(value, Carrier) else value
 
 
-UNSIGNED: dict[Any, Any] = {np.dtype(np.int64): np.dtype(np.uint64), np.dtype(np.int32): np.dtype(np.uint32)}
+UNSIGNED: dict[NumpyType, NumpyType] = {
+    np.dtype(np.int64): np.dtype(np.uint64),
+    np.dtype(np.int32): np.dtype(np.uint32),
+}
 
 
-def outside(index: Any, size: int, *, from_end: bool = False) -> int | None:
+def outside(index: Value, size: int, *, from_end: bool = False) -> int | None:
     """An element of an index that is out of range for an axis of a length, negative unless `from_end`; None if there is none.
 
     It looks at all examples of a batch; compiled programs look again at each call.
@@ -55,26 +63,26 @@ def outside(index: Any, size: int, *, from_end: bool = False) -> int | None:
     return least if least < begin else most
 
 
-def require_tensor(function: str, argument: str, value: Any, position: int = 1) -> None:
+def require_tensor(function: str, argument: str, value: object, position: int = 1) -> None:
     """Raise TypeError if an argument of a function is not a tensor; `position` counts arguments from 1."""
     if not isinstance(value, Carrier):
         raise errors.no_tensor(function, argument, position, value)
 
 
-def require_tensors(function: str, **arguments: Any) -> None:
+def require_tensors(function: str, **arguments: object) -> None:
     """Raise TypeError if one of the first arguments of a function, given in order, is not a tensor."""
     for position, (argument, value) in enumerate(arguments.items(), 1):
         if not isinstance(value, Carrier):
             require_tensor(function, argument, value, position)
 
 
-def require_operand(function: str, argument: str, value: Any, position: int = 1) -> None:
+def require_operand(function: str, argument: str, value: object, position: int = 1) -> None:
     """Raise TypeError if an argument is neither a tensor nor a NumPy array (accepted where another operand is a tensor)."""
     if not isinstance(value, (Carrier, ndarray)):
         raise errors.no_tensor(function, argument, position, value)
 
 
-def require_operands(function: str, **arguments: Any) -> None:
+def require_operands(function: str, **arguments: object) -> None:
     """Call `require_operand` for the first arguments of a function, given in order."""
     for position, (argument, value) in enumerate(arguments.items(), 1):
         require_operand(function, argument, value, position)
@@ -99,7 +107,7 @@ def untracked(function: str, value: Any) -> Any:
     return value
 
 
-def followed(value: Any) -> bool:
+def followed(value: object) -> bool:
     """True if a derivative by a tensor is taken: it is tracked or has a tangent, at some level of the transforms it is in."""
     while isinstance(value, Carrier):
         if value.requires_grad or value._followed:
@@ -108,7 +116,7 @@ def followed(value: Any) -> bool:
     return False
 
 
-def holds(condition: Any) -> bool:
+def holds(condition: Value) -> bool:
     """True if all elements of a bool tensor are True: for checks of arguments that compiled programs repeat at each call."""
     return bool(every(condition).all())
 
@@ -118,7 +126,7 @@ def concrete(value: Any, operation: str) -> Any:
     return value._concrete(operation) if isinstance(value, Carrier) else value
 
 
-def each(value: Any, function: Callable[[Any], Any], operation: str) -> Any:
+def each(value: Any, function: Callable[[Array], Array], operation: str) -> Any:
     """What a function without a derivative makes of the elements, an array of a known shape: under vmap of each example's."""
     own = getattr(value, "_each", None)
     if own is not None:

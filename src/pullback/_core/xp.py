@@ -11,8 +11,9 @@ import functools
 import itertools
 import math
 import operator
-from collections.abc import Callable, Sequence
-from typing import Any
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +27,11 @@ from .bounds import (
 )
 from .contraction import contracted
 from .lazy import PROVIDERS, provider
+
+if TYPE_CHECKING:
+    from .dtypes import NumpyType
+    from .primitives import Function, Primitive
+    from .typing import Array, Operations, Params, Value
 
 NUMPY = """abs add all any bitwise_and bitwise_or bitwise_xor ceil conj cos cosh divide equal exp expand_dims expm1 floor
     floor_divide greater greater_equal isfinite isinf isnan less less_equal log log1p logical_and logical_not
@@ -42,11 +48,13 @@ def __getattr__(name: str) -> Any:
     return forward
 
 
+RAW: Operations = sys.modules[__name__]
+"""This module as what rules are given."""
+
 pow = np.power
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
-def astype(x: Array, *, dtype: Any, source: Any = None) -> Array:
+def astype(x: Array, *, dtype: Any, source: object = None) -> Array:
     """x converted to a dtype; `source` is the dtype it has, which the transpose needs."""
     x = np.asarray(x)
     made = (x.real if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb" else x).astype(dtype)
@@ -91,14 +99,14 @@ SHORT, NARROW = 128, 32  # elements of a row up to which BLAS adds it in less ti
 
 
 @functools.lru_cache(maxsize=256)
-def ones(count: int, dtype: np.dtype[Any]) -> Array:
+def ones(count: int, dtype: NumpyType) -> Array:
     """So many ones, to multiply by: a product of a matrix and a vector is quicker than a sum."""
     vector = np.ones(count, dtype)
     vector.flags.writeable = False
     return vector
 
 
-def sums_by_products(shape: tuple[int, ...], dtype: np.dtype[Any], axis: tuple[int, ...]) -> bool:
+def sums_by_products(shape: tuple[int, ...], dtype: NumpyType, axis: tuple[int, ...]) -> bool:
     """Whether sums over an axis are those of short rows, or of the columns of small matrices: BLAS's in one thread."""
     if len(axis) != 1 or dtype.char not in "fd":
         return False
@@ -109,7 +117,7 @@ def sums_by_products(shape: tuple[int, ...], dtype: np.dtype[Any], axis: tuple[i
     return columns and shape[place] <= BLOCK and math.prod(shape[min(place, last - 1) :]) <= SMALL
 
 
-def _sum_by_products(x: Any, axis: int, keepdims: bool) -> Any:
+def _sum_by_products(x: Array, axis: int, keepdims: bool) -> Array:
     """The sum over a last axis that is short, of which many rows are multiplied in parts, or over the columns of matrices."""
     factors = ones(x.shape[axis], x.dtype)
     if x.ndim == 2 and x.size <= SMALL:
@@ -134,7 +142,7 @@ def _sum_by_products(x: Any, axis: int, keepdims: bool) -> Any:
     return total
 
 
-def sum(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+def sum(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Array:
     """The sum over axes, in the dtype of x; NumPy's, with its error kept small where NumPy adds one after another.
 
     Those of short rows and of the columns of small matrices are BLAS's, in a fifth of the time; BLAS raises no flags.
@@ -155,7 +163,7 @@ def sum(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     return total if x.ndim < 3 or x.flags.c_contiguous else in_order(total)
 
 
-def in_order(x: Any) -> Array:
+def in_order(x: Array) -> Array:
     """x, copied if its elements do not lie in memory in the order of its axes: then it has a flat view.
 
     NumPy lays out its results as it finds its operands. As in torch, only those of elementwise functions stay so.
@@ -171,7 +179,7 @@ def reshaped_view(x: Array, *shape: int) -> Array:
     return view
 
 
-def mean(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+def mean(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Array:
     """The mean over axes, in the dtype of x."""
     count = length(x.shape, axis)
     if x.dtype.char == "e":
@@ -185,7 +193,7 @@ def cumsum(x: Array, *, axis: int) -> Array:
     return running(np.add, x, axis) if made is None else made
 
 
-def running(function: Any, x: Array, axis: int) -> Array:
+def running(function: np.ufunc, x: Array, axis: int) -> Array:
     """What a function of two numbers accumulates along an axis; as in torch, in doubles, for errors add up."""
     if x.dtype.char in "efF":
         wide = np.complex128 if x.dtype.char == "F" else np.float64
@@ -206,14 +214,14 @@ def shared(total: Any, count: float) -> Any:
     return total / (divisor if type(total) is np.ndarray else divisor[()])
 
 
-def squares(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+def squares(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Array:
     """The sum of the squares of real numbers over axes; that of a small vector is BLAS's, as in `sum`."""
     if x.ndim == 1 and axis and not keepdims and x.size <= BLOCK and x.dtype.char in "fd":
         return x.dot(x)
     return sum(x * x, axis=axis, keepdims=keepdims)
 
 
-def matmul(a: Any, b: Any) -> Any:
+def matmul(a: Array, b: Array) -> Array:
     """Products of vectors, matrices and batches of matrices; `dot` has 1.7 us less to decide where there is no batch."""
     if not 0 < a.ndim < 3 > b.ndim > 0:
         if a.ndim > 2 == b.ndim and a.flags.c_contiguous and a.size:  # as one product
@@ -265,7 +273,7 @@ def is_complex(x: Array) -> bool:
     return x.dtype.kind == "c"
 
 
-def zeros_like(x: Any) -> Array:
+def zeros_like(x: Array) -> Array:
     """Zeros with the shape and dtype of x: a third of the time of NumPy's function of that name."""
     return np.zeros(x.shape, x.dtype)
 
@@ -278,7 +286,7 @@ def flip(x: Array, *, axis: int | tuple[int, ...]) -> Array:
     return x[tuple(index)]
 
 
-def zeros(shape: tuple[int, ...], *, like: Any) -> Array:
+def zeros(shape: tuple[int, ...], *, like: Value) -> Array:
     """Zeros with the dtype of `like`."""
     return np.zeros(shape, like.dtype)
 
@@ -287,13 +295,13 @@ class _Nothing(bytearray):
     """The memory of a missing cotangent."""
 
 
-def missing(shape: tuple[int, ...], *, like: Any) -> Array:
+def missing(shape: tuple[int, ...], *, like: Value) -> Array:
     """Zeros that replace the cotangent of an output that nothing uses."""
-    dtype: Any = np.dtype(like.dtype)
+    dtype: NumpyType = np.dtype(like.dtype)
     return np.ndarray(shape, dtype, _Nothing(math.prod(shape) * dtype.itemsize))
 
 
-def is_missing(g: Any) -> bool:
+def is_missing(g: object) -> bool:
     """True for the result of `missing`, and not for a cotangent that happens to be zero."""
     return type(g) is np.ndarray and isinstance(g.base, _Nothing)
 
@@ -305,7 +313,7 @@ def diagonal(x: Array, *, axes: tuple[int, int]) -> Array:
     return view
 
 
-def scatter_diagonal(g: Any, *, axes: tuple[int, int], shape: tuple[int, ...]) -> Array:
+def scatter_diagonal(g: Array, *, axes: tuple[int, int], shape: tuple[int, ...]) -> Array:
     """Zeros of `shape` with g on the diagonal of two axes: the transpose of `diagonal`."""
     out = np.zeros(shape, getattr(g, "dtype", None))
     view = np.diagonal(out, 0, *axes)
@@ -314,19 +322,19 @@ def scatter_diagonal(g: Any, *, axes: tuple[int, int], shape: tuple[int, ...]) -
     return out
 
 
-def getitem(x: Array, *, index: Any) -> Any:
+def getitem(x: Array, *, index: Any) -> Array:
     """Basic indexing: ints, slices, None and Ellipsis."""
     return x[index]
 
 
-def scatter_slice(g: Any, *, shape: tuple[int, ...], index: Any) -> Array:
+def scatter_slice(g: Array, *, shape: tuple[int, ...], index: Any) -> Array:
     """Zeros of `shape` with g at a basic index: the transpose of `getitem`."""
     out = np.zeros(shape, getattr(g, "dtype", None))
     out[index] = g
     return out
 
 
-def place(arrays: Sequence[Any], spec: tuple[Any, ...]) -> tuple[Any, ...]:
+def place(arrays: Sequence[Array], spec: tuple[object, ...]) -> tuple[Any, ...]:
     """An index from its metadata and its arrays: each `array` in spec stands for the next array."""
     rest = iter(arrays)
     return tuple(next(rest) if entry is array else entry for entry in spec)
@@ -342,12 +350,12 @@ class _Marker:
 array = _Marker()
 
 
-def index(x: Array, *arrays: Any, spec: tuple[Any, ...]) -> Any:
+def index(x: Array, *arrays: Array, spec: tuple[object, ...]) -> Array:
     """Advanced indexing by integer and boolean arrays."""
     return x[place(arrays, spec)]
 
 
-def index_in_order(x: Array, *arrays: Any, spec: tuple[Any, ...]) -> Any:
+def index_in_order(x: Array, *arrays: Array, spec: tuple[object, ...]) -> Array:
     """What stands at an advanced index, in order in memory, so that it has flat views.
 
     NumPy's index leaves it as it was found, with the axes of the arrays first. Along one axis `take` is quicker, too.
@@ -360,7 +368,7 @@ def index_in_order(x: Array, *arrays: Any, spec: tuple[Any, ...]) -> Any:
 WHOLE = slice(None)
 
 
-def sole_axis(spec: tuple[Any, ...]) -> int | None:
+def sole_axis(spec: tuple[object, ...]) -> int | None:
     """The axis that the one array of an index stands for, where all others are taken whole, else None."""
     for place, entry in enumerate(spec):
         if type(entry) is slice:
@@ -371,7 +379,7 @@ def sole_axis(spec: tuple[Any, ...]) -> int | None:
     return spec.index(array)
 
 
-def index_add(g: Any, *arrays: Any, spec: tuple[Any, ...], shape: tuple[int, ...]) -> Array:
+def index_add(g: Array, *arrays: Array, spec: tuple[object, ...], shape: tuple[int, ...]) -> Array:
     """Zeros of `shape` with g added at an advanced index, repeats adding up: the transpose of `index`."""
     out = np.zeros(shape, getattr(g, "dtype", None))
     if all_masks(arrays):
@@ -384,12 +392,12 @@ def index_add(g: Any, *arrays: Any, spec: tuple[Any, ...], shape: tuple[int, ...
 FLAT = 1 << 8  # values from which on `ufunc.at` is quicker with flat indices
 
 
-def combine_along(ufunc: np.ufunc, out: Array, indices: Array, values: Any, *, axis: int) -> None:
+def combine_along(ufunc: np.ufunc, out: Array, indices: Array, values: Array, *, axis: int) -> None:
     """Combine values with what stands at places along an axis of `out`, a contiguous array, one after another."""
     combine_at(ufunc, out, along(indices, axis, out.shape), values, flat_along(indices, axis, out.shape))
 
 
-def combine_at(ufunc: np.ufunc, out: Array, index: tuple[Any, ...], values: Any, flat: Array | None = None) -> None:
+def combine_at(ufunc: np.ufunc, out: Array, index: tuple[Any, ...], values: Array, flat: Array | None = None) -> None:
     """Combine values with what stands at an index of `out`, a contiguous array, one after another.
 
     Of flat indices NumPy has a quick loop: 1.1 ms against 7.2 for 4096 rows of 64. Where they are not given, they are not
@@ -423,12 +431,12 @@ def add_rows(out: Array, places: Array, values: Array) -> None:
     machine.module("accumulation").add(out, places, values.reshape(len(places), -1))
 
 
-def all_masks(arrays: Sequence[Any]) -> bool:
+def all_masks(arrays: Sequence[Array]) -> bool:
     """Whether an index holds one boolean array and nothing else: then no place occurs twice."""
     return len(arrays) == 1 and arrays[0].dtype == np.bool_
 
 
-def repeats(shape: tuple[int, ...], arrays: Sequence[Any], spec: tuple[Any, ...], picked: tuple[int, ...]) -> bool:
+def repeats(shape: tuple[int, ...], arrays: Sequence[Array], spec: tuple[object, ...], picked: tuple[int, ...]) -> bool:
     """Whether an advanced index, which picks elements of the shape `picked`, picks one twice.
 
     Whole slices along one axis are looked at by their numbers alone.
@@ -442,7 +450,7 @@ def repeats(shape: tuple[int, ...], arrays: Sequence[Any], spec: tuple[Any, ...]
     return bool(np.count_nonzero(seen) < math.prod(picked))
 
 
-def along(indices: Array, axis: int, shape: tuple[int, ...] | None = None) -> tuple[Any, ...]:
+def along(indices: Array, axis: int, shape: tuple[int, ...] | None = None) -> tuple[Array | slice, ...]:
     """The advanced index that picks one place along an axis for each place along the others; see `_line` for a shape."""
     if indices.ndim == 1:
         return (indices,)
@@ -508,7 +516,7 @@ def take_along_axis(x: Array, indices: Array, *, axis: int) -> Array:
     return in_order(x[along(indices, axis, x.shape)])
 
 
-def put_along_axis(g: Any, indices: Array, *, axis: int, shape: tuple[int, ...]) -> Array:
+def put_along_axis(g: Array, indices: Array, *, axis: int, shape: tuple[int, ...]) -> Array:
     """Zeros of `shape` with g added at places along an axis: the transpose of `take_along_axis`."""
     out = np.zeros(shape, g.dtype)
     if indices.shape[axis] == 1:
@@ -518,28 +526,28 @@ def put_along_axis(g: Any, indices: Array, *, axis: int, shape: tuple[int, ...])
     return out
 
 
-def indexing(indices: Any) -> Any:
+def indexing(indices: Array) -> Array:
     """Integers as `take`, `repeat` and `bincount` want them, which on 32-bit systems do not accept int64."""
     return indices.astype(np.intp, copy=False)
 
 
-def long(found: Any) -> Any:
+def long(found: Array) -> Array:
     """Indices and counts that NumPy has found as int64, torch's dtype of them; on 32-bit systems NumPy's is int32."""
     return found.astype(np.int64, copy=False)
 
 
-def longs(function: Callable[..., Any]) -> Callable[..., Any]:
+def longs(function: Function) -> Function:
     """The function with its results as int64."""
     return functools.wraps(function)(lambda *args, **options: long(function(*args, **options)))
 
 
-def in_rows(x: Array, indices: Array) -> Any:
+def in_rows(x: Array, indices: Array) -> Array:
     """Where the elements of a contiguous array lie that `indices` takes of each of its rows, counted from its first."""
     *outer, size = x.shape
     return indexing((few_starts if x.size < SMALL else _starts)(math.prod(outer), size) + indices)
 
 
-def _starts(rows: int, length: int) -> Any:
+def _starts(rows: int, length: int) -> Array:
     """Where the rows of a matrix begin."""
     return np.arange(0, rows * length, length, dtype=np.intp)
 
@@ -547,12 +555,12 @@ def _starts(rows: int, length: int) -> Any:
 few_starts = functools.lru_cache(maxsize=256)(_starts)
 
 
-def take_rows(x: Array, indices: Array) -> Any:
+def take_rows(x: Array, indices: Array) -> Array:
     """One element of each row of a matrix, from the column that `indices` gives."""
     return x[np.arange(len(indices)), indices]
 
 
-def put_rows(g: Any, indices: Array, *, shape: tuple[int, int]) -> Array:
+def put_rows(g: Array, indices: Array, *, shape: tuple[int, int]) -> Array:
     """Zeros of `shape` with g in each row at the column that `indices` gives: the transpose of `take_rows`."""
     out = np.zeros(shape, g.dtype)
     out[np.arange(shape[0]), indices] = g
@@ -574,23 +582,23 @@ def permute_dims(x: Array, *, axes: tuple[int, ...]) -> Array:
     return x.transpose(axes)
 
 
-def concat(*arrays: Any, axis: int, sizes: tuple[int, ...]) -> Array:
+def concat(*arrays: Array, axis: int, sizes: tuple[int, ...]) -> Array:
     """Arrays joined along an axis; `sizes` are their lengths there, which the transpose needs."""
     return joined(arrays, axis)
 
 
-def joined(arrays: Sequence[Any], axis: int) -> Array:
+def joined(arrays: Sequence[Array], axis: int) -> Array:
     """Arrays joined along an axis, in order in memory; NumPy would keep the order of arrays that are transposed."""
     return in_order(np.concatenate(arrays, axis))
 
 
-def stack(*arrays: Any, axis: int) -> Array:
+def stack(*arrays: Array, axis: int) -> Array:
     """Arrays joined along a new axis: NumPy's function at half its cost."""
     place = (*[slice(None)] * axis, None)
     return joined([x[place] for x in arrays], axis)
 
 
-def einsum(*arrays: Any, equation: str) -> Any:
+def einsum(*arrays: Array, equation: str) -> Array:
     """Sums of products over labelled axes."""
     if len(arrays) == 2 and (product := contracted(*arrays, equation)) is not None:
         return in_order(product)
@@ -598,7 +606,7 @@ def einsum(*arrays: Any, equation: str) -> Any:
     return in_order(result) if result.base is None else result.copy()  # of one array NumPy's result may be a view
 
 
-def overwrite(x: Any, value: Any, *, path: Any) -> Array:
+def overwrite(x: Array, value: Array, *, path: Sequence[tuple[Primitive, Params]]) -> Array:
     """A copy of x whose view along `path`, a chain of (primitive, metadata), holds value."""
     out = np.array(x, order="C")
     view = replay(out, path=path)
@@ -619,35 +627,35 @@ def _parts(x: Array) -> Array:
     return flat.view(flat.real.dtype)
 
 
-def replay(x: Any, *, path: Any) -> Any:
+def replay(x: Array, *, path: Sequence[tuple[Primitive, Params]]) -> Array:
     """x through a chain of views, each a pair of primitive and metadata."""
     for primitive, params in path:
         x = primitive.forward(x, **params)
     return x
 
 
-def index_put(x: Any, value: Any, *arrays: Any, spec: tuple[Any, ...]) -> Array:
+def index_put(x: Array, value: Array, *arrays: Array, spec: tuple[object, ...]) -> Array:
     """A copy of x that holds value at an advanced index."""
     out = np.array(x, order="C")
     out[place(arrays, spec)] = value
     return out
 
 
-def power(x: Any, *, exponent: float) -> Any:
+def power(x: Array, *, exponent: float) -> Array:
     """x to a Python number; NumPy's operator has quick ways for 2, 1, 0.5, 0 and -1, and needs 40 times as long for 3."""
     if exponent == 3:
         return x * x * x
     return x**exponent
 
 
-def sigmoid(x: Array) -> Any:
+def sigmoid(x: Array) -> Array:
     """1 / (1 + exp(-x)); an exponential that overflows gives the right 0."""
     below = np.exp(-x)
     below += constant(1, x.dtype)
     return np.reciprocal(below)
 
 
-def sign(x: Array) -> Any:
+def sign(x: Array) -> Array:
     """x / abs(x), for complex numbers too; 0 at 0 and at NaN, as torch has it."""
     if x.dtype.kind == "c":
         return np.where(x == 0, constant(0, x.dtype), x / np.abs(x))
@@ -658,12 +666,12 @@ def sign(x: Array) -> Any:
 VECTORS = 1 << 11  # elements from which on it pays to choose the loops that NumPy vectorises
 
 
-def relu(x: Array) -> Any:
+def relu(x: Array) -> Array:
     """max(x, 0); NaN stays NaN. NumPy vectorises the maximum of two arrays, not that of an array and a number."""
     return np.maximum(x, np.zeros(x.shape[-1:], x.dtype) if x.size > VECTORS else constant(0, x.dtype))
 
 
-def select(condition: Any, x: Any) -> Any:
+def select(condition: Array, x: Array) -> Array:
     """x where a condition holds, that is, is not zero; else 0.
 
     Of many real numbers the bits are multiplied by 1 or 0 as whole numbers, so that inf and NaN become 0 as well: a
@@ -675,6 +683,6 @@ def select(condition: Any, x: Any) -> Any:
     return bits.view(x.dtype)
 
 
-def rsub(a: Any, b: Any) -> Any:
+def rsub(a: Array, b: Array) -> Array:
     """b - a."""
     return np.subtract(b, a)

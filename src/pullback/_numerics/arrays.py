@@ -5,16 +5,66 @@ module for arrays, those of `compile.mathematics.operations` for what machine co
 is quickest in NumPy, which makes a pass over the array for each operation.
 """
 
+from __future__ import annotations
+
 import functools
 import operator
-from collections.abc import Callable
-from typing import Any
+import sys
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import pairs
 
-Array = np.ndarray[Any, np.dtype[Any]]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Protocol
+
+    from .._core.typing import Array, Numeric, NumpyType
+
+    class OfNumber(Protocol):
+        """A function of a number."""
+
+        def __call__(self, x: Numeric, /) -> Numeric: ...
+
+    class OfNumbers(Protocol):
+        """A function of two numbers, of which one may stand in the code."""
+
+        def __call__(self, x: Numeric | float, y: Numeric | float, /) -> Numeric: ...
+
+    class Formulas(Protocol):
+        """The functions that formulas have: of this module, or of `compile.mathematics.operations`."""
+
+        exp: OfNumber
+        log: OfNumber
+        sqrt: OfNumber
+        floor: OfNumber
+        rint: OfNumber
+        copysign: OfNumbers
+        maximum: OfNumbers
+        minimum: OfNumbers
+
+        def where(self, condition: Numeric, a: Numeric | float, b: Numeric | float, /) -> Numeric: ...
+        def polynomial(self, x: Numeric, coefficients: tuple[float, ...], /) -> Numeric: ...
+        def multiply_add(self, x: Numeric, factor: Numeric, term: Numeric, /) -> Numeric: ...
+        def product(self, a: Numeric, b: Numeric, /) -> tuple[Numeric, Numeric]: ...
+        def exp_times(self, x: Numeric, high: Numeric, low: Numeric, /) -> Numeric: ...
+        def choose(
+            self, condition: Numeric, first: Callable[..., Numeric], second: Callable[..., Numeric], *operands: Numeric
+        ) -> Numeric: ...
+        def reflect(
+            self,
+            x: Numeric,
+            turned: Callable[[Numeric], Numeric],
+            above: Callable[[Numeric], Numeric],
+            below: Callable[[Numeric, Numeric], Numeric],
+            /,
+        ) -> Numeric: ...
+        def sum_of_steps(self, function: Callable[[Numeric], Numeric], x: Numeric, count: int, /) -> Numeric: ...
+
+
+ARRAYS: Formulas = sys.modules[__name__]
+"""This module as what formulas are given."""
 
 FEW = 1 << 10  # up to this size all terms of a sum are computed at once; more would exceed the cache
 
@@ -23,7 +73,7 @@ maximum, minimum = np.maximum, np.minimum
 
 
 @functools.lru_cache(maxsize=64)
-def _arrays(coefficients: tuple[float, ...], dtype: np.dtype[Any]) -> list[Array]:
+def _arrays(coefficients: tuple[float, ...], dtype: NumpyType) -> list[Array]:
     """Coefficients as 0-d arrays, which NumPy adds to small arrays in half the time of Python floats; the last first."""
     return [np.array(coefficient, dtype) for coefficient in reversed(coefficients)]
 
@@ -39,19 +89,19 @@ def polynomial(x: Array, coefficients: tuple[float, ...]) -> Array:
     return y
 
 
-def multiply_add(x: Any, factor: Any, term: Any) -> Any:
+def multiply_add(x: Array, factor: Array, term: Array) -> Array:
     """x * factor + term."""
     y = x * factor
     y += term
     return y
 
 
-def product(a: Array, b: Array) -> tuple[Any, Any]:
+def product(a: Array, b: Array) -> tuple[Array, Array]:
     """a * b rounded, and what that lost."""
     return pairs.product(a, b, pairs.SPLITTER["d"])
 
 
-def exp_times(x: Array, high: Array, low: Array) -> Any:
+def exp_times(x: Array, high: Array, low: Array) -> Array:
     """e^x times the sum of two numbers, of which the second is small."""
     power = np.exp(x)
     y, lost = product(power, high)
@@ -60,7 +110,7 @@ def exp_times(x: Array, high: Array, low: Array) -> Any:
     return lost
 
 
-def choose(condition: Array, first: Callable[..., Any], second: Callable[..., Any], *operands: Array) -> Any:
+def choose(condition: Array, first: Callable[..., Array], second: Callable[..., Array], *operands: Array) -> Array:
     """The one function where a condition is true, the other elsewhere, each applied to its elements alone.
 
     Elements by their indices take NumPy a quarter of the time of those by a mask.
@@ -76,13 +126,13 @@ def choose(condition: Array, first: Callable[..., Any], second: Callable[..., An
 
 
 def reflect(
-    x: Array, turned: Callable[[Array], Any], above: Callable[[Array], Any], below: Callable[[Array, Array], Any]
-) -> Any:
+    x: Array, turned: Callable[[Array], Array], above: Callable[[Array], Array], below: Callable[[Array, Array], Array]
+) -> Array:
     """A function by a formula from 0 on; below 0 by another one, of x and the former at `turned(x)`."""
     return choose(x < 0, lambda x: below(x, above(turned(x))), above, x)
 
 
-def sum_of_steps(function: Callable[[Any], Any], x: Array, count: int) -> Any:
+def sum_of_steps(function: Callable[[Array], Array], x: Array, count: int) -> Array:
     """The sum of a function at x, x + 1, ..., so many of them; the last is the first to be added."""
     if x.size <= FEW:
         terms = iter(function(np.arange(count - 1.0, -1, -1).reshape(-1, *[1] * x.ndim) + x))

@@ -5,6 +5,8 @@ threads would compete for the cores. OpenBLAS, which is part of NumPy's wheels, 
 number for the whole process: while it is 1, products in other threads take longer, and may differ in their last bits.
 """
 
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import functools
@@ -12,11 +14,14 @@ from _thread import _local
 from array import array
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._core import forks, machine
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, NumpyType
 
 PATTERNS = "scipy_openblas_{}64_", "openblas_{}64_", "scipy_openblas_{}", "openblas_{}"
 OPENMP = 2
@@ -24,7 +29,7 @@ OPENMP = 2
 
 
 @functools.cache
-def libraries() -> list[Any]:
+def libraries() -> list[ctypes.CDLL]:
     """Libraries that may contain NumPy's BLAS: NumPy's extension module, which is linked to it, and bundled ones."""
     package = Path(np.__file__).parent
     paths = [Path(str(machine.umath.__file__))]
@@ -58,16 +63,16 @@ DIAGONAL, ONES = 131, 132
 
 
 @functools.cache
-def triangular(dtype: np.dtype[Any]) -> Callable[..., None] | None:
+def triangular(dtype: NumpyType) -> Callable[..., None] | None:
     """BLAS's solution of triangular systems of a dtype; None if there is none."""
     pointer = ctypes.c_void_p
-    kinds: dict[str, tuple[str, Any]] = {
+    kinds: dict[str, tuple[str, type[ctypes.c_float | ctypes.c_double | ctypes.c_void_p]]] = {
         "f": ("strsm", ctypes.c_float),
         "d": ("dtrsm", ctypes.c_double),
         "F": ("ctrsm", pointer),
         "D": ("ztrsm", pointer),
     }
-    name, number = kinds.get(dtype.char, ("", None))
+    name, number = kinds.get(dtype.char, ("", pointer))
     found = routine(name) if name and dtype.isnative else None
     if found is None:
         return None
@@ -76,7 +81,7 @@ def triangular(dtype: np.dtype[Any]) -> Callable[..., None] | None:
     factor = 1.0 if dtype.kind == "f" else np.ones(1, dtype).ctypes  # which keeps the array
     solve = ctypes.CFUNCTYPE(None, *[ctypes.c_int] * 5, size, size, number, pointer, size, pointer, size)(address)
 
-    def solved(a: Any, x: Any, upper: bool, unitriangular: bool) -> None:
+    def solved(a: Array, x: Array, upper: bool, unitriangular: bool) -> None:
         """Replace x, a C-contiguous matrix, by the solution of a @ solution = x; one triangle of a is read."""
         flags = a.flags
         turned = flags.f_contiguous and not flags.c_contiguous

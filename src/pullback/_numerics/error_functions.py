@@ -6,15 +6,21 @@ of M. J. Wichura, "The percentage points of the normal distribution", Applied St
 Everything is computed in float64. The functions with an `xp` are machine code as well: see `arrays`.
 """
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import arrays
-from .arrays import Array, choose, polynomial
+from .arrays import ARRAYS, choose, polynomial
 from .coefficients import ERF, ERFC
 from .pairs import ordered_total, total
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, Numeric
+    from .arrays import Formulas
 
 NEAR, FAR = 0.6, 4.0  # erfc is 1 - erf up to the first; from the second on, erfcx is a quotient
 ERF_IS_ONE, ERFC_IS_ZERO = 6.0, 28.0
@@ -78,27 +84,27 @@ NORMAL_FAR = (
 )  # fmt: skip
 
 
-def _ratio(x: Any, parts: tuple[tuple[float, ...], tuple[float, ...]], xp: Any = arrays) -> Any:
+def _ratio(x: Numeric, parts: tuple[tuple[float, ...], tuple[float, ...]], xp: Formulas = ARRAYS) -> Numeric:
     return xp.polynomial(x, parts[0]) / xp.polynomial(x, parts[1])
 
 
-def erf_near(x: Any, xp: Any = arrays) -> Any:
+def erf_near(x: Numeric, xp: Formulas = ARRAYS) -> Numeric:
     """erf for |x| up to 1."""
     return xp.multiply_add(x, xp.polynomial(x * x, ERF["d"]), x)
 
 
-def erfc_beyond(x: Any, xp: Any = arrays) -> Any:
+def erfc_beyond(x: Numeric, xp: Formulas = ARRAYS) -> Numeric:
     """erfc from 1 to 6, to some units in the last place: e^(-x^2) times a polynomial in (x - 3) / (x + 3), over x + 3."""
     return xp.exp(-x * x) * _scaled(x, xp)
 
 
-def _scaled(x: Any, xp: Any = arrays) -> Any:
+def _scaled(x: Numeric, xp: Formulas = ARRAYS) -> Numeric:
     """erfcx from NEAR to 28."""
     inverse = 1 / (x + 3)
     return xp.polynomial((x - 3) * inverse, ERFC["d"]) * inverse
 
 
-def _complement(x: Any, xp: Any) -> Any:
+def _complement(x: Numeric, xp: Formulas) -> Numeric:
     """erfc from NEAR to 28, with the errors of the sums, the products and the quotient."""
     below, lost = total(x, 3)
     inverse = 1 / below
@@ -114,16 +120,16 @@ def _complement(x: Any, xp: Any) -> Any:
     return xp.exp_times(-square, factor, factor_low)
 
 
-def erf(x: Any, xp: Any = arrays) -> Any:
+def erf(x: Numeric, xp: Formulas = ARRAYS) -> Numeric:
     """The error function: a polynomial up to 1, then 1 - erfc."""
 
-    def beyond(x: Any) -> Any:
+    def beyond(x: Numeric) -> Numeric:
         return xp.copysign(1 - erfc_beyond(xp.minimum(abs(x), ERF_IS_ONE), xp), x)
 
     return xp.choose(abs(x) < 1, lambda x: erf_near(x, xp), beyond, x)
 
 
-def erf_of_singles(x: Any) -> Any:
+def erf_of_singles(x: Array) -> Array:
     """The error function of float32, to 4 units in the last place: tanh(x * p(x * x)) with a polynomial p.
 
     tanh is the fastest of NumPy's functions with range (-1, 1). The coefficients are a least-squares fit of
@@ -133,7 +139,7 @@ def erf_of_singles(x: Any) -> Any:
     return np.tanh(x * polynomial(x * x, SINGLES))
 
 
-def erfc_of_singles(x: Any, xp: Any = arrays) -> Any:
+def erfc_of_singles(x: Numeric, xp: Formulas = ARRAYS) -> Numeric:
     """erfc in float64 of numbers converted from float32: one rational function for all.
 
     It is a least-squares fit of erfcx on [0, NONE_FOR_SINGLES] to 1e-10, computed like that of erf. The square of a
@@ -144,53 +150,53 @@ def erfc_of_singles(x: Any, xp: Any = arrays) -> Any:
     return xp.copysign(tail, x) + (1 - xp.copysign(1.0, x))  # 2 - tail below 0
 
 
-def erfc(x: Any, xp: Any = arrays) -> Any:
+def erfc(x: Numeric, xp: Formulas = ARRAYS) -> Numeric:
     """1 - erf(x), with full relative accuracy for large x."""
 
-    def beyond(x: Any) -> Any:
+    def beyond(x: Numeric) -> Numeric:
         tail = _complement(xp.minimum(abs(x), ERFC_IS_ZERO), xp)
         return xp.copysign(tail, x) + (1 - xp.copysign(1.0, x))  # 2 - tail below 0
 
     return xp.choose(abs(x) < NEAR, lambda x: 1 - erf_near(x, xp), beyond, x)
 
 
-def _erfcx_far(x: Array) -> Any:
+def _erfcx_far(x: Array) -> Array:
     z = 1 / (x * x)
     return (PER_ROOT_PI - z * _ratio(z, ERFCX_FAR)) / x
 
 
-def _erfcx_near(x: Array) -> Any:
+def _erfcx_near(x: Array) -> Array:
     """erfcx up to NEAR."""
 
-    def below(x: Array) -> Any:
+    def below(x: Array) -> Array:
         square, lost = arrays.product(x, x)
         return 2 * (np.exp(square) * (1 + lost)) - erfcx(-x)
 
     return choose(x < -NEAR, lambda x: below(np.maximum(x, -30)), lambda x: np.exp(x * x) * (1 - erf_near(x)), x)
 
 
-def erfcx(x: Any) -> Any:
+def erfcx(x: Array) -> Array:
     """exp(x * x) * erfc(x), without the underflow of erfc."""
     return choose(x > NEAR, lambda x: choose(x > FAR, _erfcx_far, _scaled, x), _erfcx_near, x)
 
 
-def erfcx_slope(x: Any) -> Any:
+def erfcx_slope(x: Array) -> Array:
     """The derivative of erfcx, 2 * x * erfcx(x) - 2 / sqrt(pi), without cancellation for large x."""
 
-    def far(x: Array) -> Any:
+    def far(x: Array) -> Array:
         z = 1 / (x * x)
         return -2 * z * _ratio(z, ERFCX_FAR)
 
     return choose(x > FAR, far, lambda x: 2 * x * erfcx(x) - 2 * PER_ROOT_PI, x)
 
 
-def _quantile(x: Any, tail: Any, xp: Any) -> Any:
+def _quantile(x: Numeric, tail: Numeric, xp: Formulas) -> Numeric:
     """The normal quantile of the probability 1/2 + x; `tail` is the smaller of that probability and its complement."""
 
-    def inner(x: Any, tail: Any) -> Any:
+    def inner(x: Numeric, tail: Numeric) -> Numeric:
         return x * _ratio(0.180625 - x * x, NORMAL, xp)
 
-    def outer(x: Any, tail: Any) -> Any:
+    def outer(x: Numeric, tail: Numeric) -> Numeric:
         r = xp.sqrt(-xp.log(tail))
         found = xp.choose(
             r <= 5, lambda r: _ratio(r - 1.6, NORMAL_MIDDLE, xp), lambda r: _ratio(r - 5, NORMAL_FAR, xp), r
@@ -200,23 +206,23 @@ def _quantile(x: Any, tail: Any, xp: Any) -> Any:
     return xp.choose(abs(x) <= 0.425, inner, outer, x, tail)
 
 
-def ndtri(p: Any) -> Any:
+def ndtri(p: Array) -> Array:
     """The quantile function of the normal distribution: the inverse of `ndtr`."""
-    return _quantile(p - 0.5, np.minimum(p, 1 - p), arrays)
+    return _quantile(p - 0.5, np.minimum(p, 1 - p), ARRAYS)
 
 
-def erfinv(y: Any, xp: Any = arrays) -> Any:
+def erfinv(y: Numeric, xp: Formulas = ARRAYS) -> Numeric:
     """The inverse of erf."""
     half = 0.5 * y
     return ROOT_HALF * _quantile(half, 0.5 - abs(half), xp)
 
 
-def ndtr(x: Any) -> Any:
+def ndtr(x: Array) -> Array:
     """The cumulative distribution function of the normal distribution."""
     return erfc(x * -ROOT_HALF) / 2
 
 
-def log_ndtr(x: Any) -> Any:
+def log_ndtr(x: Array) -> Array:
     """log(ndtr(x)), without the underflow of ndtr."""
     return choose(
         x < -1,

@@ -12,13 +12,18 @@ import functools
 import math
 import operator
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import arrays
-from .arrays import Array
+from .arrays import ARRAYS
 from .coefficients import DIGAMMA, DIGAMMA_ROOT, DIGAMMA_SERIES, LGAMMA, SIN_PI, STIRLING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._core.typing import Array, Numeric
+    from .arrays import Formulas
 
 LARGE, LARGE_FOR_SLOPE = 10, 6  # from here on, the asymptotic series are accurate
 TERMS = 10
@@ -36,32 +41,32 @@ def bernoulli(count: int) -> tuple[Fraction, ...]:
     return tuple(numbers[2::2])
 
 
-def _sin_pi(r: Any, xp: Any) -> Any:
+def _sin_pi(r: Numeric, xp: Formulas) -> Numeric:
     """sin(pi r) for |r| up to 1/2."""
     return r * xp.polynomial(r * r, SIN_PI["d"])
 
 
-def _complement(x: Any) -> Any:
+def _complement(x: Numeric) -> Numeric:
     return 1 - x
 
 
-def _cot_pi(fraction: Any, xp: Any) -> Any:
+def _cot_pi(fraction: Numeric, xp: Formulas) -> Numeric:
     """cot(pi r) for |r| up to 1/2."""
     return _sin_pi(0.5 - abs(fraction), xp) / _sin_pi(fraction, xp)
 
 
-def stirling_correction(x: Any, xp: Any = arrays) -> Any:
+def stirling_correction(x: Numeric, xp: Formulas = ARRAYS) -> Numeric:
     """lgamma(x) minus its leading terms (x - 1/2) log(x) - x + log(2 pi) / 2, for x >= LARGE; for singles from 8 on."""
     inverse = 1 / x
     return inverse * xp.polynomial(inverse * inverse, STIRLING["d"])
 
 
-def _lgamma_far(x: Any, xp: Any) -> Any:
+def _lgamma_far(x: Numeric, xp: Formulas) -> Numeric:
     """lgamma for x >= LARGE."""
     return (x - 0.5) * (xp.log(x) - 1) + (stirling_correction(x, xp) + STIRLING_CONSTANT)
 
 
-def _lgamma_near(x: Any, xp: Any) -> Any:
+def _lgamma_near(x: Numeric, xp: Formulas) -> Numeric:
     """lgamma for x from 0 to LARGE.
 
     From 1 to 2.5 it is a polynomial times its zeros, z and z + 1. Below 1 it is that at x + 1, less log(x); above 2.5 that
@@ -75,31 +80,31 @@ def _lgamma_near(x: Any, xp: Any) -> Any:
     return xp.multiply_add(z * (z + 1), xp.polynomial(z, LGAMMA["d"]), abs(xp.log(factors)))
 
 
-def _lgamma_below(x: Any, above: Any, xp: Any) -> Any:
+def _lgamma_below(x: Numeric, above: Numeric, xp: Formulas) -> Numeric:
     """lgamma of negative x, from that of -x, to which it is equal next to 0."""
     found = xp.log(math.pi / abs(x * _sin_pi(x - xp.rint(x), xp))) - above
     return xp.where((x > -TINY) | (x == -math.inf), above, found)
 
 
-def lgamma(x: Any, xp: Any = arrays) -> Any:
+def lgamma(x: Numeric, xp: Formulas = ARRAYS) -> Numeric:
     """The logarithm of the absolute value of the gamma function; inf at 0 and at the negative integers.
 
     Accurate to 4 units in the last place above 0; below 0, to 16 of the larger of 1 and the result.
     """
 
-    def above(x: Any) -> Any:
+    def above(x: Numeric) -> Numeric:
         return xp.choose(x < LARGE, lambda x: _lgamma_near(x, xp), lambda x: _lgamma_far(x, xp), x)
 
     return xp.reflect(x, operator.neg, above, lambda x, above: _lgamma_below(x, above, xp))
 
 
-def _digamma_far(x: Any, xp: Any) -> Any:
+def _digamma_far(x: Numeric, xp: Formulas) -> Numeric:
     inverse = 1 / x
     square = inverse * inverse
     return xp.log(x) - (0.5 * inverse + square * xp.polynomial(square, DIGAMMA_SERIES["d"]))
 
 
-def _digamma_near(x: Any, xp: Any) -> Any:
+def _digamma_near(x: Numeric, xp: Formulas) -> Numeric:
     """digamma for x from 0 to LARGE_FOR_SLOPE: by a polynomial between 1 and 2, and the sum of 1 / (x - k) down to there."""
     whole = xp.floor(x)
     y = x - (whole - 1)
@@ -112,16 +117,16 @@ def _digamma_near(x: Any, xp: Any) -> Any:
     return ((y - root) - rest) * xp.polynomial(y - 2, DIGAMMA["d"]) + over / under
 
 
-def _digamma_below(x: Any, above: Any, xp: Any) -> Any:
+def _digamma_below(x: Numeric, above: Numeric, xp: Formulas) -> Numeric:
     """digamma of negative x, from that of 1 - x; NaN at the negative integers."""
     fraction = x - xp.rint(x)
     return above - math.pi * _cot_pi(xp.where(fraction == 0, math.nan, fraction), xp)
 
 
-def digamma(x: Any, xp: Any = arrays) -> Any:
+def digamma(x: Numeric, xp: Formulas = ARRAYS) -> Numeric:
     """The derivative of lgamma; NaN at the negative integers, infinite at 0, with the sign of -x."""
 
-    def above(x: Any) -> Any:
+    def above(x: Numeric) -> Numeric:
         return xp.choose(x < LARGE_FOR_SLOPE, lambda x: _digamma_near(x, xp), lambda x: _digamma_far(x, xp), x)
 
     return xp.reflect(x, _complement, above, lambda x, above: _digamma_below(x, above, xp))
@@ -135,10 +140,10 @@ EIGHT, SIX, SIX_SLOPE = (720.0, 252.0, 28.0, 1.0), (24.0, 10.0, 1.0), (24.0, 20.
 COMMON = 1e30  # these products are finite below, and make no difference beyond
 
 
-def lgamma_of_singles(x: Any, xp: Any = arrays) -> Any:
+def lgamma_of_singles(x: Numeric, xp: Formulas = ARRAYS) -> Numeric:
     """lgamma of numbers converted from float32, to 2 float32 units in the last place above 0."""
 
-    def above(x: Any) -> Any:
+    def above(x: Numeric) -> Numeric:
         common = xp.minimum(x, COMMON)
         u = common * (common + 7)
         moved = _lgamma_far(x + 8, xp) - xp.log(u * xp.polynomial(u, EIGHT))
@@ -147,10 +152,10 @@ def lgamma_of_singles(x: Any, xp: Any = arrays) -> Any:
     return xp.reflect(x, operator.neg, above, lambda x, above: _lgamma_below(x, above, xp))
 
 
-def digamma_of_singles(x: Any, xp: Any = arrays) -> Any:
+def digamma_of_singles(x: Numeric, xp: Formulas = ARRAYS) -> Numeric:
     """digamma of numbers converted from float32, to 1 float32 unit in the last place, and to 1e-14, above 0."""
 
-    def above(x: Any) -> Any:
+    def above(x: Numeric) -> Numeric:
         common = xp.minimum(x, COMMON)
         u = common * (common + 5)
         steps = (common + common + 5) * xp.polynomial(u, SIX_SLOPE) / (u * xp.polynomial(u, SIX))
@@ -159,12 +164,12 @@ def digamma_of_singles(x: Any, xp: Any = arrays) -> Any:
     return xp.reflect(x, _complement, above, lambda x, above: _digamma_below(x, above, xp))
 
 
-def polygamma(x: Any, *, n: int, xp: Any = arrays) -> Any:
+def polygamma(x: Numeric, *, n: int, xp: Formulas = ARRAYS) -> Numeric:
     """The n-th derivative of digamma; infinite at 0 and the negative integers, where digamma itself is NaN."""
     if n == 0:
         return digamma(x, xp)
 
-    def below(x: Any, above: Any) -> Any:
+    def below(x: Numeric, above: Numeric) -> Numeric:
         """(-1)^n psi_n(1 - x) - psi_n(x) is pi times the n-th derivative of cot(pi x)."""
         fraction = x - xp.rint(x)
         slope = xp.polynomial(_cot_pi(fraction, xp), cotangent_slopes(n)) * math.pi ** (n + 1)
@@ -173,7 +178,7 @@ def polygamma(x: Any, *, n: int, xp: Any = arrays) -> Any:
     return xp.reflect(x, _complement, lambda x: _polygamma_above(x, n, xp), below)
 
 
-def _polygamma_above(x: Any, n: int, xp: Any) -> Any:
+def _polygamma_above(x: Numeric, n: int, xp: Formulas) -> Numeric:
     values = _zeta_of_whole(n + 1, x, xp)
     scaled = values * float(math.factorial(n)) if n < FACTORIALS else xp.exp(xp.log(values) + math.lgamma(n + 1))
     return scaled if n % 2 else -scaled
@@ -187,13 +192,13 @@ def euler_maclaurin(s: int) -> tuple[float, ...]:
     return tuple(float(number * factor / math.factorial(2 * j)) for j, (number, factor) in pairs)
 
 
-def _to_the(x: Any, power: int) -> Any:
+def _to_the(x: Numeric, power: int) -> Numeric:
     """x to a whole power from 1 on."""
     half = x if power < 2 else _to_the(x, power // 2)
     return half if power < 2 else half * half * x if power % 2 else half * half
 
 
-def _zeta_of_whole(s: int, q: Any, xp: Any) -> Any:
+def _zeta_of_whole(s: int, q: Numeric, xp: Formulas) -> Numeric:
     """Hurwitz's zeta function for an integer s >= 2 and q >= 0."""
     inverse = 1 / (q + LARGE)
     power = _to_the(inverse, s - 1)
@@ -211,7 +216,7 @@ def cotangent_slopes(n: int) -> tuple[float, ...]:
     return tuple(terms.coef.tolist())
 
 
-def zeta(s: Any, q: Any, *, order: int = 0) -> Array:
+def zeta(s: Array, q: Array, *, order: int = 0) -> Array:
     """Hurwitz's zeta function, the sum of (q + k) ** -s over k from 0, or a derivative of it with respect to s.
 
     inf at s = 1 and where q is 0 or a negative integer; NaN for s below 1, and for negative q unless s is an integer.
@@ -226,7 +231,7 @@ def zeta(s: Any, q: Any, *, order: int = 0) -> Array:
     return out
 
 
-def _zeta(s: Array, q: Array, order: int) -> Any:
+def _zeta(s: Array, q: Array, order: int) -> Array:
     total = np.zeros(q.shape)
     while (low := q < 0).any():
         total[low] += q[low] ** -s[low]
@@ -238,10 +243,10 @@ def _zeta(s: Array, q: Array, order: int) -> Any:
     return total + rest
 
 
-def _zeta_rest(s: Array, a: Array, order: int) -> Any:
+def _zeta_rest(s: Array, a: Array, order: int) -> Array:
     """The terms of the series from a on, by the Euler-Maclaurin formula, as a truncated power series around s."""
 
-    def times(series: list[Any], factor: Array) -> list[Any]:
+    def times(series: Sequence[Array | float], factor: Array) -> list[Array]:
         """The product of a power series and (factor + its variable) / a."""
         return [(factor * term + below) / a for term, below in zip(series, [0.0, *series], strict=False)]
 

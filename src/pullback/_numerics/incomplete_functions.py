@@ -10,23 +10,27 @@ formulas for numerical integration", 1974); it converges exponentially. For x up
 computed by its power series (8.7.1 of the NIST Digital Library of Mathematical Functions).
 """
 
+from __future__ import annotations
+
 import math
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import scipy
 from .gamma_functions import LARGE, lgamma, polygamma, stirling_correction
 
-Array = np.ndarray[Any, np.dtype[Any]]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._core.typing import Array, Same
 
 STEP = 0.06  # of the trapezoidal rule
 NEGLIGIBLE = 45.0  # exp(-45) is negligible compared to 1
 BLOCK = 256  # the number of integrals computed at a time
 
 
-def moment(order: tuple[int, int], slope: Callable[[int, int], Any]) -> Any:
+def moment(order: tuple[int, int], slope: Callable[[int, int], Same]) -> Same | float:
     """A derivative of exp(f(a, b)) divided by exp(f), from f's derivatives `slope(i, j)`: Bell's polynomials."""
     i, j = order
     if i == j == 0:
@@ -74,7 +78,7 @@ def _above_logarithm(d: Array, ratio: Array) -> Array:
 # The incomplete gamma function
 
 
-def gammainc_by_shape(a: Any, x: Any, *, order: int) -> Array:
+def gammainc_by_shape(a: Array, x: Array, *, order: int) -> Array:
     """The derivative of the regularised lower incomplete gamma function with respect to a, of order 1 or more."""
     a, x = np.broadcast_arrays(a, x)
     shape, a, x = a.shape, a.ravel(), x.ravel()
@@ -92,7 +96,7 @@ def gammainc_by_shape(a: Any, x: Any, *, order: int) -> Array:
     return out.reshape(shape)
 
 
-def _gamma_front(a: Array, x: Array) -> Any:
+def _gamma_front(a: Array, x: Array) -> Array:
     """x ** a * exp(-x) / gamma(a + 1); for large a by Stirling's series, whose large terms cancel."""
     d = (x - a) / a
     large = np.exp(-a * _above_logarithm(d, x / a) - stirling_correction(a)) / np.sqrt(2 * math.pi * a)
@@ -121,8 +125,8 @@ def _gamma_tail(a: Array, x: Array, order: int, side: int, end: Array) -> Array:
     scale = 1 / (np.abs(a - x) + np.sqrt(x))
     log = np.log(x)
 
-    def derivative(order: int) -> Any:
-        def integrand(s: Array) -> Any:
+    def derivative(order: int) -> Array:
+        def integrand(s: Array) -> Array:
             density = np.exp(side * a * s - x * np.expm1(side * s))
             factor = moment((order, 0), lambda i, _: log + side * s - psi[0] if i == 1 else -psi[i - 1])
             return density * factor
@@ -144,7 +148,7 @@ def _gamma_above(a: Array, x: Array, order: int) -> Array:
 # The incomplete beta function
 
 
-def betainc_by_shapes(a: Any, b: Any, x: Any, *, order: tuple[int, int]) -> Array:
+def betainc_by_shapes(a: Array, b: Array, x: Array, *, order: tuple[int, int]) -> Array:
     """A derivative of the regularised incomplete beta function with respect to a and b, of orders not both 0."""
     a, b, x = np.broadcast_arrays(a, b, x)
     shape, a, b, x = a.shape, a.ravel(), b.ravel(), x.ravel()
@@ -170,7 +174,7 @@ def _logarithms(x: Array, rest: Array) -> tuple[Array, Array]:
     return np.where(near, np.log(x), np.log1p(-rest)), np.where(near, np.log1p(-x), np.log(rest))
 
 
-def _beta_front(a: Array, b: Array, x: Array, rest: Array) -> Any:
+def _beta_front(a: Array, b: Array, x: Array, rest: Array) -> Array:
     """x ** a * (1 - x) ** b / (a * beta(a, b)); for two large shapes by Stirling's series, whose large terms cancel."""
     log_x, log_rest = _logarithms(x, rest)
     plain = np.exp(a * log_x + b * log_rest - scipy.special().betaln(a, b)) / a
@@ -182,7 +186,7 @@ def _beta_front(a: Array, b: Array, x: Array, rest: Array) -> Any:
     return np.where(np.minimum(a, b) >= LARGE, large, plain)
 
 
-def _rise(x: Array, by: Array, n: int) -> Any:
+def _rise(x: Array, by: Array, n: int) -> Array:
     """polygamma(x + by) - polygamma(x); for a small step by Gauss quadrature of the derivative."""
     if not (by < x / 4).any():
         return polygamma(x + by, n=n) - polygamma(x, n=n)
@@ -203,11 +207,11 @@ def _beta_tail(a: Array, b: Array, x: Array, rest: Array, i: int, j: int) -> Arr
     step = min(STEP, 0.3 / max((log_x - log_rest).max(), 1))  # the integrand bends at a rate given by its log-odds
     front = _beta_front(a, b, x, rest)
 
-    def derivative(i: int) -> Any:
-        def integrand(s: Array) -> Any:
+    def derivative(i: int) -> Array:
+        def integrand(s: Array) -> Array:
             shrunk = np.where(s < 0.5, np.log1p(x * np.expm1(-s)), np.log(rest + x * np.exp(-s)))
 
-            def slope(p: int, q: int) -> Any:
+            def slope(p: int, q: int) -> Array:
                 if p == 0:
                     return rise[q - 1] + (log_rest - shrunk if q == 1 else 0)
                 own = psi_n[p + q - 1] - (psi_a[p - 1] if q == 0 else 0)

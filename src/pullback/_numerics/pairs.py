@@ -4,28 +4,31 @@ T. J. Dekker, "A floating-point technique for extending the available precision"
 224-242; the sum of two numbers in any order is D. E. Knuth's, "The art of computer programming", volume 2.
 """
 
-from typing import Any, TypeVar
+from __future__ import annotations
 
-Number = TypeVar("Number", bound=Any)
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .._core.typing import Numeric
 
 SPLITTER = {"f": 2.0**12 + 1, "d": 2.0**27 + 1}
 """A product with it leaves the upper half of the bits of a number of this kind."""
 
 
-def total(a: Number, b: Number | float) -> tuple[Number, Number]:
+def total(a: Numeric, b: Numeric | float) -> tuple[Numeric, Numeric]:
     """a + b rounded, and what that lost."""
     high = a + b
     of_b = high - a
     return high, (a - (high - of_b)) + (b - of_b)
 
 
-def ordered_total(a: Number | float, b: Number) -> tuple[Number, Number]:
+def ordered_total(a: Numeric | float, b: Numeric) -> tuple[Numeric, Numeric]:
     """The same where |a| is at least |b|, or a is 0."""
-    high: Any = a + b
+    high = a + b
     return high, b - (high - a)
 
 
-def product(a: Number, b: Number, splitter: float) -> tuple[Number, Number]:
+def product(a: Numeric, b: Numeric, splitter: float) -> tuple[Numeric, Numeric]:
     """a * b rounded, and what that lost: exact unless it is subnormal, or an operand enormous."""
     high = a * b
     a_high, a_low = _halves(a, splitter)
@@ -33,7 +36,7 @@ def product(a: Number, b: Number, splitter: float) -> tuple[Number, Number]:
     return high, ((a_high * b_high - high) + a_high * b_low + a_low * b_high) + a_low * b_low
 
 
-def _halves(x: Number, splitter: float) -> tuple[Number, Number]:
+def _halves(x: Numeric, splitter: float) -> tuple[Numeric, Numeric]:
     """A number as a sum of two with half as many bits."""
     shifted = x * splitter
     high = shifted - (shifted - x)

@@ -5,12 +5,15 @@ from p(-1) = 0 and p(0) = 1. The derivative of order d of such a recurrence is o
 p_d(k+1) = (a x + b) p_d(k) + d a p_(d-1)(k) - c p_d(k-1): exact everywhere, including the ends of the interval.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-Array = np.ndarray[Any, np.dtype[Any]]
+if TYPE_CHECKING:
+    from .._core.typing import Array
 
 # For each family a, b and c of step k; in some families the first step differs.
 RECURRENCES: dict[str, Callable[[int], tuple[float, float, float]]] = {
@@ -29,7 +32,7 @@ RECURRENCES: dict[str, Callable[[int], tuple[float, float, float]]] = {
 }
 
 
-def orthogonal_polynomial(x: Any, n: Any, *, family: str, order: int = 0) -> Array:
+def orthogonal_polynomial(x: Array, n: Array, *, family: str, order: int = 0) -> Array:
     """The `order`-th derivative at x of the polynomial of integer degree n; 0 for n < 0 or not finite, as in torch."""
     x, n = np.broadcast_arrays(x, n)
     recurrence = RECURRENCES[family]

@@ -4,12 +4,18 @@ A number is a mantissa from 0.5 to 1 and a power of two; a product of two mantis
 in pairs, so that an axis of n elements takes log2(n) steps.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-Array = np.ndarray[Any, np.dtype[Any]]
-Split = tuple[Any, ...]
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from .._core.typing import Array
+
+    Split: TypeAlias = tuple[Array, ...]
 
 
 def _times(a: Split, b: Split) -> Split:
@@ -17,7 +23,7 @@ def _times(a: Split, b: Split) -> Split:
     return mantissa, power + a[1] + b[1]
 
 
-def product(x: Array, axis: int, keepdims: bool) -> Any:
+def product(x: Array, axis: int, keepdims: bool) -> Array:
     """The product of floats along an axis."""
     parts: Split = np.frexp(np.moveaxis(x, axis, 0))
     while (size := len(parts[0])) > 1:
@@ -29,7 +35,7 @@ def product(x: Array, axis: int, keepdims: bool) -> Any:
     return np.expand_dims(made, axis) if keepdims else made
 
 
-def others(x: Array, axis: int) -> Any:
+def others(x: Array, axis: int) -> Array:
     """For each float along an axis, the product of all others."""
     forwards: Split = np.frexp(np.moveaxis(x, axis, 0))
     backwards = tuple(each[::-1] for each in forwards)

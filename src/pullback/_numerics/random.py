@@ -4,11 +4,13 @@ Each thread has its own default generator, so that threads do not affect each ot
 at the first draw, because the import takes 13 ms.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -16,7 +18,11 @@ from .._core import placement
 from .._core.modes import innermost, quiet, state_asked
 from .._core.package import package
 
-Array = np.ndarray[Any, np.dtype[Any]]
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import TypeAlias
+
+    from .._core.typing import Array, NumpyType, Tensor
 
 
 def _tell() -> None:
@@ -198,7 +204,12 @@ def fork_rng(devices: Any = None, enabled: bool = True, **options: Any) -> Itera
             now.restore()
 
 
-def sources(values: Iterable[Any] = ()) -> list[Any]:
+if TYPE_CHECKING:
+    Source: TypeAlias = Generator | np.random.Generator | None
+    Place: TypeAlias = Generator | np.random.Generator | np.random.RandomState | ModuleType | None
+
+
+def sources(values: Iterable[object] = ()) -> list[Place]:
     """The generators a program may use: None for its thread's own, NumPy's global one, and those among values."""
     kinds = (Generator, np.random.Generator, np.random.RandomState)
     return [None, np.random, *(value for value in values if isinstance(value, kinds))]
@@ -209,29 +220,29 @@ class Moment:
 
     __slots__ = ("_states",)
 
-    def __init__(self, places: Iterable[Any]) -> None:
+    def __init__(self, places: Iterable[Place]) -> None:
         self._states = [(each, _get(each)) for each in places]
 
-    def holds(self, place: Any) -> bool:
+    def holds(self, place: Place) -> bool:
         """Whether a generator is one of them, and has not been used since."""
         return any(each is place and _same(state, _get(each)) for each, state in self._states)
 
-    def now(self) -> "Moment":
+    def now(self) -> Moment:
         """Another snapshot of the same generators, of their states as they are now."""
         return Moment(each for each, _ in self._states)
 
-    def moved(self) -> list[Any]:
+    def moved(self) -> list[Place]:
         """The generators that have been used since the snapshot."""
         return [each for each, state in self._states if not _same(state, _get(each))]
 
-    def limit(self, places: Sequence[Any]) -> None:
+    def limit(self, places: Sequence[Place]) -> None:
         """Drop all generators from the snapshot except these."""
         self._states = [(each, state) for each, state in self._states if any(each is other for other in places)]
 
     def restore(self) -> None:
         """Restore the states of the snapshot."""
         for each, state in self._states:
-            generator: Any = _source.generator if each is None else each
+            generator = _source.generator if each is None else each
             if isinstance(generator, Generator):
                 generator._set(state)
             elif hasattr(generator, "set_state"):
@@ -250,7 +261,7 @@ class Moment:
             now.restore()
 
 
-def _get(generator: Any) -> Any:
+def _get(generator: Place) -> Any:
     generator = _source.generator if generator is None else generator
     if isinstance(generator, Generator):
         return _state(generator)
@@ -263,7 +274,7 @@ def _same(a: Any, b: Any) -> bool:
     return all(map(_same, a, b)) if isinstance(a, tuple) else np.array_equal(a, b)
 
 
-def source(generator: Any = None) -> np.random.Generator:
+def source(generator: Source = None) -> np.random.Generator:
     """The NumPy generator of a `Generator`, of a NumPy generator itself, or of None, this thread's default."""
     if generator is None:
         return _source.generator.numpy
@@ -278,7 +289,7 @@ Draw = Callable[..., Any]
 """A function that draws an array: called as `draw(rng, shape, *arrays)` with the parameters as arrays."""
 
 
-def sampled(draw: Draw, shape: tuple[int, ...], *parameters: Any, generator: Any = None) -> Any:
+def sampled(draw: Draw, shape: tuple[int, ...], *parameters: Array | Tensor, generator: Source = None) -> Any:
     """Random numbers of a shape, from parameters that are arrays or tensors; an array, or a transform's tensor.
 
     All random numbers are drawn here, so that `vmap` can decide whether examples share them.
@@ -286,7 +297,9 @@ def sampled(draw: Draw, shape: tuple[int, ...], *parameters: Any, generator: Any
     return sampled_within(innermost.get(), draw, tuple(shape), parameters, generator)
 
 
-def sampled_within(interpreter: Any, draw: Draw, shape: tuple[int, ...], parameters: Any, generator: Any) -> Any:
+def sampled_within(
+    interpreter: Any, draw: Draw, shape: tuple[int, ...], parameters: Sequence[Array | Tensor], generator: Source
+) -> Any:
     """The same under an interpreter, as a tensor of its transform; as an array for None."""
     if interpreter is None:
         arrays = [getattr(parameter, "_array", parameter) for parameter in parameters]
@@ -294,7 +307,7 @@ def sampled_within(interpreter: Any, draw: Draw, shape: tuple[int, ...], paramet
     return interpreter.sampled(draw, shape, parameters, generator)
 
 
-def real(rng: np.random.Generator, draw: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+def real(rng: np.random.Generator, draw: str, shape: tuple[int, ...], dtype: NumpyType) -> Array:
     """Real or complex numbers by NumPy's `random` or `standard_normal`; complex ones also have variance 1."""
     if dtype.kind == "c":
         parts = (real(rng, draw, shape, np.zeros(0, dtype).real.dtype) for _ in range(2))
@@ -306,11 +319,11 @@ def real(rng: np.random.Generator, draw: str, shape: tuple[int, ...], dtype: np.
     return np.asarray(method(shape)).astype(dtype)
 
 
-def uniform(size: tuple[int, ...], dtype: np.dtype[Any], generator: Any = None) -> Any:
+def uniform(size: tuple[int, ...], dtype: NumpyType, generator: Source = None) -> Any:
     """Samples of the uniform distribution on [0, 1)."""
     return sampled(lambda rng, shape: real(rng, "random", shape, dtype), size, generator=generator)
 
 
-def normal(size: tuple[int, ...], dtype: np.dtype[Any], generator: Any = None) -> Any:
+def normal(size: tuple[int, ...], dtype: NumpyType, generator: Source = None) -> Any:
     """Samples of the normal distribution with mean 0 and variance 1."""
     return sampled(lambda rng, shape: real(rng, "standard_normal", shape, dtype), size, generator=generator)

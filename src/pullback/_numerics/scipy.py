@@ -2,11 +2,11 @@
 
 import functools
 import importlib
-from typing import Any
+from types import ModuleType
 
 
 @functools.cache
-def special() -> Any:
+def special() -> ModuleType:
     """The module scipy.special, imported on first use."""
     try:
         return importlib.import_module("scipy.special")

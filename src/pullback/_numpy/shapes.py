@@ -160,7 +160,8 @@ def _side(array: Tensor, axis: int, width: int, mode: Any, value: ArrayLike, len
         return on_tensors.broadcast_to(_STATISTICS[mode](edge, axis, keepdims=True), shape)
     edge = array[(*before, slice(-1, None) if end else slice(0, 1))]
     steps = (np.arange(width) / max(width, 1)).reshape(-1, *[1] * (array.ndim - axis - 1))
-    return value + (edge - value) * (np.flip(steps, 0) if end else steps)
+    slopes: Tensor = (edge - value) * (np.flip(steps, 0) if end else steps)
+    return slopes + value
 
 
 def _pieces(name: str) -> Function:

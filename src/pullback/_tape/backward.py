@@ -9,7 +9,7 @@ import importlib
 import warnings
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,15 +24,22 @@ from .recording import Tape
 from .seeds import GradientEdge, as_carrier, cotangent, place_of
 from .walk import Pass, commit, pull_back
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from .._core.typing import Target, Targets, Tensor, Value
+    from .._tensor.attributes import Attributes
+
+
 ndarray = np.ndarray
 
 
-def _reasons() -> Any:
+def _reasons() -> ModuleType:
     """The module that finds out why a gradient is missing, imported when an error needs it."""
     return importlib.import_module("pullback._tape.reasons")
 
 
-def check_output(index: int, output: Any) -> None:
+def check_output(index: int, output: object) -> None:
     if not isinstance(output, (Carrier, GradientEdge)):
         raise TypeError(
             f"Expected output to be a torch.Tensor: output {index} is a {type(output).__name__}. "
@@ -42,7 +49,7 @@ def check_output(index: int, output: Any) -> None:
         raise _reasons().no_history(index, output)
 
 
-def _roots(outputs: Sequence[Any], gradients: Sequence[Any], create_graph: bool) -> tuple[Any, list[Any]]:
+def _roots(outputs: Sequence[Target], gradients: Sequence[object], create_graph: bool) -> tuple[Any, list[Any]]:
     """The outermost tape of the outputs, None without outputs, and each output's node with its cotangent."""
     tape: Any = None
     places = []
@@ -63,7 +70,7 @@ def _roots(outputs: Sequence[Any], gradients: Sequence[Any], create_graph: bool)
     return tape, roots
 
 
-def _listed(name: str, function: str, values: Any, *, single: tuple[type, ...]) -> list[Any]:
+def _listed(name: str, function: str, values: object, *, single: tuple[type, ...]) -> list[Any]:
     """The user's argument, one object or several, as a list; of a dict, its values."""
     if type(values) is list or type(values) is tuple:
         return list(values)
@@ -84,12 +91,12 @@ def _listed(name: str, function: str, values: Any, *, single: tuple[type, ...]) 
 
 
 def backward(
-    tensors: Any,
-    gradients: Any = None,
+    tensors: Targets,
+    gradients: object = None,
     *,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    inputs: Any = None,
+    inputs: Targets | None = None,
 ) -> None:
     """Pull the cotangents of some tensors back, and accumulate the results into `.grad`."""
     keep_graph = create_graph if retain_graph is None else retain_graph
@@ -114,7 +121,7 @@ def backward(
                 raise TypeError(
                     f"backward(): inputs are Tensors or GradientEdges, but number {index} is a {type(target).__name__}"
                 )
-            if place_of(target) is None:
+            if isinstance(target, Carrier) and target._node is None:
                 raise RuntimeError(
                     "can't retain_grad on Tensor that has requires_grad=False: an input of backward() is a "
                     f"{errors.kind(target)} that is not tracked"
@@ -135,14 +142,14 @@ def backward(
             retain_grad(target)
 
 
-def _write(outcome: Pass, roots: Sequence[tuple[Node, Any]], create_graph: bool) -> None:
+def _write(outcome: Pass, roots: Sequence[tuple[Node, Value]], create_graph: bool) -> None:
     """Write what a pass has found into `.grad`."""
     commit(outcome, roots)
     if create_graph and not outcome.foreign:
         _note_constants([leaf.grad for leaf, _ in outcome.leaves], ())
 
 
-def _note_constants(gradients: Sequence[Any], others: Sequence[Any]) -> None:
+def _note_constants(gradients: Sequence[Tensor | None], others: Sequence[object]) -> None:
     """Say of gradients that have no history in spite of `create_graph` why they have none; not of others, as the user's own."""
     for g in gradients:
         if g is None or g.requires_grad or any(g is each for each in others):
@@ -151,7 +158,7 @@ def _note_constants(gradients: Sequence[Any], others: Sequence[Any]) -> None:
             g._cut = Cut("linear", caller())
 
 
-def _gradients(gradients: Any, outputs: Sequence[Any], tensors: Any) -> list[Any]:
+def _gradients(gradients: Any, outputs: Sequence[Target], tensors: object) -> list[Any]:
     """One gradient, or None, for each output; a single output may be given numbers as they are."""
     if isinstance(gradients, Carrier):
         return [gradients]
@@ -167,9 +174,9 @@ def _gradients(gradients: Any, outputs: Sequence[Any], tensors: Any) -> list[Any
 
 
 def grad(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
+    outputs: Targets,
+    inputs: Targets | dict[Any, Tensor],
+    grad_outputs: object = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     only_inputs: bool = True,
@@ -227,7 +234,7 @@ def _warn_of_only_inputs() -> None:
     )
 
 
-def check_inputs(targets: Sequence[Any], materialize: bool, allow_unused: bool | None) -> list[Node]:
+def check_inputs(targets: Sequence[object], materialize: bool, allow_unused: bool | None) -> list[Node]:
     """The nodes at which the gradients of inputs arrive."""
     if materialize and allow_unused is False:
         raise ValueError(
@@ -251,14 +258,14 @@ def check_inputs(targets: Sequence[Any], materialize: bool, allow_unused: bool |
 
 
 def _grad_once(
-    outputs: Sequence[Any],
-    targets: Sequence[Any],
+    outputs: Sequence[Target],
+    targets: Sequence[Target],
     places: Sequence[Node],
-    gradients: Sequence[Any],
+    gradients: Sequence[object],
     retain_graph: bool,
     create_graph: bool,
     allow_unused: bool | None,
-) -> list[Any]:
+) -> list[Tensor | None]:
     """The gradient for each target, in its dtype; None if the outputs do not depend on it."""
     tape, roots = _roots(outputs, gradients, create_graph)
     outcome = pull_back(
@@ -273,7 +280,7 @@ def _grad_once(
         outcome.leaves = []
         commit(outcome, roots)
     found = outcome.found
-    answers: list[Any] = []
+    answers: list[Tensor | None] = []
     for target, place in zip(targets, places):  # noqa: B905  # `strict` would take 0.2 us
         g = found.get(place)
         if g is not None:
@@ -291,14 +298,20 @@ def _grad_once(
     return answers
 
 
-def _laid_out(g: Any, target: Any) -> Any:
+def _laid_out(g: Tensor, target: Target) -> Tensor:
     """A gradient made C-contiguous if its target is, so that `.view(-1)` works; a broadcast gradient stays as it is."""
     if 0 in g._array.strides or not isinstance(target, Carrier) or not target.is_contiguous():
         return g
     return ops.clone(g, order="C")
 
 
-def _batched(outputs: Sequence[Any], targets: Any, places: Any, gradients: Sequence[Any], *options: Any) -> list[Any]:
+def _batched(
+    outputs: Sequence[Target],
+    targets: Sequence[Target],
+    places: Sequence[Node],
+    gradients: Sequence[Any],
+    *options: Any,
+) -> list[Tensor | None]:
     """What `_grad_once` gives for all cotangents along the first axis of the gradients, in one pass."""
     for index, output in enumerate(outputs):
         check_output(index, output)
@@ -329,14 +342,14 @@ def _batched(outputs: Sequence[Any], targets: Any, places: Any, gradients: Seque
     if len(sizes) != 1:
         raise RuntimeError(f"grad_outputs have different batch sizes: {sorted(sizes)}")
 
-    def once(*rows: Any) -> list[Any]:
+    def once(*rows: Tensor) -> list[Tensor | None]:
         return _grad_once(outputs, targets, places, rows, *options)
 
-    answers: list[Any] = provider("batches of cotangents").together(once, gradients, sizes.pop())
+    answers: list[Tensor | None] = provider("batches of cotangents").together(once, gradients, sizes.pop())
     return answers
 
 
-def _fill(targets: Sequence[Any], answers: list[Any], batch: tuple[int, ...], create_graph: bool) -> None:
+def _fill(targets: Sequence[Tensor], answers: list[Tensor | None], batch: tuple[int, ...], create_graph: bool) -> None:
     """Replace the missing gradients of unused inputs by zeros."""
     for index, (target, answer) in enumerate(zip(targets, answers, strict=True)):
         if answer is None:
@@ -345,9 +358,9 @@ def _fill(targets: Sequence[Any], answers: list[Any], batch: tuple[int, ...], cr
                 _note_constants(answers[index : index + 1], ())
 
 
-def retain_grad(tensor: Any) -> None:
+def retain_grad(tensor: Attributes) -> None:
     """Make passes store the gradient of a non-leaf tensor in its `.grad`."""
     if not tensor.requires_grad:
         raise RuntimeError(f"can't retain_grad on Tensor that has requires_grad=False: this is a {errors.kind(tensor)}")
-    if tensor.grad_fn is not None:
+    if tensor._node is not None and tensor.grad_fn is not None:
         hooks_of(tensor._node).retained = weakref.ref(tensor)

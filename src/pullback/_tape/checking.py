@@ -11,7 +11,7 @@ import sys
 import warnings
 import weakref
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from .._core.sites import Site, caller, depth, describe, internal, pairing
 from .memory import Cell
 from .node import Node
 from .observers import Observer, passing, pieces
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, Params, Tensors, Value
+
 
 Shape = tuple[int, ...]
 
@@ -108,10 +112,10 @@ class _Growth(Observer):
     def __init__(self, before: Mode, found: list[Broadcast]) -> None:
         super().__init__(before)
         self.found = found
-        self.grown: dict[int, tuple[Any, Grown]] = {}
+        self.grown: dict[int, tuple[weakref.ref[Array], Grown]] = {}
         self.savers: weakref.WeakKeyDictionary[Cell, tuple[str, Site]] = weakref.WeakKeyDictionary()
 
-    def sees(self, primitive: Primitive, params: dict[str, Any], values: Sequence[Any], out: Any) -> None:
+    def sees(self, primitive: Primitive, params: Params, values: Sequence[Value], out: Tensors) -> None:
         """Look at the shapes of inputs and results, and at the saved values."""
         if passing():
             return
@@ -135,14 +139,14 @@ class _Growth(Observer):
                 if isinstance(cell, Cell):
                     self.savers[cell] = operation_of(node), node.site
 
-    def _mark(self, array: Any, grown: Grown) -> None:
+    def _mark(self, array: Array, grown: Grown) -> None:
         key = id(array)
         self.grown[key] = weakref.ref(array, functools.partial(self._gone, key)), grown
 
-    def _gone(self, key: int, _: Any) -> None:
+    def _gone(self, key: int, _: object) -> None:
         self.grown.pop(key, None)
 
-    def _compare(self, primitive: Primitive, params: dict[str, Any], operands: Sequence[Any], array: Any) -> None:
+    def _compare(self, primitive: Primitive, params: Params, operands: Sequence[Array], array: Array) -> None:
         """Remember a result that is larger than either of two operands."""
         several = [value for value in operands if value.size > 1]
         if len(several) != 2 or any(array.size <= value.size for value in several) or _meant():
@@ -152,7 +156,7 @@ class _Growth(Observer):
         name = operation_name(primitive, params)
         self._mark(array, Grown(name, caller(), (first, second), array.shape, axes))
 
-    def _follow(self, primitive: Primitive, params: dict[str, Any], source: Any, grown: Grown, array: Any) -> None:
+    def _follow(self, primitive: Primitive, params: Params, source: Array, grown: Grown, array: Array) -> None:
         """Pass the record on to a result of the same shape, or to one that is reduced over some axes."""
         if array.shape == source.shape:
             self._mark(array, grown)
@@ -241,7 +245,7 @@ class check(ModeBlock):
         self._observers.append(_Growth(mode.get(), self.broadcasts))
         return {**self._observers[-1].fields(), "copied": self._copied}
 
-    def _left(self, error: Any) -> None:
+    def _left(self, error: object) -> None:
         self._observers.pop()
 
     def _copied(self, cell: Cell) -> None:

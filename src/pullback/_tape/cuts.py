@@ -12,7 +12,7 @@ import functools
 from collections.abc import Iterator, Sequence
 from sys import _getframe
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 import numpy as np
@@ -22,6 +22,11 @@ from .._core.modes import FieldBlock, losses, mode
 from .._core.primitives import Carrier, Primitive
 from .._core.sites import Site, caller, internal, user_frame
 from .node import Node, count
+
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
+    from .._tensor.attributes import Attributes
+
 
 HIDING = {"detach", "data", "no_grad", "inference_mode", "numpy"}
 
@@ -55,7 +60,7 @@ refusals: collections.deque[tuple[Exception, FrameType, int]] = collections.dequ
 """The latest refusals inside `numpy_programs`, with the frame that asked and the instruction that it was at; cleared at the end."""
 
 
-def cut(reason: str, tensors: Sequence[Any], asked: int = 0) -> Cut:
+def cut(reason: str, tensors: Sequence[object], asked: int = 0) -> Cut:
     """A cut at the current line of the user, for a value that was computed from these tensors."""
     made = Cut(reason, caller(asked + 2), next(count), _origins(tensors))
     recent.append(made)
@@ -73,7 +78,7 @@ def flat(primitive: Primitive) -> bool:
     return plain and not any(rule(_xp, np.ones(())) for rule in rules)
 
 
-def escape(reason: str, tensor: Any, call: str) -> Cut | None:
+def escape(reason: str, tensor: Attributes, call: str) -> Cut | None:
     """Note that a tensor's values leave without its derivative, by a call that does not say so; inside no_escapes an error."""
     if not tensor._followed:
         return None
@@ -147,14 +152,14 @@ def _origins(tensors: Sequence[Any]) -> tuple[ref[Node], ...]:
     return (*together.values(),)[:REACH]
 
 
-def withdraw(made: Cut, target: Any) -> None:
+def withdraw(made: Cut, target: Tensor) -> None:
     """Forget the latest cuts if the detached value is written back to its source, as an in-place update does."""
     with contextlib.suppress(IndexError):  # where none is left
         while recent[-1].reason == made.reason and any(origin() is target._node for origin in recent[-1].origins):
             recent.pop()
 
 
-def cut_off(reason: str, tensors: Sequence[Any], *, asked: int = 0) -> Cut:
+def cut_off(reason: str, tensors: Sequence[object], *, asked: int = 0) -> Cut:
     """A cut at the current line of the user, added to the list of latest cuts.
 
     What pullback cuts off for purposes of its own is not noted: `asked` is how many frames back somebody asked for it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,10 @@ from .faults import MASKS
 from .ledger import Entry, Ledger, all_finite, all_zero, arrays, first
 from .node import Node
 
-Array = np.ndarray[Any, np.dtype[Any]]
+if TYPE_CHECKING:
+    from .._core.typing import Array, Value
+
+
 Index = tuple[int, ...] | None
 
 # 1. Names and places
@@ -63,7 +66,7 @@ def above(entry: Entry, index: Index) -> Index:
     return tuple(whole) if len(entry.node.shape) == len(whole) else None
 
 
-def element(value: Any, index: Index) -> Any:
+def element(value: object, index: Index) -> Any:
     """The element of a cotangent at an index; None if there is no such element."""
     pieces = list(arrays(value))
     if index is None or len(pieces) != 1 or pieces[0].ndim != len(index):
@@ -72,13 +75,13 @@ def element(value: Any, index: Index) -> Any:
     return pieces[0][index] if all(place < length for place, length in places) else None
 
 
-def vanishes(value: Any, index: Index) -> bool:
+def vanishes(value: object, index: Index) -> bool:
     """True if a cotangent is zero at an index, or everywhere if the index is None."""
     at = element(value, index)
     return all_zero(value) if at is None else not at
 
 
-def clean(value: Any, index: Index) -> bool:
+def clean(value: object, index: Index) -> bool:
     """True if a cotangent is finite at an index, or everywhere if the index is None."""
     at = element(value, index)
     return all_finite(value) if at is None else bool(np.isfinite(at))
@@ -195,10 +198,10 @@ def _factor(entry: Entry, index: Index) -> Any:
 class _Value(NamedTuple):
     """A saved value in the form that rules take, on arrays."""
 
-    value: Any
+    value: Value
 
     @property
-    def array(self) -> Any:
+    def array(self) -> Array:
         """The values as plain arrays."""
         return self.value._elements() if isinstance(self.value, Carrier) else self.value
 
@@ -262,7 +265,7 @@ def origin_of(ledger: Ledger, node: Node, index: Index) -> tuple[Entry, Index] |
     return None
 
 
-def _located(value: Any, index: Index) -> Index:
+def _located(value: object, index: Index) -> Index:
     """The index; if it is None, that of the first element that is not finite."""
     if element(value, index) is not None:
         return index

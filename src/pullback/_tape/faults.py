@@ -9,11 +9,15 @@ the operation that got no such number. What the program supplied itself begins i
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .ledger import Array, finite, first
+from .ledger import finite, first
+
+if TYPE_CHECKING:
+    from .._core.typing import Array
+
 
 MASKS = {"where", "masked_fill", "select"}
 """Operations that put numbers of the program's into a result, or leave some out."""
@@ -27,7 +31,7 @@ def fault(array: Array) -> tuple[str, tuple[int, ...]] | None:
     return ("nan", first(bad)) if bad.any() else ("inf", first(np.isinf(array)))
 
 
-def kind_of(value: Any) -> str | None:
+def kind_of(value: object) -> str | None:
     """'nan' if an element is NaN, 'inf' if one is infinite, else None."""
     found = fault(np.asarray(value))
     return None if found is None else found[0]

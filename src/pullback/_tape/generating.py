@@ -12,7 +12,7 @@ import functools
 from collections.abc import Callable, Sequence
 from sys import _getframe
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,11 @@ from .memory import cell_of, cell_with, keep_array, protect, share, written as n
 from .node import count, new, node_class
 from .recording import why_cut
 
+if TYPE_CHECKING:
+    from .._core.dtypes import NumpyType
+    from .._core.typing import Array, Params, Tensor, Tensors
+
+
 ndarray = np.ndarray
 FLOAT, DOUBLE, BOOL = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.bool_)
 AXES = tuple([tuple(range(ndim)) for ndim in range(65)])  # NumPy's arrays have up to 64
@@ -34,12 +39,14 @@ MISSING = object()
 NUMBERS = {int, float, type(None)}
 
 
-def as_given(function: Function, operands: Sequence[Any], arguments: Sequence[Any], options: dict[str, Any]) -> Any:
+def as_given(
+    function: Function, operands: Sequence[object], arguments: Sequence[object], options: dict[str, object]
+) -> Tensors:
     """A call as it was made: operands may be missing, or among the options, by the names that the function has."""
     return function(*[value for value in operands if value is not MISSING], *arguments, **options)
 
 
-def _scaled(x: Any, factor: float, dtype: np.dtype[Any]) -> Any:
+def _scaled(x: Array, factor: float, dtype: NumpyType) -> Array:
     return np.multiply(x, np.array(factor, dtype))
 
 
@@ -63,7 +70,7 @@ class Metadata(NamedTuple):
 
     parameters: str = ""
     handed: str = ""
-    known: dict[str, Any] | None = {}  # noqa: RUF012  # never written
+    known: Params | None = {}  # noqa: RUF012  # never written
     """Some of which torch's name of the node follows, or None where it is found at each call."""
     typed: bool = True
     """Whether all operands are known to have one floating dtype."""
@@ -154,7 +161,7 @@ def call(operands: str, handed: str | None = None, function: str = "general") ->
     return f"return {function}({', '.join(filter(None, [operands, handed]))})"
 
 
-def written(cls: type[Any], general: Function, text: Text) -> Function:
+def written(cls: type[Tensor], general: Function, text: Text) -> Function:
     """The function of a text for tensors of class `cls`, which hands over to `general` where there is a hindrance.
 
     The one for observers is written when one looks on.
@@ -170,7 +177,7 @@ def written(cls: type[Any], general: Function, text: Text) -> Function:
         scope["observed"] = observed
         return _compiled(scope, f"{primitive.name}, recorded", text.signature, lines)
 
-    def observed(*given: Any) -> Any:
+    def observed(*given: object) -> Tensors:
         lines = _computed(text, observed=True)
         scope["observed"] = _compiled(scope, f"{primitive.name}, observed", text.passed(), lines)
         return scope["observed"](*given)
@@ -181,7 +188,7 @@ def written(cls: type[Any], general: Function, text: Text) -> Function:
     return _later(scope, general, write)
 
 
-def _later(scope: dict[str, Any], general: Function, text: Callable[[], Function]) -> Function:
+def _later(scope: dict[str, object], general: Function, text: Callable[[], Function]) -> Function:
     """A function that is written when it is first called outside of a recording: to compile all would take the import 20 ms."""
 
     def write() -> Function:
@@ -203,7 +210,7 @@ def _unwritten(*args: Any, _general: Function, _write: Callable[[], Function], *
     return (_write() if mode.get().alone is None else _general)(*args, **params)
 
 
-def _compiled(scope: dict[str, Any], title: str, parameters: Sequence[str], lines: Sequence[str]) -> Function:
+def _compiled(scope: dict[str, object], title: str, parameters: Sequence[str], lines: Sequence[str]) -> Function:
     """A function of some text, which tracebacks can show."""
     source = "\n".join([f"def written({', '.join(parameters)}):", *(f"    {line}" for line in lines)])
     function: Function = generated(title, source, scope, "written")
@@ -233,7 +240,7 @@ def leaves(operands: Sequence[str]) -> str:
     return f"return as_given(general, (self, {''.join(f'{name}, ' for name in operands)}), rest, options)"
 
 
-def writing(cls: type[Any], general: Function, text: Write) -> Function:
+def writing(cls: type[Tensor], general: Function, text: Write) -> Function:
     """An in-place method for tensors of class `cls` that computes straight into the memory, where nothing is recorded."""
     leave = leaves(text.operands)
 
@@ -296,7 +303,7 @@ def _by_machine_code(primitive: Primitive) -> Function:
     """The forward function of a primitive for large arrays."""
     by = machine.way(primitive)
 
-    def large(*arrays: Any, **params: Any) -> Any:
+    def large(*arrays: Array, **params: Any) -> Any:
         made = by(*arrays, **params)
         return quiet.copy().run(primitive.forward, *arrays, **params) if made is None else made
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,12 @@ from .._core.primitives import Carrier
 from .node import Node, Parts
 from .walk import Pass, pull_back
 
-Array = np.ndarray[Any, np.dtype[Any]]
+if TYPE_CHECKING:
+    from .._core.primitives import Function
+    from .._core.typing import Array, Tensor, Value
+    from .recording import Tape
+
+
 ndarray = np.ndarray
 
 
@@ -47,13 +52,13 @@ class Ledger(dict[Node, Any]):
         self._incoming: Any = None
         self._saved: Any = None
 
-    def pop(self, node: Node, default: Any = None) -> Any:
+    def pop(self, node: Node, default: object = None) -> Any:
         """The cotangent that has arrived at the node that runs next."""
         self._node, self._saved = node, node.saved
         self._incoming = super().pop(node, default)
         return self._incoming
 
-    def get(self, edge: Node, default: Any = None) -> Any:
+    def get(self, edge: Node, default: object = None) -> Any:
         """Always None, so that contributions are not added up before they arrive here."""
         return default
 
@@ -72,22 +77,31 @@ class Listener:
 
     ledger: Ledger
 
-    def begins(self, walker: Pass, order: Any, roots: Any, needed: Any) -> Callable[..., None]:
+    def begins(
+        self, walker: Pass, order: list[Node], roots: Sequence[tuple[Node, Value]], needed: set[Node] | None
+    ) -> Callable[..., None]:
         """Make the pass write into a ledger."""
         return functools.partial(self._walk, walker.walk)
 
-    def _walk(self, walk: Any, order: Any, pending: dict[Node, Any], wanted: Any, needed: Any) -> None:
+    def _walk(
+        self,
+        walk: Function,
+        order: list[Node],
+        pending: dict[Node, Any],
+        wanted: frozenset[Node],
+        needed: set[Node] | None,
+    ) -> None:
         self.ledger = Ledger(pending)
         walk(order, self.ledger, wanted, needed)
 
     def ends(self, walker: Pass) -> None:
         """Do nothing: the ledger is complete."""
 
-    def wrote(self, tensor: Any, recorded: bool) -> None:
+    def wrote(self, tensor: Tensor, recorded: bool) -> None:
         """Do nothing: writes are of no interest."""
 
 
-def replayed(tape: Any, roots: Sequence[tuple[Node, Any]], target: Node) -> Ledger:
+def replayed(tape: Tape, roots: Sequence[tuple[Node, Value]], target: Node) -> Ledger:
     """The ledger of a pass from roots to one node; the pass changes nothing."""
     listener = Listener()
     with FieldBlock(watcher=listener, compute=None):
@@ -130,12 +144,12 @@ def finite(array: Array) -> bool:
     return isfinite(total) or bool(np.isfinite(array).all())
 
 
-def all_finite(value: Any) -> bool:
+def all_finite(value: object) -> bool:
     """True if all elements of a cotangent are finite."""
     return all(map(finite, arrays(value)))
 
 
-def all_zero(value: Any) -> bool:
+def all_zero(value: object) -> bool:
     """True if all elements of a cotangent are exactly zero."""
     return not any(array.any() for array in arrays(value))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary, ref
 
 import numpy as np
@@ -17,6 +17,11 @@ import numpy as np
 from .._core import forks
 from .._core.errors import INFERENCE_SAVED
 from .._core.modes import mode
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, Tensor, Value
+    from .._tensor.attributes import Attributes
+
 
 # glibc gives the top of its heap back to the system whenever 128 kB of it are free, so that a graph of middle-sized
 # arrays is paged in anew at every step: 21 us for a product of 10 000 numbers instead of 4. Freeing one large block
@@ -54,7 +59,7 @@ class Storage:
         self.cells: list[ref[Cell]] = [] if shared is None else shared.cells
         self._limit = 16
 
-    def join(self, tensor: Any) -> None:
+    def join(self, tensor: Attributes) -> None:
         """Make a tensor a member. One that has no cell, as most new ones, needs no turn: the list takes it in one step.
 
         The tensor learns of it last: if that is interrupted, it is what it was. A cell that another thread has made meanwhile
@@ -88,7 +93,7 @@ class Storage:
                 entries[:known] = [entry for entry in entries[:known] if entry() is not None]
             self._limit = 2 * max(len(self.members), len(self.cells)) + 16
 
-    def tensors(self) -> list[Any]:
+    def tensors(self) -> list[Tensor]:
         """The members that are alive."""
         return [tensor for entry in list(self.members) if (tensor := entry()) is not None]
 
@@ -96,7 +101,7 @@ class Storage:
 _turn = forks.lock()
 
 
-def storage_of(tensor: Any) -> Storage:
+def storage_of(tensor: Attributes) -> Storage:
     """The storage of a tensor, made when first asked for."""
     storage: Storage | None = tensor._storage
     if storage is None:
@@ -109,7 +114,7 @@ def storage_of(tensor: Any) -> Storage:
     return storage
 
 
-def _cell_of(tensor: Any) -> Cell:
+def _cell_of(tensor: Attributes) -> Cell:
     """The cell of a tensor's value, for one that has had none: where several threads ask, they get the same."""
     if tensor._inference:
         raise RuntimeError(INFERENCE_SAVED)
@@ -123,7 +128,7 @@ def _cell_of(tensor: Any) -> Cell:
     return kept
 
 
-def _in_turn(tensor: Any) -> Cell:
+def _in_turn(tensor: Attributes) -> Cell:
     with _turn:
         return _cell_of(tensor)
 
@@ -140,7 +145,7 @@ def owner(array: Any) -> Any:
     return array
 
 
-def share(operands: Sequence[Any], result: Any) -> None:
+def share(operands: Sequence[Any], result: Tensor) -> None:
     """Make a result a member of the storage of the operand in whose memory it lies, if there is one.
 
     An operation may move no elements, and return memory that its operand has: writes of each are then writes of the other.
@@ -156,7 +161,7 @@ def share(operands: Sequence[Any], result: Any) -> None:
             return
 
 
-def bounds(array: Any) -> tuple[int, int]:
+def bounds(array: Array) -> tuple[int, int]:
     """The addresses of the first byte of an array and of that after the last."""
     start = array.__array_interface__["data"][0]
     if not array.size:
@@ -166,10 +171,10 @@ def bounds(array: Any) -> tuple[int, int]:
 
 
 _aliased: WeakValueDictionary[int, Storage] = WeakValueDictionary()
-_entries: dict[int, Any] = vars(_aliased)["data"]  # to ask whether there are any, without a call
+_entries: dict[int, object] = vars(_aliased)["data"]  # to ask whether there are any, without a call
 
 
-def aliased(tensor: Any) -> Any:
+def aliased(tensor: Tensor) -> Value:
     """The array of a tensor, an alias to compute with: what graphs keep of the array is protected all the same."""
     array = tensor._array
     if isinstance(array, np.ndarray):
@@ -187,7 +192,7 @@ def keep_array(array: Any) -> Cell:
     return cell
 
 
-def protect(tensor: Any, instead: Any = None) -> None:
+def protect(tensor: Tensor, instead: object = None) -> None:
     """Give every graph that kept a value lying in this tensor's memory a copy of its own, or something else instead.
 
     No cell is forgotten before all have their copies: after a copy that failed, the next attempt finds every one of them.
@@ -212,7 +217,7 @@ def protect(tensor: Any, instead: Any = None) -> None:
         storage.cells.clear()
 
 
-def _copy_survivors(cells: Iterable[ref[Cell]], instead: Any) -> None:
+def _copy_survivors(cells: Iterable[ref[Cell]], instead: object) -> None:
     """Tensors have let go of these cells: what is left is held by graphs."""
     for entry in cells:
         cell = entry()
@@ -228,12 +233,12 @@ def _copy_survivors(cells: Iterable[ref[Cell]], instead: Any) -> None:
             cell.array = cell.array.snapshot()
 
 
-def version(tensor: Any) -> int:
+def version(tensor: Attributes) -> int:
     """How often the tensor's memory has been written; a storage, once there is one, counts for all its members."""
-    return tensor._writes if tensor._storage is None else tensor._storage.version  # type: ignore[no-any-return]
+    return tensor._writes if tensor._storage is None else tensor._storage.version
 
 
-def written(tensor: Any) -> None:
+def written(tensor: Attributes) -> None:
     """Count a write."""
     if tensor._storage is None:
         tensor._writes += 1

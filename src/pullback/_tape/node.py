@@ -10,18 +10,25 @@ from __future__ import annotations
 import functools
 import itertools
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from sys import _getframe
 from types import CodeType
-from typing import Any, Self
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Self
 
 from .._core.halves import pulled_in_bfloat
 from .._core.primitives import Primitive
 from .._core.sites import Site, outside, user_frame
 from .._core.values import require_hook
 from .._core.xp import missing
+
+if TYPE_CHECKING:
+    from .._core.dtypes import NumpyType
+    from .._core.primitives import Function
+    from .._core.shapes import Shape
+    from .._core.typing import Array, Namespace, Saved, Tensor, Value
+    from .._tensor.attributes import Attributes
+    from .recording import Tape
+
 
 count = itertools.count(1)
 new = object.__new__
@@ -30,7 +37,7 @@ new = object.__new__
 class _Pull:
     """A descriptor that composes a primitive's rules when they are first needed, and replaces itself by the result."""
 
-    def __get__(self, node: Node | None, cls: type[Node]) -> Callable[..., Sequence[Any]]:
+    def __get__(self, node: Node | None, cls: type[Node]) -> Function:
         pull = cls.primitive.pull
         cls.pull = staticmethod(pull)  # type: ignore[assignment]  # replaces this descriptor
         return pull
@@ -101,7 +108,7 @@ class Node:
     def _sequence_nr(self) -> int:
         return self.seq
 
-    def __call__(self, *cotangents: Any) -> Any:
+    def __call__(self, *cotangents: Tensor) -> Tensor | tuple[Tensor | None, ...] | None:
         """The cotangents of the inputs from those of the outputs: a tensor for one input, else a tuple."""
         count = len(self.params["shapes"]) if "shapes" in (self.params or ()) else 1
         if len(cotangents) != count:
@@ -114,12 +121,12 @@ class Node:
         results = self._of_inputs(cotangents[0].interpreter.run(self, cotangents))
         return results[0] if len(results) == 1 else results
 
-    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+    def register_hook(self, hook: Function) -> RemovableHandle:
         """Call `hook(grad_inputs, grad_outputs)` after this node has run; a tuple it returns replaces grad_inputs."""
         require_hook("register_hook", hook, "grad_inputs, grad_outputs")
         return hooks_of(self).add("post", hook)
 
-    def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
+    def register_prehook(self, hook: Function) -> RemovableHandle:
         """Call `hook(grad_outputs)` before this node runs; a tuple it returns replaces grad_outputs."""
         require_hook("register_prehook", hook, "grad_outputs")
         return hooks_of(self).add("pre", hook)
@@ -137,7 +144,7 @@ class Node:
 SAVED_NAMES = {"x": "self", "a": "self", "b": "other", "y": "result"}
 
 
-def tape_of(node: Node) -> Any:
+def tape_of(node: Node) -> Tape:
     """The tape on which a node is recorded, found by way of a leaf."""
     while not isinstance(node, AccumulateGrad):
         node = next(edge for edge in node.edges if edge is not None)
@@ -185,13 +192,20 @@ def _metadata(name: str, node: Node) -> Any:
     return node.params[name]
 
 
-def _conjugated_pull(primitive: Primitive, xp: Any, g: Any, edges: Any, saved: Any, params: Any) -> Sequence[Any]:
+def _conjugated_pull(
+    primitive: Primitive,
+    xp: Namespace,
+    g: Value | list[Value],
+    edges: Sequence[Node | None],
+    saved: Sequence[Saved | None],
+    params: Any,
+) -> Sequence[Value | None]:
     """torch's convention for a holomorphic operation: the cotangent is conjugated before and after the rule."""
     g = list(map(xp.conj, g)) if type(g) is list else xp.conj(g)
     return [None if r is None else xp.conj(r) for r in primitive.pull(xp, g, edges, saved, params)]
 
 
-def make(cls: type[Node], edges: tuple[Node | None, ...], saved: Any, params: Any, shape: Any) -> Any:
+def make(cls: type[Node], edges: tuple[Node | None, ...], saved: Any, params: Any, shape: Shape | None) -> Any:
     """A new node of a class, with its sequence number and the user's line."""
     node: Any = new(cls)
     node.edges = edges
@@ -222,7 +236,9 @@ class Output(Node):
         return self.edges[0], self.params
 
     @staticmethod
-    def pull(xp: Any, g: Any, edges: Any, saved: Any, params: Any) -> Sequence[Any]:
+    def pull(
+        xp: Namespace, g: Value, edges: Sequence[Node | None], saved: Sequence[Saved | None], params: Any
+    ) -> Sequence[Parts]:
         """The cotangent, labelled with the index of its output."""
         return (Parts({params: g}),)
 
@@ -262,12 +278,12 @@ class AccumulateGrad(Node):
     __slots__ = ("array", "grad", "grad_dtype", "post", "tape", "tensor")
 
     title = "AccumulateGrad"
-    array: np.ndarray[Any, Any]
-    grad: Any
-    grad_dtype: Any
+    array: Array
+    grad: Tensor | None
+    grad_dtype: NumpyType | None
     tensor: weakref.ref[Any]
-    post: list[Any]
-    tape: Any
+    post: list[list[Function]]
+    tape: Tape
 
     @property
     def next_functions(self) -> tuple[()]:
@@ -275,7 +291,7 @@ class AccumulateGrad(Node):
         return ()
 
     @property
-    def variable(self) -> Any:
+    def variable(self) -> Tensor:
         """The leaf tensor itself; a new handle on it when the program has dropped its own."""
         tensor = self.tensor()
         if tensor is None:
@@ -284,7 +300,7 @@ class AccumulateGrad(Node):
         return tensor
 
 
-def leaf(tensor: Any, array: np.ndarray[Any, Any]) -> AccumulateGrad:
+def leaf(tensor: Attributes, array: Array) -> AccumulateGrad:
     """The node that ends the graph at a tensor."""
     node: AccumulateGrad = make(AccumulateGrad, (), (), None, array.shape)
     node.array = array
@@ -296,12 +312,12 @@ def leaf(tensor: Any, array: np.ndarray[Any, Any]) -> AccumulateGrad:
     return node
 
 
-def leaf_of(tensor: Any) -> Any:
+def leaf_of(tensor: Attributes) -> AccumulateGrad | None:
     """The node that holds the gradient of a leaf, or of a tensor that has been one; None for others."""
     return tensor._node if isinstance(tensor._node, AccumulateGrad) else tensor._leaf
 
 
-def grad_of(tensor: Any) -> Any:
+def grad_of(tensor: Attributes) -> Tensor | None:
     """The gradient that a tensor has, without the warning of `.grad`."""
     leaf = leaf_of(tensor)
     return tensor._kept_grad if leaf is None else leaf.grad
@@ -310,7 +326,7 @@ def grad_of(tensor: Any) -> Any:
 class RemovableHandle:
     """The handle returned when a hook is registered: `remove()`, or the end of a `with` block, removes the hook."""
 
-    def __init__(self, hooks: list[Any], hook: Any) -> None:
+    def __init__(self, hooks: list[list[Function]], hook: Function) -> None:
         self._hooks = hooks
         self._entry = [hook]
         hooks.append(self._entry)
@@ -340,17 +356,17 @@ class Hooks:
         self.post: list[Any] = []
         self.retained: weakref.ref[Any] | None = None
 
-    def add(self, kind: str, hook: Callable[..., Any]) -> RemovableHandle:
+    def add(self, kind: str, hook: Function) -> RemovableHandle:
         """Register a hook in one of the lists, and return its handle."""
         return RemovableHandle(getattr(self, kind), hook)
 
-    def before(self, g: Any) -> Any:
+    def before(self, g: Tensor) -> Tensor:
         """A gradient after the tensor hooks."""
         for (hook,) in list(self.tensor):
             g = _replacement(hook, hook(g), g)
         return g
 
-    def run(self, kind: str, values: Sequence[Any], *rest: Any) -> Sequence[Any]:
+    def run(self, kind: str, values: Sequence[Tensor | None], *rest: object) -> Sequence[Tensor | None]:
         """A tuple of gradients after the hooks on the node."""
         for (hook,) in list(getattr(self, kind)):
             answer = hook(tuple(values), *rest)
@@ -369,11 +385,11 @@ class Hooks:
         return values
 
 
-def _hook_name(hook: Any) -> str:
+def _hook_name(hook: Function) -> str:
     return getattr(hook, "__name__", repr(hook))
 
 
-def _replacement(hook: Any, answer: Any, given: Any) -> Any:
+def _replacement(hook: Function, answer: Any, given: Tensor) -> Tensor:
     """The result of a tensor hook, checked to be like the gradient that it was given."""
     if answer is None:
         return given

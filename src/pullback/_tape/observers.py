@@ -6,11 +6,16 @@ Observers stack: each hands on to the one that was there before it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._core.modes import Mode, quiet, running
 from .._core.primitives import Carrier, Primitive
 from .recording import Operation
+
+if TYPE_CHECKING:
+    from .._core.typing import Params, Tensor, Tensors, Value
+    from .node import Node
+    from .walk import Pass
 
 
 class Observer:
@@ -30,28 +35,30 @@ class Observer:
         """The fields of a mode in which this observer is active."""
         return {"compute": self.compute, "watcher": self, "observer": self if self.alone else None}
 
-    def compute(self, operation: Operation) -> Any:
+    def compute(self, operation: Operation) -> Tensors:
         """Compute an operation, box its result as the tape does, and look at it."""
         out, values = operation.seen(self.computes, self.copy), operation.values
         if operation.primitive not in self.unseen and not any(isinstance(value, Carrier) for value in values):
             self.sees(operation.primitive, operation.params, values, out)
         return out
 
-    def sees(self, primitive: Primitive, params: dict[str, Any], values: Sequence[Any], out: Any) -> None:
+    def sees(self, primitive: Primitive, params: Params, values: Sequence[Value], out: Tensors) -> None:
         """Called after an operation on arrays with its result, a tensor or a tuple; also during a recorded pass, see `passing`."""
         raise NotImplementedError
 
-    def begins(self, walker: Any, order: Any, roots: Any, needed: Any) -> Callable[..., None]:
+    def begins(
+        self, walker: Pass, order: list[Node], roots: Sequence[tuple[Node, Value]], needed: set[Node] | None
+    ) -> Callable[..., None]:
         """Called before a pass runs; returns the function that walks the graph, which may wrap the pass's own."""
         walk: Callable[..., None] = walker.walk
         return walk if self.before is None else self.before.begins(walker, order, roots, needed)
 
-    def ends(self, walker: Any) -> None:
+    def ends(self, walker: Pass) -> None:
         """Called after a pass has written its gradients."""
         if self.before is not None:
             self.before.ends(walker)
 
-    def wrote(self, tensor: Any, recorded: bool) -> None:
+    def wrote(self, tensor: Tensor, recorded: bool) -> None:
         """Called after a tensor has been written in place."""
         if self.before is not None:
             self.before.wrote(tensor, recorded)
@@ -62,6 +69,6 @@ def passing() -> bool:
     return running.get(None) is not None
 
 
-def pieces(out: Any) -> tuple[Any, ...]:
+def pieces(out: Tensors) -> tuple[Tensor, ...]:
     """The tensors in the result of an operation."""
-    return out if type(out) is tuple else (out,)
+    return out if isinstance(out, tuple) else (out,)

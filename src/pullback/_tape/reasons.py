@@ -10,7 +10,7 @@ from __future__ import annotations
 import os.path
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,11 @@ from .node import AccumulateGrad, Node, grad_of
 from .recording import Freed
 from .seeds import cotangent
 from .walk import restrict, youngest_first
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, Target, Tensor, Value
+    from .._tensor.attributes import Attributes
+    from ..optim.optimizer import Optimizer
 
 
 class Reason(str):
@@ -54,7 +59,7 @@ class Found(NamedTuple):
         return reason
 
 
-def why(x: Any, loss: Any, *, gradient: Any = None, optimizer: Any = None) -> Reason:
+def why(x: Tensor, loss: Tensor, *, gradient: object = None, optimizer: Optimizer | None = None) -> Reason:
     """Why `x.grad` is None, zero or NaN after (or before) `loss.backward(gradient)`, as a sentence that names the line.
 
     The answer is a string with two fields: `cause`, one of the words below, and `site`, the line of the program, or None
@@ -103,7 +108,7 @@ def why(x: Any, loss: Any, *, gradient: Any = None, optimizer: Any = None) -> Re
     return _reason(x, loss, gradient, grad_of(x), optimizer)
 
 
-def _reason(x: Any, loss: Any, gradient: Any, grad: Any, optimizer: Any) -> Reason:
+def _reason(x: Tensor, loss: Tensor, gradient: object, grad: Tensor | None, optimizer: Optimizer | None) -> Reason:
     broken = cut_between(x, [loss])
     if broken is None and optimizer is not None and (strange := _not_held(x, optimizer)) is not None:
         return strange.sentence("x is not changed by step(): ")
@@ -117,7 +122,7 @@ def _reason(x: Any, loss: Any, gradient: Any, grad: Any, optimizer: Any) -> Reas
     return _traced(x, loss, gradient, values)
 
 
-def _not_held(x: Any, optimizer: Any) -> Found | None:
+def _not_held(x: Tensor, optimizer: Optimizer) -> Found | None:
     """What an optimizer holds instead of x; None if it holds x."""
     held = [tensor for group in optimizer.param_groups for tensor in group["params"]]
     if any(tensor is x for tensor in held):
@@ -128,7 +133,7 @@ def _not_held(x: Any, optimizer: Any) -> Found | None:
         f"the optimizer holds {len(held)} tensors{instead}, and x is none of them. Make the optimizer after the parameters, "
         "and change them in place afterwards"
     )
-    return Found("other optimizer", text, x._node.site)
+    return Found("other optimizer", text, _own(x).site)
 
 
 # 1. The chain
@@ -136,13 +141,13 @@ def _not_held(x: Any, optimizer: Any) -> Found | None:
 # Errors about tensors that do not require grad, or have not been used, get their reasons here, too.
 
 
-def no_history(index: int, tensor: Any) -> RuntimeError:
+def no_history(index: int, tensor: Tensor) -> RuntimeError:
     """backward from a tensor that does not require grad."""
     text = untracked(tensor, f"this {errors.kind(tensor)}").text
     return RuntimeError(f"element {index} of tensors does not require grad and does not have a grad_fn: {text}")
 
 
-def no_input(index: int, tensor: Any) -> RuntimeError:
+def no_input(index: int, tensor: Tensor) -> RuntimeError:
     """A derivative by a tensor that does not require grad."""
     what = errors.kind(tensor)
     text = f"One of the differentiated Tensors does not require grad: input {index} is a {what}. "
@@ -153,7 +158,7 @@ def no_input(index: int, tensor: Any) -> RuntimeError:
     return RuntimeError(text)
 
 
-def unused(index: int, tensor: Any, outputs: Sequence[Any]) -> RuntimeError:
+def unused(index: int, tensor: object, outputs: Sequence[Target]) -> RuntimeError:
     """A derivative by a tensor that the outputs do not depend on."""
     text = (
         f"The differentiated Tensor at index {index} appears to not have been used in the graph. Set allow_unused=True "
@@ -180,7 +185,7 @@ CUTS = {
 }
 
 
-def untracked(tensor: Any, what: str) -> Found:
+def untracked(tensor: Attributes, what: str) -> Found:
     """Why a tensor is not tracked."""
     made = tensor._cut
     if made is not None:
@@ -213,7 +218,7 @@ def _at_cut(made: Cut, what: str) -> Found:
     )
 
 
-def cut_between(x: Any, outputs: Sequence[Any]) -> Found | None:
+def cut_between(x: Tensor, outputs: Sequence[Target]) -> Found | None:
     """Why no output depends on x as far as the tape knows; None if one does."""
     if not outputs:
         return Found("outputs", "there are no outputs")
@@ -226,41 +231,49 @@ def cut_between(x: Any, outputs: Sequence[Any]) -> Found | None:
     if x._node in order:
         return None
     if not roots:
-        made = outputs[0]._cut
+        output = outputs[0]
+        assert isinstance(output, Carrier)  # for an edge has a node
+        made = output._cut
         found = _cut_of(x, None if made is None else made.seq + 1)
         if found is None and made is not None and made.origins and all(origin() is not None for origin in made.origins):
             found = _cut_of(x, None)  # the loss's own cut is one of others' history: x may have been cut off after it
-        return found or untracked(outputs[0], "the loss")
+        return found or untracked(output, "the loss")
     latest = max(node.seq for node in roots)
-    if x._node.seq > latest:
+    if _own(x).seq > latest:
         return _made_later(x, order)
     return _other_leaf(x, order) or _cut_of(x, latest) or _never_used(order)
 
 
-def _node(output: Any) -> Node | None:
+def _node(output: Target) -> Node | None:
     """The node of a tensor, or of an edge of the graph."""
     node: Node | None = output._node if isinstance(output, Carrier) else output.ownership_token or output.node
     return node
 
 
-def _made_later(x: Any, order: Iterable[Node]) -> Found:
-    site = x._node.site
+def _own(tensor: Tensor) -> Node:
+    """The node of a tensor that has one."""
+    assert tensor._node is not None
+    return tensor._node
+
+
+def _made_later(x: Tensor, order: Iterable[Node]) -> Found:
+    site = _own(x).site
     if isinstance(x._node, AccumulateGrad):
         text = (
             f"x began to require grad at {describe(site)}, after the loss was computed, so the loss was computed from "
             f"another tensor, or from this one before. Change a parameter in place: with {package}.no_grad(): w -= lr * w.grad"
         )
     else:
-        old = not set(order).isdisjoint(youngest_first([x._node]))
+        old = not set(order).isdisjoint(youngest_first([_own(x)]))
         text = (
-            f"x was made by {made_at(x._node)}, after the loss was computed"
+            f"x was made by {made_at(_own(x))}, after the loss was computed"
             f"{' from the tensor that had the name before' if old else ''}. A parameter that is bound to a new tensor is no "
             f"leaf any more: change it in place, with {package}.no_grad(): w -= lr * w.grad"
         )
     return Found("made later", text, site)
 
 
-def _other_leaf(x: Any, order: Iterable[Node]) -> Found | None:
+def _other_leaf(x: Tensor, order: Iterable[Node]) -> Found | None:
     array = np.asarray(x._elements())
     for node in order:
         if isinstance(node, AccumulateGrad) and np.may_share_memory(np.asarray(node.variable._elements()), array):
@@ -273,14 +286,14 @@ def _other_leaf(x: Any, order: Iterable[Node]) -> Found | None:
     return None
 
 
-def _cut_of(x: Any, latest: int | None) -> Found | None:
+def _cut_of(x: Tensor, latest: int | None) -> Found | None:
     """The likeliest cut of what was computed from x before a loss, and of those the latest."""
     lines: dict[Site, Cut] = {}
     barren: set[Node] = set()
     for made in reversed(list(recent)):
-        if made.seq <= x._node.seq or (latest is not None and made.seq >= latest) or made.site in lines:
+        if made.seq <= _own(x).seq or (latest is not None and made.seq >= latest) or made.site in lines:
             continue
-        if _reaches(made, x._node, barren):
+        if _reaches(made, _own(x), barren):
             lines[made.site] = made
     return _at_cut(min(lines.values(), key=_innocence), "what was computed from x") if lines else None
 
@@ -320,15 +333,15 @@ def _never_used(order: Iterable[Node]) -> Found:
 # 2. The pass that wrote nothing
 
 
-def _missing(x: Any, loss: Any) -> Found:
+def _missing(x: Tensor, loss: Tensor) -> Found:
     """Why `.grad` is None although the loss depends on x."""
     leaf = isinstance(x._node, AccumulateGrad)
     if not leaf and not x.retains_grad:
         text = (
-            f"x is not a leaf, it was made by {made_at(x._node)}, and gradients are kept for leaves only. Call "
+            f"x is not a leaf, it was made by {made_at(_own(x))}, and gradients are kept for leaves only. Call "
             "x.retain_grad() before backward"
         )
-        return Found("not a leaf", text, x._node.site)
+        return Found("not a leaf", text, _own(x).site)
     way = _way(x, loss)
     freed = [node for node in way if isinstance(node.saved, Freed)]
     if not freed:
@@ -353,17 +366,17 @@ def _missing(x: Any, loss: Any) -> Found:
     )
 
 
-def _way(x: Any, loss: Any) -> list[Node]:
+def _way(x: Tensor, loss: Tensor) -> list[Node]:
     """The nodes between a loss and x, the latest made first."""
-    order = youngest_first([loss._node])
-    needed = restrict(order, [x._node])
+    order = youngest_first([_own(loss)])
+    needed = restrict(order, [_own(x)])
     return [node for node in order if node in needed and node is not x._node]
 
 
 # 3. Numbers that went wrong
 
 
-def _traced(x: Any, loss: Any, gradient: Any, values: np.ndarray[Any, Any]) -> Reason:
+def _traced(x: Tensor, loss: Tensor, gradient: object, values: Array) -> Reason:
     """Where the first number of `.grad` that is zero or not finite began."""
     broken = ~np.isfinite(values)
     mask = broken if broken.any() else values == 0
@@ -377,17 +390,17 @@ def _traced(x: Any, loss: Any, gradient: Any, values: np.ndarray[Any, Any]) -> R
     freed = next((node for node in way if isinstance(node.saved, Freed)), None)
     if freed is not None:
         return _guessed(way, freed.saved.site, kind).sentence(start)
-    ledger = replayed(loss.interpreter, [(loss._node, _start(loss, gradient))], x._node)
+    ledger = replayed(loss.interpreter, [(_own(loss), _start(loss, gradient))], _own(x))
     search = _zero if kind == "0" else _not_finite
-    return search(ledger, x._node, index, kind, loss).sentence(start)
+    return search(ledger, _own(x), index, kind, loss).sentence(start)
 
 
-def _start(loss: Any, gradient: Any) -> Any:
+def _start(loss: Tensor, gradient: object) -> Value:
     given = np.ones(loss.shape) if gradient is None else gradient
     return cotangent(loss.interpreter, loss, given, 0, False)
 
 
-def _not_finite(ledger: Ledger, node: Node, index: Any, kind: str, loss: Any) -> Found:
+def _not_finite(ledger: Ledger, node: Node, index: tuple[int, ...] | None, kind: str, loss: Tensor) -> Found:
     place = origin_of(ledger, node, index)
     if place is not None:
         found = cause(ledger, *place)
@@ -397,10 +410,10 @@ def _not_finite(ledger: Ledger, node: Node, index: Any, kind: str, loss: Any) ->
     if all(np.isfinite(entry.outgoing).all() for entry in ledger.into(node)):
         text = "this loss gives finite numbers, so it was left by an earlier pass. Clear .grad, as zero_grad does"
         return Found("stale", text)
-    return Found(kind, f"the gradient that the pass started from is {kind}; the loss was made by {made_at(loss._node)}")
+    return Found(kind, f"the gradient that the pass started from is {kind}; the loss was made by {made_at(_own(loss))}")
 
 
-def _zero(ledger: Ledger, node: Node, index: Any, kind: str, loss: Any) -> Found:
+def _zero(ledger: Ledger, node: Node, index: tuple[int, ...] | None, kind: str, loss: Tensor) -> Found:
     """The operations in which an element, or all of them, became exactly zero."""
     deaths: list[Cause] = []
     alive: list[Entry] = []

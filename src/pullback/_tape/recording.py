@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,13 @@ from .cuts import Cut, cut, cut_off, flat
 from .memory import Cell, cell_of, cell_with, keep_array, share, version
 from .node import AccumulateGrad, Node, hooks_of, make, node_class, outputs
 
+if TYPE_CHECKING:
+    import contextvars
+
+    from .._core.primitives import Function
+    from .._core.typing import Params, Result, Saved, Tensor, Tensors, Value
+
+
 ndarray = np.ndarray
 
 # 1. Recording
@@ -36,21 +43,21 @@ class Operation(NamedTuple):
 
     tape: Tape
     primitive: Primitive
-    args: Sequence[Any]
+    args: Sequence[Value]
     edges: Sequence[Node | None]
-    values: Sequence[Any]
-    params: dict[str, Any]
+    values: Sequence[Value]
+    params: Params
     tracked: bool
 
     def beneath(self) -> Any:
         """The result, unboxed: some of the values may be carriers of lower levels."""
         return self.tape.beneath(self.primitive, self.values, self.params)
 
-    def finished(self, result: Any) -> Any:
+    def finished(self, result: Result) -> Tensors:
         """The result, boxed, and recorded if an input is tracked."""
         return self.tape.finish(self.primitive, self.args, self.edges, result, self.params, self.tracked)
 
-    def seen(self, before: Callable[[Operation], Any] | None, copy: Callable[[], Any]) -> Any:
+    def seen(self, before: Callable[[Operation], Tensors] | None, copy: Callable[[], contextvars.Context]) -> Tensors:
         """The boxed result for observers: what an earlier one computes, or computed in the context that `copy` gives.
 
         If some of the values are carriers of lower levels, it is computed and recorded there.
@@ -62,30 +69,30 @@ class Operation(NamedTuple):
         return self.finished(copy().run(self.primitive.forward, *self.values, **self.params))
 
 
-heirs: list[Callable[[Sequence[Any], Any], object]] = []
+heirs: list[Callable[[Sequence[Value], Tensors], object]] = []
 """What gives results of the default tape the class of their arguments, if there is a class that results inherit."""
 
 
 class Tape(BaseInterpreter):
     """The interpreter that records operations: its carriers are tensors, boxed by `wrap`."""
 
-    boxes: ClassVar[Any] = None
+    boxes: ClassVar[type[Tensor] | None] = None
     """The class of this tape's plain tensors, if one may be made without `wrap`, which is quicker."""
 
-    def wrap(self, value: Any, node: Node | None) -> Any:
+    def wrap(self, value: Value, node: Node | None) -> Tensor:
         """A carrier of this level that boxes a value, with the node that computed it."""
         raise NotImplementedError
 
-    def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    def process(self, primitive: Primitive, args: Sequence[Value], params: Params) -> Tensors:
         """Compute one operation, and record it if an input is tracked."""
-        values: list[Any] = []
+        values: list[Value] = []
         edges: list[Node | None] = []
         tracked = nested = False
         level = self.level
         for arg in args:
             node = None
             if isinstance(arg, Carrier):
-                value: Any = arg
+                value: Value = arg
                 if arg.level == level:
                     if not isinstance(arg.interpreter, Tape):
                         raise RuntimeError(errors.leaked(primitive.short_name))
@@ -109,23 +116,23 @@ class Tape(BaseInterpreter):
         """True if a carrier belongs to this tape or to a higher level; one of another tape of this level is only a value."""
         return value.interpreter is self or value.level > self.level
 
-    def beneath(self, primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) -> Any:
+    def beneath(self, primitive: Primitive, values: Sequence[Value], params: Params) -> Any:
         """The result of an operation on the values in carriers of this level, some of which are carriers of lower levels."""
         return bind(primitive, values, params)
 
-    def recording(self, create_graph: bool, cotangents: Sequence[Any]) -> bool:
+    def recording(self, create_graph: bool, cotangents: Sequence[object]) -> bool:
         """True if the operations of a pass over this tape are recorded, by this tape or at a higher level."""
         return create_graph or any(isinstance(g, Carrier) and g.level > self.level for g in cotangents)
 
     def finish(
         self,
         primitive: Primitive,
-        args: Sequence[Any],
+        args: Sequence[Value],
         edges: Sequence[Node | None],
-        result: Any,
-        params: dict[str, Any],
+        result: Result,
+        params: Params,
         tracked: bool,
-    ) -> Any:
+    ) -> Tensors:
         """The boxed result of an operation that has been computed; it is recorded if an input is tracked."""
         current = mode.get()
         kind = _kind(result) if tracked and current.grad and primitive.differentiable else ""
@@ -134,7 +141,7 @@ class Tape(BaseInterpreter):
         else:
             out = self._untracked(primitive, args, result, tracked, current)
         if not self.level:
-            for piece in out if type(out) is tuple else (out,):
+            for piece in out if isinstance(out, tuple) else (out,):
                 if isinstance(piece._array, ndarray) or piece._array._memory is not None:
                     share(args, piece)
             if heirs:
@@ -146,19 +153,19 @@ class Tape(BaseInterpreter):
         primitive: Primitive,
         args: Sequence[Any],
         edges: Sequence[Node | None],
-        result: Any,
+        result: Result,
         params: Any,
         *,
         conjugated: bool,
-    ) -> Any:
+    ) -> Tensors:
         """The boxed result of an operation, with its new node; `conjugated` is True for complex results."""
         title = primitive.title
-        first = result[0] if type(result) is tuple else result
+        first = result[0] if isinstance(result, tuple) else result
         rounded = type(first) is not ndarray and char_of(first) == "E"
         name = title if type(title) is str else primitive.node_name(params)
         cls = node_class(primitive, name, conjugated, rounded=rounded)
         node = make(cls, tuple(edges), (), params, None)
-        if type(result) is tuple:
+        if isinstance(result, tuple):
             shapes = [piece.shape for piece in result]
             made_by = (
                 out if _kind(piece) in "fc" else None for piece, out in zip(result, outputs(node, shapes), strict=True)
@@ -173,7 +180,7 @@ class Tape(BaseInterpreter):
             node.saved = self._keep(node, args, out)
         return out
 
-    def run(self, node: Node, cotangents: Sequence[Any]) -> tuple[Any, ...]:
+    def run(self, node: Node, cotangents: Sequence[Tensor]) -> tuple[Tensor | None, ...]:
         """Run a single node: the cotangents of its inputs from those of its outputs, all as tensors."""
         if type(node.saved) is not tuple:
             raise node.saved.error(node)
@@ -195,25 +202,31 @@ class Tape(BaseInterpreter):
         edge = None if source is None else node.edges[source]
         return edge.variable if isinstance(edge, AccumulateGrad) else saved_tensors(self, node)[place]
 
-    def _untracked(self, primitive: Primitive, args: Sequence[Any], result: Any, tracked: bool, current: Mode) -> Any:
-        out = tuple(self.wrap(piece, None) for piece in result) if type(result) is tuple else self.wrap(result, None)
+    def _untracked(
+        self, primitive: Primitive, args: Sequence[Value], result: Result, tracked: bool, current: Mode
+    ) -> Tensors:
+        out = (
+            tuple(self.wrap(piece, None) for piece in result) if isinstance(result, tuple) else self.wrap(result, None)
+        )
         made = why_cut(primitive, args, result, tracked, current)
         if made is not None:
-            for piece in out if type(out) is tuple else (out,):
+            for piece in out if isinstance(out, tuple) else (out,):
                 piece._cut = made
         return out
 
-    def _keep(self, node: Node, args: Sequence[Any], out: Any) -> Any:
+    def _keep(self, node: Node, args: Sequence[Value], out: Tensors) -> tuple[Saved | None, ...]:
         """The cells of the saved values; None for values that only rules of untracked inputs name."""
         if mode.get().pack is not None:  # hooks get arrays, too: masks and indices
             hooks_of(node)
             args = [self.wrap(arg, None) if type(arg) is ndarray and arg.ndim else arg for arg in args]
-        kept: list[Cell | None] = []
+        kept: list[Saved | None] = []
         for place, users in node.primitive.keeps:
             if users is not None and not any(map(node.edges.__getitem__, users)):
                 kept.append(None)
             elif place is None:
-                kept += [keep(piece, self.level, is_output=True) for piece in (out if type(out) is tuple else (out,))]
+                kept += [
+                    keep(piece, self.level, is_output=True) for piece in (out if isinstance(out, tuple) else (out,))
+                ]
             elif type(place) is int:
                 kept.append(keep(args[place], self.level))
             else:
@@ -221,7 +234,7 @@ class Tape(BaseInterpreter):
         return tuple(kept)
 
 
-def why_cut(primitive: Primitive, args: Sequence[Any], result: Any, tracked: bool, current: Mode) -> Cut | None:
+def why_cut(primitive: Primitive, args: Sequence[Value], result: Result, tracked: bool, current: Mode) -> Cut | None:
     """The reason why a result is not tracked although tracked tensors went into it; None if there is nothing to explain.
 
     An operation whose derivative is zero hides the reasons that its inputs carry.
@@ -238,16 +251,16 @@ def why_cut(primitive: Primitive, args: Sequence[Any], result: Any, tracked: boo
     return hidden or cuts[0]
 
 
-def _leads_nowhere(primitive: Primitive, result: Any) -> bool:
+def _leads_nowhere(primitive: Primitive, result: Result) -> bool:
     """True if a result has no derivative because of its dtype, or a derivative of zero."""
     return flat(primitive) or _kind(result) not in {"f", "c"}
 
 
-def _kind(result: Any) -> str:
+def _kind(result: Result) -> str:
     """The kind of a result's dtype: 'f' for real and 'c' for complex numbers; others have no derivative."""
-    if type(result) is tuple:
+    if isinstance(result, tuple):
         return _kind(result[0]) if result else "no outputs"
-    return (result._dtype if isinstance(result, Carrier) else result.dtype).kind  # type: ignore[no-any-return]
+    return (result._dtype if isinstance(result, Carrier) else result.dtype).kind
 
 
 # 2. What is saved
@@ -261,7 +274,7 @@ class Packed:
 
     __slots__ = ("handle", "unpack")
 
-    def __init__(self, tensor: Any, pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> None:
+    def __init__(self, tensor: Tensor, pack: Function, unpack: Function) -> None:
         before = version(tensor)
         with FieldBlock(grad=False, pack=None, unpack=None):
             self.handle = pack(tensor)
@@ -287,18 +300,18 @@ class Beneath:
 
     __slots__ = ("cell", "carrier")
 
-    def __init__(self, carrier: Any) -> None:
+    def __init__(self, carrier: Tensor) -> None:
         self.cell = carrier._cell or cell_of(carrier)
         self.carrier = carrier._shallow_copy()
 
     @property
-    def array(self) -> Any:
+    def array(self) -> Tensor:
         """The carrier, with the value that it had when it was saved."""
         self.carrier._array = self.cell.array
         return self.carrier
 
 
-def keep(value: Any, level: int, *, is_output: bool = False) -> Any:
+def keep(value: Value, level: int, *, is_output: bool = False) -> Saved:
     """The cell in which a node of a level saves a value."""
     if not isinstance(value, Carrier):
         return keep_array(value)
@@ -320,7 +333,7 @@ class SavedTensor:
     def __init__(self, tape: Tape, node: Node, place: int) -> None:
         self._tape, self._node, self._place = tape, node, place
 
-    def register_hooks(self, pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> None:
+    def register_hooks(self, pack: Function, unpack: Function) -> None:
         """Replace the value by the result of `pack`."""
         saved = list(self._node.saved)
         if isinstance(saved[self._place], Packed):
@@ -340,9 +353,9 @@ def sources(primitive: Primitive, count: int) -> tuple[int | None, ...]:
     return tuple([source for _, source in primitive.kept(count)])
 
 
-def saved_tensors(tape: Tape, node: Node) -> list[Any]:
+def saved_tensors(tape: Tape, node: Node) -> list[Tensor | None]:
     """The saved values of a node, as tensors that are connected to the graph again; None for values that no rule needs."""
-    connected: list[Any] = []
+    connected: list[Tensor | None] = []
     edges = node.edges
     pieces = iter(outputs(node, node.params["shapes"]) if node.primitive.outputs > 1 else (node,))
     for cell, source in zip(node.saved, sources(node.primitive, len(edges))):  # noqa: B905  # as in `Pass.walk`

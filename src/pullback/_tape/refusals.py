@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .._core import errors
 from .._core.primitives import Primitive
 from .node import Node, make
 from .recording import Obstacle, Tape
+
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
 
 
 class Refused(Obstacle):
@@ -31,7 +34,7 @@ class RefusedNode(Node):
     primitive = Primitive("refused", "custom", tuple, ("*tensors",))
 
 
-def refused(tape: Tape, value: Any, edges: Sequence[Node], text: str) -> Any:
+def refused(tape: Tape, value: Tensor, edges: Sequence[Node], text: str) -> Tensor:
     """A value that raises an error if it is differentiated by the tensors that the edges lead to."""
     held = value._array if value.level == tape.level else value
     node = make(RefusedNode, tuple(dict.fromkeys(edges)), Refused(text), None, tuple(value.shape))
@@ -44,14 +47,13 @@ class MarkedView:
     def __init__(self, refusal: str) -> None:
         self.refusal = refusal
 
-    def spoiled(self, view: Any, base: Node | None) -> Node | None:
+    def spoiled(self, view: Tensor, base: Node | None) -> Node | None:
         """The node of a view whose base, with this node from now on, is written to: it refuses to be differentiated."""
         edges = [node for node in (view._node, base) if node is not None]
         if not edges:
             return None
         text = self.refusal.replace("is being", "its base or another view of its base has been")
-        node: Node = refused(view.interpreter, view, edges, text)._node
-        return node
+        return refused(view.interpreter, view, edges, text)._node
 
 
 UNTRACKED = MarkedView(errors.UNTRACKED_VIEW_WRITTEN)

@@ -7,7 +7,7 @@ back, and the results are added; axes of length 1 may be missing or extra; any o
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from .._core.bfloat import held
 from .._core.primitives import Carrier
 from .node import Node
 from .recording import Tape
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, Namespace, Target, Tensor, Value
+
 
 ndarray = np.ndarray
 
@@ -34,10 +38,10 @@ class GradientEdge(NamedTuple):
 
     node: Node
     output_nr: int
-    ownership_token: Any = None
+    ownership_token: Node | None = None
 
 
-def get_gradient_edge(tensor: Any) -> GradientEdge:
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The edge into which a tensor's gradient flows.
 
     Raises
@@ -59,15 +63,15 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
     return GradientEdge(node, index, tensor._node)
 
 
-def place_of(target: Any) -> Node:
+def place_of(target: Target) -> Node:
     """The node at which the gradient of a tensor or an edge arrives."""
     if isinstance(target, GradientEdge):
         return target.ownership_token or target.node
-    node: Node = target._node
+    node: Any = target._node
     return node
 
 
-def cotangent(tape: Tape, output: Any, gradient: Any, index: int, create_graph: bool) -> Any:
+def cotangent(tape: Tape, output: Target, gradient: object, index: int, create_graph: bool) -> Any:
     """The cotangent of an output: an array, or a tensor with `create_graph`."""
     if gradient is None:
         g = _implicit(output)
@@ -91,12 +95,12 @@ def cotangent(tape: Tape, output: Any, gradient: Any, index: int, create_graph: 
     return _fitted(tape, given, output, index, create_graph)
 
 
-def _beneath(tape: Tape, given: Any) -> Any:
+def _beneath(tape: Tape, given: Tensor) -> Value:
     """The value inside a carrier of this tape; a carrier of any other tape unchanged, even of the same level."""
     return given._array if given.interpreter is tape else given
 
 
-def _implicit(output: Any) -> Any:
+def _implicit(output: Target) -> Array:
     """The gradient 1 of a one-element output."""
     if isinstance(output, GradientEdge):
         raise RuntimeError("grad can be implicitly created only for scalar outputs: pass a gradient for an edge")
@@ -113,7 +117,7 @@ def _implicit(output: Any) -> Any:
     return held(np.array(1, dtype) if shape == () else np.ones(shape, dtype))
 
 
-def as_carrier(tape: Tape, gradient: Any) -> Any:
+def as_carrier(tape: Tape, gradient: object) -> Tensor:
     try:
         array = held(np.array(gradient))
     except ValueError as error:
@@ -126,14 +130,14 @@ def as_carrier(tape: Tape, gradient: Any) -> Any:
     return tape.wrap(array, None)
 
 
-def _fitted(tape: Tape, given: Any, output: Any, index: int, create_graph: bool) -> Any:
+def _fitted(tape: Tape, given: Tensor, output: Tensor, index: int, create_graph: bool) -> Value:
     """A gradient with the shape and dtype of its output."""
     want = tuple(output.shape)
     have = tuple(given.shape)
     if have != want and math.prod(want) != 1 and [n for n in have if n != 1] != [n for n in want if n != 1]:
         raise errors.gradient_shape(given, output, index)
     g = given if create_graph else _beneath(tape, given)
-    xp: Any = ops if isinstance(g, Carrier) else _xp
+    xp: Namespace = ops if isinstance(g, Carrier) else _xp
     if given._dtype != output._dtype:
         g = xp.astype(g, dtype=output._dtype, source=given._dtype)
     if have == want:

@@ -11,12 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .._core.primitives import Function, Primitive, bind
 from .generating import Many, Metadata, Operands, Text, Write, call, leaves, writing, written
+
+if TYPE_CHECKING:
+    from .._core.typing import Params, Result, Tensor, Value
+
 
 ANY, NONE = Metadata("**params", "**params", None, typed=False), Metadata(typed=False)
 MORE = "*arguments, **options"
@@ -31,10 +35,10 @@ EXCESS = "excess"
 EXCESS_OR_OUT = f"*(() if {EXCESS} is ... else ({EXCESS},)), out=out"
 
 
-def past_bind(cls: type[Any], primitive: Primitive) -> Function:
+def past_bind(cls: type[Tensor], primitive: Primitive) -> Function:
     """The short way of a primitive, for plain tensors of class `cls` and plain arrays."""
 
-    def general(*args: Any, **params: Any) -> Any:
+    def general(*args: Value, **params: Any) -> Result:
         return bind(primitive, args, params)
 
     general.__qualname__ = primitive.short_name  # for the errors of calls
@@ -111,7 +115,7 @@ PLAIN = Form()
 
 
 def method(
-    cls: type[Any], primitive: Primitive, general: Function, form: Form = PLAIN, *, out: bool = False
+    cls: type[Tensor], primitive: Primitive, general: Function, form: Form = PLAIN, *, out: bool = False
 ) -> Function:
     """The short way of a tensor's method, for plain tensors of one floating dtype and Python numbers.
 
@@ -152,7 +156,7 @@ class Plainly(NamedTuple):
     """What a function is for a call that gives it nothing but tensors of one floating dtype."""
 
     primitive: Primitive
-    metadata: dict[str, Any]
+    metadata: Params
     ndim: int | None = None
     """The number of axes that these must have, where it matters."""
     masked: bool = False
@@ -174,7 +178,7 @@ def is_primitive(
     return marked
 
 
-def short(cls: type[Any], general: Function) -> Function:
+def short(cls: type[Tensor], general: Function) -> Function:
     """What users get of a function: the short way, if it `is_primitive`, for plain tensors alone; else itself."""
     if unwrapped(general) not in PRIMITIVES:
         return general
@@ -239,7 +243,7 @@ def _number(name: str, word: str) -> list[str]:
     ]
 
 
-def in_place(cls: type[Any], primitive: Primitive, general: Function) -> Function:
+def in_place(cls: type[Tensor], primitive: Primitive, general: Function) -> Function:
     """The short way of an in-place method of one other operand, which is broadcast, and of `alpha` where there is one."""
     leave, plain, scaled = leaves(["other"]), "not (rest or options)", []
     if primitive.name in {"add", "subtract"}:
@@ -258,7 +262,7 @@ def in_place(cls: type[Any], primitive: Primitive, general: Function) -> Functio
     return writing(cls, general, Write(primitive.name, primitive.forward, ["other"], unpack, computed))
 
 
-def computed(cls: type[Any], compute: Function, tensors: int, general: Function) -> Function:
+def computed(cls: type[Tensor], compute: Function, tensors: int, general: Function) -> Function:
     """The short way of an in-place method of so many other tensors of one shape, and of numbers: see `writes`.
 
     One that takes no number only moves elements, which raises no flags of floating-point numbers.

@@ -11,7 +11,7 @@ import math
 from collections import deque
 from collections.abc import Sequence
 from operator import call
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 import numpy as np
@@ -26,11 +26,19 @@ from .node import AccumulateGrad, Node, hooks_of, make, new, node_class, outputs
 from .recording import Tape
 from .refusals import UNTRACKED
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._core.typing import Aliased, Array, Params, Tensor, Tensors, Value
+    from .._tensor.attributes import Attributes
+    from .memory import Cell
+
+
 Step = tuple[Primitive, dict[str, Any]]
 ndarray = np.ndarray
 
 
-def view(primitive: Primitive, tensor: Any, **params: Any) -> Any:
+def view(primitive: Primitive, tensor: Tensor, **params: Any) -> Any:
     """The result of a primitive that moves no elements, recorded as a view if it shares memory with its input."""
     array, edge = tensor._array, tensor._node
     current = mode.get()
@@ -45,7 +53,7 @@ def view(primitive: Primitive, tensor: Any, **params: Any) -> Any:
     several = type(moved) is tuple
     if type(moved) is not ndarray and not several:
         return _tracked(primitive, tensor, params, primitive(tensor, **params))
-    node: Any = None
+    node: Node | None = None
     if edge is not None:
         title = primitive.title
         cls = node_class(primitive, title if isinstance(title, str) else title(**params), array.dtype.kind == "c")
@@ -57,7 +65,7 @@ def view(primitive: Primitive, tensor: Any, **params: Any) -> Any:
     return tuple(map(_seen, itertools.repeat(tensor), moved, ends, steps, itertools.repeat(current)))
 
 
-def _seen(tensor: Any, moved: Any, node: Node | None, step: Step, current: Mode) -> Any:
+def _seen(tensor: Tensor, moved: Array, node: Node | None, step: Step, current: Mode) -> Tensor:
     """A tensor around an array, as by `wrap` and `track`, which would take twice the time for plain tensors."""
     tape, plain = tensor.interpreter, type(tensor)
     if plain is not tape.boxes:
@@ -78,9 +86,9 @@ def _seen(tensor: Any, moved: Any, node: Node | None, step: Step, current: Mode)
     return result
 
 
-def _tracked(primitive: Primitive, tensor: Any, params: dict[str, Any], result: Any) -> Any:
+def _tracked(primitive: Primitive, tensor: Tensor, params: Params, result: Tensors) -> Tensors:
     """A result of a primitive that moves no elements, or several of them, recorded as views."""
-    if type(result) is not tuple:
+    if not isinstance(result, tuple):
         track(tensor, result, (primitive, params))
         return result
     for piece, index in zip(result, pieces(primitive, params, result), strict=True):
@@ -88,7 +96,7 @@ def _tracked(primitive: Primitive, tensor: Any, params: dict[str, Any], result: 
     return result
 
 
-def pieces(primitive: Primitive, params: dict[str, Any], result: Any) -> list[Any]:
+def pieces(primitive: Primitive, params: Params, result: Sequence[Value]) -> list[tuple[Any, ...]]:
     """The index of each output of unbind and split."""
     before = (slice(None),) * params["axis"]
     if primitive is ops.unbind:
@@ -97,7 +105,7 @@ def pieces(primitive: Primitive, params: dict[str, Any], result: Any) -> list[An
     return [(*before, slice(end - size, end)) for size, end in zip(params["sizes"], ends, strict=True)]
 
 
-def track(base: Any, result: Any, step: Step) -> None:
+def track(base: Tensor, result: Tensor, step: Step) -> None:
     """Record that `result` is `base` seen through one more primitive, if they share memory."""
     array, source = result._array, base._array
     if not isinstance(array, ndarray):
@@ -108,7 +116,7 @@ def track(base: Any, result: Any, step: Step) -> None:
     attach(base, result, step)
 
 
-def attach(base: Any, result: Any, step: Step) -> None:
+def attach(base: Tensor, result: Tensor, step: Step) -> None:
     """Record that `result` is `base` seen through one more primitive."""
     storage = base._storage or storage_of(base)
     if result._storage is not storage:
@@ -118,7 +126,7 @@ def attach(base: Any, result: Any, step: Step) -> None:
     _mark(base, result)
 
 
-def _mark(base: Any, result: Any) -> None:
+def _mark(base: Tensor, result: Tensor) -> None:
     """Note of a view that it is of inference, or without the history of its base."""
     if base._inference:
         result._inference = True
@@ -135,7 +143,7 @@ def steps(path: Any) -> tuple[Step, ...]:
     return tuple(reversed(found))
 
 
-def alias(tensor: Any, result: Any, *, counted: bool = True) -> Any:
+def alias(tensor: Attributes, result: Aliased, *, counted: bool = True) -> Aliased:
     """Record that `result` shares the memory of `tensor` without being a differentiable view of it.
 
     With `counted=False`, as for `.data`, the writes of each do not count as writes of the other.
@@ -145,12 +153,12 @@ def alias(tensor: Any, result: Any, *, counted: bool = True) -> Any:
     return result
 
 
-def beside(primitive: Primitive, tensor: Any, **params: Any) -> Any:
+def beside(primitive: Primitive, tensor: Tensor, **params: Any) -> Any:
     """The result of a primitive that moves no elements, in the memory of `tensor`, but not recorded as a view of it."""
     return alias(tensor, primitive(tensor, **params))
 
 
-def overlaps(tensor: Any) -> bool:
+def overlaps(tensor: Tensor) -> bool:
     """True if elements of a tensor share memory, as those of an expanded tensor do.
 
     Inside a transform only views have memory that counts: a write gives any other tensor new values, each its own.
@@ -165,7 +173,7 @@ def _repeats(strides: Sequence[int], shape: Sequence[int]) -> bool:
     return 0 not in shape and any(n > 1 and not step for step, n in zip(strides, shape, strict=True))
 
 
-def check_writable(tensor: Any, operation: str, *, region: Any = None, value: Any = None) -> None:
+def check_writable(tensor: Tensor, operation: str, *, region: Any = None, value: object = None) -> None:
     """Raise an error if a write of a value, to a tensor or to the part that an index selects, would make a gradient wrong.
 
     Nothing has changed yet.
@@ -195,7 +203,7 @@ def check_writable(tensor: Any, operation: str, *, region: Any = None, value: An
         raise RuntimeError(errors.leaf_view_write(tensor, operation))
 
 
-def write(target: Any, result: Any, operation: str) -> Any:
+def write(target: Tensor, result: Tensor, operation: str) -> Tensor:
     """Write a result into the target: it keeps its memory and gets a new history."""
     check_writable(target, operation, value=result)
     if result._cut is not None:
@@ -228,7 +236,7 @@ def carry_out(writes: Steps) -> None:
     deque(itertools.starmap(call, writes), 0)
 
 
-def stepped(target: Any, args: Sequence[Any], result: Any, name: str) -> Any:
+def stepped(target: Tensor, args: Sequence[object], result: Tensor, name: str) -> Tensor:
     """An untracked result that is to be written in place: that of a comparison of tracked tensors, with derivative zero.
 
     So comparisons leave a tracked tensor tracked, as in torch.
@@ -243,7 +251,7 @@ def stepped(target: Any, args: Sequence[Any], result: Any, name: str) -> Any:
     return ops.drawn(result, *tracked, label=f"{name.title().replace('_', '')}Backward{len(args)}")
 
 
-def enlist(target: Any, value: Any, operation: str) -> None:
+def enlist(target: Tensor, value: Tensor, operation: str) -> None:
     """Before a value of a transform is written to a tensor of a lower level: make the tensor one of that transform's.
 
     Only a tensor that was made inside the transform, with all that lies in its memory, can become one.
@@ -268,7 +276,7 @@ def enlist(target: Any, value: Any, operation: str) -> None:
     )
 
 
-def exchange_all(target: Any, result: Any) -> None:
+def exchange_all(target: Tensor, result: Tensor) -> None:
     """A write at the level of a transform, where arrays are never changed: the target and its views get new values."""
     base = target if target._base is None else target._base
     value = result if target is base else ops.overwrite(base, result, path=steps(target._path))
@@ -280,7 +288,7 @@ def exchange_all(target: Any, result: Any) -> None:
     _tell(base, {id(base)})
 
 
-def _tell(base: Any, told: set[int]) -> None:
+def _tell(base: Tensor, told: set[int]) -> None:
     """Pass the values of a base at a level to its detached aliases, which keep histories of their own."""
     for other in base._storage.tensors() if base._storage is not None else ():
         if other._base is not None or id(other) in told:
@@ -292,20 +300,21 @@ def _tell(base: Any, told: set[int]) -> None:
         else:
             continue
         told.add(id(other))
+        assert other._storage is not None
         for member in other._storage.tensors():
             if member._base is other:
                 _see(member, ops.replay(_plain(other), path=steps(member._path)))
         _tell(other, told)
 
 
-def _plain(tensor: Any) -> Any:
+def _plain(tensor: Tensor) -> Tensor:
     """The values of a tensor at its level, without history."""
     values = tensor._shallow_copy()
     values._cut_off("detach")
     return values
 
 
-def _see(target: Any, value: Any) -> None:
+def _see(target: Tensor, value: Tensor) -> None:
     """Replace the values of a tensor by those of another of its level; its histories, here and on lower levels, stay."""
     inner, found = target._array, value._array
     if isinstance(inner, Carrier) and (not inner.level or (isinstance(found, Carrier) and found.level == inner.level)):
@@ -321,7 +330,7 @@ def _see(target: Any, value: Any) -> None:
             setattr(target, name, getattr(value, name))
 
 
-def _take(target: Any, value: Any) -> None:
+def _take(target: Tensor, value: Tensor) -> None:
     """Replace the values of a tensor by those of another of its level."""
     exchange(target, value._array)
     if mode.get().grad:
@@ -330,7 +339,7 @@ def _take(target: Any, value: Any) -> None:
         setattr(target, name, getattr(value, name))
 
 
-def replacing(target: Any, result: Any) -> Steps:
+def replacing(target: Tensor, result: Tensor) -> Steps:
     """The steps that write a result's values into the target's memory; graphs keep the values that they have saved.
 
     Memory that nothing else can see is simply exchanged: the graph keeps the old array, and nothing is copied. What
@@ -348,12 +357,12 @@ def replacing(target: Any, result: Any) -> Steps:
     return [(np.copyto, old, array), counting(target)]
 
 
-def replace(target: Any, result: Any) -> None:
+def replace(target: Tensor, result: Tensor) -> None:
     """Write a result's values into the target's memory."""
     carry_out(replacing(target, result))
 
 
-def counting(tensor: Any) -> tuple[Any, ...]:
+def counting(tensor: Tensor) -> tuple[Any, ...]:
     """The step that counts a write."""
     storage = tensor._storage
     return (
@@ -363,7 +372,7 @@ def counting(tensor: Any) -> tuple[Any, ...]:
     )
 
 
-def _exchanging(tensor: Any, array: Any, cell: Any = None) -> Steps:
+def _exchanging(tensor: Attributes, array: Value, cell: Cell | None = None) -> Steps:
     """The steps that replace the array of a tensor, whose cell that of another is from now on."""
     found: Steps = [(_put, tensor, "_array", array), (_put, tensor, "_cell", cell)]
     if isinstance(tensor._node, AccumulateGrad):
@@ -371,12 +380,12 @@ def _exchanging(tensor: Any, array: Any, cell: Any = None) -> Steps:
     return found
 
 
-def exchange(tensor: Any, array: Any) -> None:
+def exchange(tensor: Attributes, array: Value) -> None:
     """Replace the array of a tensor."""
     carry_out(_exchanging(tensor, array))
 
 
-def move_in(tensor: Any, other: Any) -> None:
+def move_in(tensor: Attributes, other: Tensor) -> None:
     """Have a tensor share the memory of another, which counts its own writes."""
     storage = Storage(other._storage or storage_of(other))
     storage.version = version(tensor)
@@ -395,7 +404,7 @@ def begun(writes: Steps) -> Steps:
     return []
 
 
-def rebase(target: Any, result: Any, writes: Steps) -> None:
+def rebase(target: Tensor, result: Tensor, writes: Steps) -> None:
     """Write a result over all of the target, by these steps, and give it the result's history."""
     if target._base is not None:
         rebase_region(target._base, result, steps(target._path), writes)
@@ -415,7 +424,7 @@ def rebase(target: Any, result: Any, writes: Steps) -> None:
         current.watcher.wrote(target, recorded)
 
 
-def rebase_region(base: Any, value: Any, path: tuple[Step, ...], writes: Steps) -> None:
+def rebase_region(base: Tensor, value: Value, path: tuple[Step, ...], writes: Steps) -> None:
     """Write a value to a region of a base, a chain of views away, by these steps, and record that it is there."""
     edges = (base._node, value._node if isinstance(value, Carrier) else None)
     current = mode.get()
@@ -432,7 +441,7 @@ def rebase_region(base: Any, value: Any, path: tuple[Step, ...], writes: Steps) 
         current.watcher.wrote(base, recorded)
 
 
-def _refreshing(base: Any, new: Any) -> Steps:
+def _refreshing(base: Tensor, new: Tensor) -> Steps:
     """The steps that give every live view of a base the history of what is written to the base."""
     found: Steps = []
     for member in base._storage.tensors() if base._storage is not None else ():
@@ -443,7 +452,7 @@ def _refreshing(base: Any, new: Any) -> Steps:
     return found
 
 
-def _turning(tensor: Any, node: Node | None) -> Steps:
+def _turning(tensor: Tensor, node: Node | None) -> Steps:
     """The steps to a new history for a tensor; a retained gradient follows, hooks stay with the value they were set on."""
     old = tensor._node
     found: Steps = [(_put, tensor, "_node", node)]
@@ -454,12 +463,12 @@ def _turning(tensor: Any, node: Node | None) -> Steps:
     return found
 
 
-def set_node(tensor: Any, node: Node | None) -> None:
+def set_node(tensor: Tensor, node: Node | None) -> None:
     """A new history for a tensor."""
     carry_out(_turning(tensor, node))
 
 
-def become(target: Any, function: Any, operation: str) -> Any:
+def become(target: Tensor, function: Callable[[Tensor], Tensor], operation: str) -> Tensor:
     """Turn a tensor into a view of itself in place, by a function: the same memory with other axes.
 
     What it was stays behind as an unseen tensor: the base of all that were views of the target, and of the target. Where

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import starmap
 from operator import attrgetter, call
 from sys import _getframe
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,7 +31,12 @@ from .node import AccumulateGrad, Node, Output, Parts
 from .recording import Freed, Tape, saved_tensors
 from .views import replace
 
-Array = np.ndarray[Any, np.dtype[Any]]
+if TYPE_CHECKING:
+    from .._core.dtypes import NumpyType
+    from .._core.primitives import Function
+    from .._core.typing import Array, Namespace, Saved, Tensor, Value
+
+
 ndarray = np.ndarray
 
 _seq = attrgetter("seq")
@@ -74,7 +79,9 @@ def _all_arrays(order: list[Node]) -> bool:
     )
 
 
-def _pulled(node: Node, xp: Any, edges: Any, g: Any, saved: Any) -> Any:
+def _pulled(
+    node: Node, xp: Namespace, edges: Sequence[Node | None], g: Any, saved: Sequence[Saved | None]
+) -> Sequence[Value | None]:
     return node.pull(xp, g, edges, saved, node.params)
 
 
@@ -100,7 +107,7 @@ class Pass:
         self.tape = tape
         self.create_graph = create_graph
         self.recording = recording
-        self.xp: Any = _xp if raw else ops
+        self.xp: Namespace = _xp if raw else ops
         self.freed = freed
         self.strong_zeros: Any = provider("strong zeros").with_strong_zeros if mode.get().strong_zeros else None
         self.leaves: list[tuple[AccumulateGrad, Any]] = []
@@ -152,7 +159,15 @@ class Pass:
                     pending[edge] = g if before is None else before + g
 
     @restoring
-    def announced(self, walk: Any, order: Any, pending: Any, wanted: Any, needed: Any, foreign: bool) -> None:
+    def announced(
+        self,
+        walk: Function,
+        order: list[Node],
+        pending: dict[Node, Any],
+        wanted: frozenset[Node],
+        needed: set[Node] | None,
+        foreign: bool,
+    ) -> None:
         """Walk as the pass that is running, for hooks and other code of users."""
         current, level = mode.get(), self.tape.level
         above = any(isinstance(g, Carrier) and g.level > level for g in pending.values())
@@ -193,7 +208,7 @@ class Pass:
         self.seen.append(value)
         return value
 
-    def before(self, node: Node, g: Any) -> Any:
+    def before(self, node: Node, g: Value) -> Any:
         """g after the hooks on the tensor, kept for a tensor that retains its gradient."""
         hooks = node.hooks
         assert hooks is not None
@@ -204,7 +219,7 @@ class Pass:
             self.retained.append((tensor, g))
         return g
 
-    def entered(self, node: Node, g: Any) -> Any:
+    def entered(self, node: Node, g: Value | list[Value]) -> Any:
         """g after the hooks that run before the node does: no gradient that is asked for has seen them."""
         assert node.hooks is not None
         several = type(g) is list
@@ -213,7 +228,7 @@ class Pass:
             replaced = [self.unwrapped(value) for value in node.hooks.run("pre", given)]
         return replaced if several else replaced[0]
 
-    def after(self, node: Node, results: Sequence[Any], g: Any) -> Sequence[Any]:
+    def after(self, node: Node, results: Sequence[Value | None], g: Value | list[Value]) -> Sequence[Value | None]:
         """The cotangents of the inputs after the hooks on the node."""
         assert node.hooks is not None
         given = tuple(map(self.wrapped, g if type(g) is list else (g,)))
@@ -236,7 +251,7 @@ def _require_saved(order: list[Node], needed: set[Node] | None) -> None:
 
 def pull_back(
     tape: Tape,
-    roots: Sequence[tuple[Node, Any]],
+    roots: Sequence[tuple[Node, Value]],
     *,
     targets: Sequence[Node] | None = None,
     refuse_unused: Callable[[int], Exception] | None = None,
@@ -297,7 +312,9 @@ def pull_back(
 _set_grad = vars(AccumulateGrad)["grad"].__set__  # that of a slot, written in C
 
 
-def _prepare(walker: Pass, steps: list[Any], old: Any, g: Any, like: Array, dtype: Any, held: set[int]) -> Any:
+def _prepare(
+    walker: Pass, steps: list[Any], old: Tensor | None, g: Any, like: Array, dtype: NumpyType, held: set[int]
+) -> Tensor:
     """The gradient `old`, or None, and one more cotangent; where that is added to the memory of `old`, as one of the steps."""
     if walker.create_graph:
         if g._dtype != dtype:
@@ -323,7 +340,7 @@ def _prepare(walker: Pass, steps: list[Any], old: Any, g: Any, like: Array, dtyp
 _add = partial(np.add, casting="unsafe")
 
 
-def owned(g: Any, like: Array, dtype: Any, held: set[int]) -> Any:
+def owned(g: Value, like: Array, dtype: NumpyType, held: set[int]) -> Value:
     """g as an array that nobody else holds, laid out like the leaf; in order if that does not fill its memory."""
     if type(g) is ndarray:
         key = id(g)
@@ -339,7 +356,7 @@ def owned(g: Any, like: Array, dtype: Any, held: set[int]) -> Any:
     return out
 
 
-def commit(walker: Pass, roots: Sequence[tuple[Node, Any]]) -> None:
+def commit(walker: Pass, roots: Sequence[tuple[Node, Value]]) -> None:
     """Write the gradients a pass has found into `.grad`, then run the hooks that wait for them."""
     for place, (leaf, g) in enumerate(walker.leaves):
         if leaf.hooks is not None and leaf.hooks.pre:

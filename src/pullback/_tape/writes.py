@@ -2,42 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import ops
 
+if TYPE_CHECKING:
+    from .._core.primitives import Function
+    from .._core.typing import Array, Number
 
-def _filled(x: Any, value: Any) -> Any:
+
+def _filled(x: Array, value: Number | None) -> Array | None:
     if value is None:
         return None
     x.fill(value)
     return x
 
 
-def _zeroed(x: Any) -> Any:
+def _zeroed(x: Array) -> Array:
     x.fill(0)
     return x
 
 
-def _copied(x: Any, other: Any) -> Any:
+def _copied(x: Array, other: Array) -> Array:
     x[...] = other
     return x
 
 
-def _clamped(x: Any, min: Any = None, max: Any = None) -> Any:
+def _clamped(x: Array, min: float | None = None, max: float | None = None) -> Any:
     return None if min is max is None else ops.clip.forward(x, lower=min, upper=max)
 
 
-def _lerped(x: Any, end: Any, weight: Any) -> Any:
+def _lerped(x: Array, end: Array, weight: Number | None) -> Any:
     return None if weight is None or x.dtype.kind not in "fc" else ops.lerp.forward(x, end, np.array(weight, x.dtype))
 
 
-def _added(term: Any) -> Any:
+def _added(term: np.ufunc) -> Function:
     """The function that adds a term of two arrays, times a number."""
 
-    def added(x: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    def added(x: Array, tensor1: Array, tensor2: Array, *, value: Number | None = 1) -> Array | None:
         if value is None:
             return None
         factor = tensor1 if value == 1 else tensor1 * x.dtype.type(value)
@@ -46,7 +50,7 @@ def _added(term: Any) -> Any:
     return added
 
 
-COMPUTED = {
+COMPUTED: dict[str, tuple[Function, int]] = {
     "fill": (_filled, 0), "zero": (_zeroed, 0), "copy": (_copied, 1), "clamp": (_clamped, 0), "lerp": (_lerped, 1), "addcmul": (_added(np.multiply), 2),
     "addcdiv": (_added(np.divide), 2),
 }  # fmt: skip

@@ -8,7 +8,7 @@ Which cotangents an element comes from follows from the kind of operation.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,10 +16,21 @@ from .._core.primitives import Carrier, Primitive
 from .._core.shapes import broadcasts_to
 from .memory import cell_with
 
+if TYPE_CHECKING:
+    from .._core.dtypes import NumpyType
+    from .._core.primitives import Function
+    from .._core.typing import Namespace, Saved, Value
+
 
 def with_strong_zeros(
-    xp: Any, primitive: Primitive, g: Any, results: Sequence[Any], params: Any, saved: Any, pull: Callable[..., Any]
-) -> Sequence[Any]:
+    xp: Namespace,
+    primitive: Primitive,
+    g: Value | list[Value | None],
+    results: Sequence[Value | None],
+    params: object,
+    saved: Sequence[Saved | None],
+    pull: Function,
+) -> Sequence[Value | None]:
     """The results of a rule without the terms whose cotangent is zero; `pull(g, saved)` gives the results."""
     if all(r is None or _finite(r) for r in results):
         return results
@@ -34,12 +45,12 @@ def _finite(value: Any) -> bool:
     return isinstance(array, (np.ndarray, np.generic)) and bool(np.isfinite(array).all())
 
 
-def _without(xp: Any, idle: Any, value: Any) -> Any:
+def _without(xp: Namespace, idle: Value, value: Value) -> Value:
     """A value with zeros where it comes from idle cotangents and is not finite; elsewhere it keeps its own derivative."""
     return xp.where(xp.logical_and(idle, xp.logical_not(xp.isfinite(value))), xp.zeros_like(value), value)
 
 
-def _idle(xp: Any, primitive: Primitive, g: Any, result: Any, params: Any) -> Any:
+def _idle(xp: Namespace, primitive: Primitive, g: Value | list[Value | None], result: Value, params: object) -> Value:
     """Where all cotangents are zero that an element of a result comes from."""
     zero, *others = [xp.equal(piece, 0) for piece in (g if isinstance(g, list) else [g]) if piece is not None]
     if others:
@@ -57,20 +68,22 @@ def _idle(xp: Any, primitive: Primitive, g: Any, result: Any, params: Any) -> An
     return zero if broadcasts_to(tuple(zero.shape), tuple(result.shape)) else _whole(xp, zero)
 
 
-def _whole(xp: Any, zero: Any) -> Any:
+def _whole(xp: Namespace, zero: Value) -> Value:
     return xp.all(zero, axis=tuple(range(zero.ndim)), keepdims=False)
 
 
-def _of_products(xp: Any, g: Any, results: Sequence[Any], saved: Any, pull: Callable[..., Any]) -> list[Any]:
+def _of_products(
+    xp: Namespace, g: Value, results: Sequence[Value | None], saved: Sequence[Any], pull: Function
+) -> list[Value | None]:
     """Sums of products without the products of zero and what is not finite, which are counted to find them.
 
     A sum of which another term is not finite stays what it is.
     """
 
-    def counted(value: Any, like: Any) -> Any:
+    def counted(value: Value, like: NumpyType) -> Value:
         return xp.astype(value, dtype=like, source=np.dtype(bool))
 
-    def each(change: Callable[[Any], Any]) -> list[Any]:
+    def each(change: Callable[[Value], Value]) -> list[Saved | None]:
         empty = [cell is None or cell.array is None for cell in saved]
         return [cell if gone else cell_with(change(cell.array)) for cell, gone in zip(saved, empty, strict=True)]
 
@@ -85,5 +98,5 @@ def _of_products(xp: Any, g: Any, results: Sequence[Any], saved: Any, pull: Call
     ]
 
 
-def _dtype(value: Any) -> Any:
+def _dtype(value: Value) -> NumpyType:
     return value._dtype if isinstance(value, Carrier) else value.dtype

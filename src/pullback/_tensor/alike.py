@@ -1,7 +1,9 @@
 """Constructors like another tensor: `x.new_zeros(...)` and its relatives, with the dtype of x unless one is given."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import ops
 from .._core.primitives import Carrier
@@ -10,9 +12,12 @@ from ..vocabulary.promotion import cast, category
 from . import creation
 from .creation import public
 
+if TYPE_CHECKING:
+    from .._core.typing import DType, Number, Tensor
 
-def _new(name: str, make: Callable[..., Any], text: str, example: str) -> Callable[..., Any]:
-    def method(self: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
+
+def _new(name: str, make: Callable[..., Tensor], text: str, example: str) -> Callable[..., Tensor]:
+    def method(self: Tensor, *args: Any, dtype: DType | None = None, **options: Any) -> Tensor:
         return make(*args, dtype=self.dtype if dtype is None else dtype, **options)
 
     text = f"""{text}, in the dtype of this tensor.
@@ -34,7 +39,7 @@ new_empty_strided = _new(
 )
 
 
-def fill(input: Any, value: Any) -> Any:
+def fill(input: Tensor, value: Number | Tensor) -> Tensor:
     """A tensor of this shape filled with one value: a number, or a 0-d tensor, which gets the sum of the gradients.
 
     >>> import pullback

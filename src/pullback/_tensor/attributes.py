@@ -4,58 +4,72 @@ A tensor consists of an array; the node that computed it (or, for a leaf that re
 its gradient); and the cell through which graphs save its value.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
 from .. import ops
 from .._core import dtypes, errors, placement
-from .._core.modes import innermost, mode
-from .._core.primitives import Carrier
+from .._core.modes import innermost
+from .._core.primitives import Box, Carrier
 from .._core.shapes import CallableInt, Size
 from .._core.sites import warn
 from .._core.values import require_hook
 from .._tape import backward as _backward
-from .._tape.cuts import Cut, cut, cut_off
-from .._tape.memory import Cell, cell_of, version
-from .._tape.node import AccumulateGrad, Node, RemovableHandle, hooks_of, leaf, new
-from .._tape.recording import Tape
+from .._tape.cuts import Cut, cut
+from .._tape.memory import Cell, version
+from .._tape.node import AccumulateGrad, Node, RemovableHandle, hooks_of, new
 from .._tape.refusals import UNTRACKED
-from .._tape.views import alias, exchange, move_in
+from .._tape.views import move_in
+from .flags import check_assigned_grad, set_flag, untracked_alias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from .._core.dtypes import NumpyType
+    from .._core.typing import Array, DType, MemoryFormat, Tensor, TensorLike
+    from .._tape.memory import Storage
+    from .._tape.refusals import MarkedView
+    from .._tape.seeds import GradientEdge
+
 
 ndarray = np.ndarray
 new_size = tuple.__new__
-DIFFERENTIABLE = "Tensors of floating point and complex dtype can require gradients"
 
 
-class _Defaults(Carrier):
+class _Defaults(Box):
     """Default values of the attributes that only few tensors set themselves."""
 
     __slots__ = ()
 
-    interpreter: Tape
-    _storage: Any = None
+    _storage: Storage | None = None
     _writes = _since = 0  # `_since`: of the innermost interpreter in whose block it was made: see Interpreter
-    _base: Any = None
+    _base: Tensor | None = None
     _path: tuple[Any, ...] = ()
-    _made_untracked: Any = None  # the mark of a view that has no history of its base: see MarkedView
+    _made_untracked: MarkedView | None = None  # the mark of a view that has no history of its base: see MarkedView
     _inference = False
     _cut: Cut | None = None
-    _kept_grad: Any = None
-    _leaf: Any = None
+    _kept_grad: Tensor | None = None
+    _leaf: AccumulateGrad | None = None
     _role: Any = None  # e.g. a module's parameter: see nn.parameter
     _held: tuple[str, ...] = ()
     _detached = False  # True if it was detached in place; its views may still have a history
     _histories: tuple[str, ...] = ()  # the entries of _held that depend on the history
-    _origin: Any = None  # for a tensor detached inside a transform: its base, and the path of views to it
-    _subclass: Any = None  # the class of what is computed from this tensor, if it is derived from Tensor
+    _origin: tuple[Attributes, tuple[Any, ...]] | None = (
+        None  # for a tensor detached inside a transform: its base, and the path of views to it
+    )
+    _subclass: type[Tensor] | None = (
+        None  # the class of what is computed from this tensor, if it is derived from Tensor
+    )
     _takes_out = False  # True if `out=` may be a tensor of this level, and this level's values may be written to it
     _transparent = True  # True if _array holds the represented values themselves
     _memory: Any = None  # for a carrier beneath the tape, the memory it represents: see compile
 
-    def _apart(self, other: Any) -> bool:
+    def _apart(self, other: Carrier) -> bool:
         """True if this carrier, a view of another by construction, nevertheless does not share its memory."""
         return False
 
@@ -73,7 +87,7 @@ class Attributes(_Defaults):
     _place: placement.device = placement.CPU
     is_cuda = is_xpu = is_mps = is_mkldnn = is_sparse = is_quantized = is_nested = False
 
-    def _shallow_copy(self) -> Any:
+    def _shallow_copy(self) -> Self:
         """Another tensor with the same value and history."""
         copy: Any = new(type(self))
         copy._array, copy._node, copy._cell = self._array, self._node, None
@@ -92,12 +106,12 @@ class Attributes(_Defaults):
         if isinstance(self._array, Carrier):
             self._array = self._array.data if reason == "data" else self._array.detach()
 
-    def _concrete(self, operation: str = "nonzero") -> Any:
+    def _concrete(self, operation: str = "nonzero") -> Array:
         """The elements as an array, for an operation whose result's shape depends on them: refused under vmap."""
         array = self._array
         return array if isinstance(array, np.ndarray) else array._concrete(operation)
 
-    def _elements(self) -> Any:
+    def _elements(self) -> Array:
         """An array with the elements of all examples of a batch, for checks that apply to each example."""
         array = self._array
         return array if isinstance(array, np.ndarray) else array._elements()
@@ -113,9 +127,9 @@ class Attributes(_Defaults):
         return new_size(Size, self._array.shape)  # the same as `size_of`, without a call
 
     @property
-    def _dtype(self) -> np.dtype[Any]:
+    def _dtype(self) -> NumpyType:
         array = self._array
-        return array.dtype if isinstance(array, ndarray) else array._dtype  # type: ignore[no-any-return]
+        return array.dtype if isinstance(array, ndarray) else array._dtype
 
     @property
     def _type_name(self) -> str:
@@ -223,7 +237,11 @@ class Attributes(_Defaults):
         """
         return self._dtype.itemsize * self.numel()
 
-    def stride(self, dim: int | None = None) -> Any:
+    @overload
+    def stride(self, dim: None = None) -> tuple[int, ...]: ...
+    @overload
+    def stride(self, dim: int) -> int: ...
+    def stride(self, dim: int | None = None) -> int | tuple[int, ...]:
         """The number of elements between neighbours along each axis, or along one.
 
         >>> import pullback
@@ -250,7 +268,7 @@ class Attributes(_Defaults):
         start = base.__array_interface__["data"][0]
         return int((self.data_ptr() - start) // self.itemsize)
 
-    def is_contiguous(self, memory_format: Any = None) -> bool:
+    def is_contiguous(self, memory_format: MemoryFormat | None = None) -> bool:
         """True if the elements are contiguous in the given memory format.
 
         >>> import pullback
@@ -307,7 +325,10 @@ class Attributes(_Defaults):
         >>> (x * 2).requires_grad, x.detach().requires_grad
         (True, False)
         """
-        return self._node is not None or (self._made_untracked is UNTRACKED and self._base._node is not None)
+        base = self._base
+        return self._node is not None or (
+            base is not None and self._made_untracked is UNTRACKED and base._node is not None
+        )
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
@@ -315,7 +336,7 @@ class Attributes(_Defaults):
             raise RuntimeError(f"requires_grad must be a bool, not {type(value).__name__}")
         if not self.is_leaf:
             raise RuntimeError(errors.non_leaf_flag(self, value))
-        _set_flag(self, value)
+        set_flag(self, value)
 
     @requires_grad.deleter
     def requires_grad(self) -> None:
@@ -372,10 +393,10 @@ class Autograd(Attributes):
 
     def backward(
         self,
-        gradient: Any = None,
+        gradient: TensorLike | Sequence[object] | None = None,
         retain_graph: bool | None = None,
         create_graph: bool = False,
-        inputs: Any = None,
+        inputs: Tensor | GradientEdge | Iterable[Tensor | GradientEdge] | None = None,
         *,
         retain_variables: bool | None = None,
     ) -> None:
@@ -431,11 +452,11 @@ class Autograd(Attributes):
             if not requires_grad:
                 raise RuntimeError(errors.non_leaf_flag(self, requires_grad))
             return self
-        _set_flag(self, requires_grad)
+        set_flag(self, requires_grad)
         return self
 
     @property
-    def grad(self) -> Any:
+    def grad(self) -> Tensor | None:
         """The gradient accumulated by backward passes: None before the first; settable.
 
         A non-leaf has one only after `retain_grad()`; reading it otherwise warns once per source line.
@@ -456,9 +477,9 @@ class Autograd(Attributes):
         return self._kept_grad
 
     @grad.setter
-    def grad(self, value: Any) -> None:
+    def grad(self, value: Tensor | None) -> None:
         if value is not None:
-            _check_assigned_grad(self, value)
+            check_assigned_grad(self, value)
         leaf = self._node if type(self._node) is AccumulateGrad else self._leaf
         if leaf is not None:
             leaf.grad = value
@@ -472,7 +493,7 @@ class Autograd(Attributes):
     _grad = grad  # the name used by programs that share a model between processes
 
     @property
-    def grad_dtype(self) -> Any:
+    def grad_dtype(self) -> dtypes.dtype | None:
         """The dtype that `.grad` must have: the tensor's own by default; None allows any.
 
         >>> import pullback
@@ -485,7 +506,7 @@ class Autograd(Attributes):
         return self.dtype
 
     @grad_dtype.setter
-    def grad_dtype(self, value: Any) -> None:
+    def grad_dtype(self, value: DType | None) -> None:
         if type(self._node) is not AccumulateGrad:
             raise RuntimeError("grad_dtype can only be set on leaf tensors that require grad")
         self._node.grad_dtype = None if value is None else dtypes.as_dtype(value).numpy
@@ -521,7 +542,7 @@ class Autograd(Attributes):
         hooks = None if self._node is None else self._node.hooks
         return hooks is not None and hooks.retained is not None
 
-    def register_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
         """Call `hook(grad)` when this tensor's gradient is computed; a tensor that it returns replaces the gradient.
 
         Raises
@@ -543,7 +564,7 @@ class Autograd(Attributes):
         require_hook("register_hook", hook, "grad")
         return hooks_of(self._node).add("tensor", hook)
 
-    def register_post_accumulate_grad_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], object]) -> RemovableHandle:
         """Call `hook(tensor)` after a pass has updated this leaf's `.grad`.
 
         Raises
@@ -564,7 +585,7 @@ class Autograd(Attributes):
         require_hook("register_post_accumulate_grad_hook", hook, "tensor")
         return RemovableHandle(self._node.post, hook)
 
-    def detach(self) -> Any:
+    def detach(self) -> Self:
         """A tensor with the same memory and without the history.
 
         >>> import pullback
@@ -573,7 +594,7 @@ class Autograd(Attributes):
         >>> x.grad
         tensor([3.])
         """
-        return _untracked_alias(self, "detach")
+        return untracked_alias(self, "detach")
 
     def detach_(self) -> Self:
         """Drop this tensor's history, in place.
@@ -594,7 +615,7 @@ class Autograd(Attributes):
         return self
 
     @property
-    def data(self) -> Any:
+    def data(self) -> Self:
         """A tensor with the same memory and without the history; assigning replaces the values.
 
         Writes through it are neither recorded nor counted. Values that a graph has saved do not change.
@@ -605,10 +626,10 @@ class Autograd(Attributes):
         >>> w
         tensor([0.7500], requires_grad=True)
         """
-        return _untracked_alias(self, "data")
+        return untracked_alias(self, "data")
 
     @data.setter
-    def data(self, value: Any) -> None:
+    def data(self, value: Tensor) -> None:
         if not isinstance(value, Attributes):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self._node is not None and value._dtype.kind not in "fc":
@@ -624,7 +645,7 @@ class Autograd(Attributes):
     def data(self) -> None:
         raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead! (del x, not del x.data)")
 
-    def clone(self, *, memory_format: Any = None) -> Any:
+    def clone(self, *, memory_format: MemoryFormat | None = None) -> Self:
         """A recorded copy; inside a transform, the transform's values can be written to it.
 
         >>> import pullback
@@ -640,59 +661,3 @@ class Autograd(Attributes):
             made = ops.clone(self, order="C" if memory_format is placement.contiguous_format else "K")
         interpreter = innermost.get()
         return made if interpreter is None or made.level >= interpreter.level else interpreter.adopt(made)
-
-
-def _set_flag(tensor: Any, value: bool) -> None:
-    """Make a leaf accumulate gradients, or stop; `.grad` is unchanged."""
-    if value and tensor._dtype.kind not in "fc":
-        raise RuntimeError(f"only {DIFFERENTIABLE}: this is a {errors.kind(tensor)}; write x = x.float() first")
-    if value and tensor._inference and not mode.get().inference:
-        raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
-    if value == (tensor._node is not None):
-        return
-    if value and tensor._leaf is not None:
-        tensor._node = tensor._leaf  # the same leaf node as before, so that older graphs still reach it
-        exchange(tensor, tensor._array)
-    elif value:
-        # Threads may share a leaf: its cell is created before any of them saves the value.
-        if not tensor._inference:
-            tensor._cell = tensor._cell or cell_of(tensor)
-        node = leaf(tensor, tensor._array)
-        node.grad = tensor._kept_grad
-        tensor._node = node
-    else:
-        tensor._leaf = tensor._node
-        tensor._node = None
-
-
-def _untracked_alias(tensor: Any, reason: str) -> Any:
-    result = tensor._shallow_copy()
-    result._cut_off(reason)
-    if tensor._inference:
-        result._inference = True
-    if tensor.level:
-        result._origin = (tensor, ()) if tensor._base is None else (tensor._base, tensor._path)
-    if tensor._node is not None:
-        result._cut = cut_off(reason, (tensor,), asked=3)
-    elif tensor._cut is not None:
-        result._cut = tensor._cut
-    return alias(tensor, result, counted=reason != "data")
-
-
-def _check_assigned_grad(tensor: Any, value: Any) -> None:
-    if not isinstance(value, Attributes):
-        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
-    if value is tensor:
-        raise RuntimeError("can't assign Variable as its own grad: assign a clone")
-    if value.shape != tensor.shape:
-        raise RuntimeError(
-            f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(tensor.shape)}'. "
-            "Please ensure that the gradient and the tensor are the same size"
-        )
-    wanted = tensor.grad_dtype
-    if wanted is not None and value.dtype != wanted:
-        raise RuntimeError(
-            f"attempting to assign a gradient with dtype '{value._type_name.lower()}' to a tensor with grad_dtype "
-            f"'{dtypes.type_name(wanted)}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's "
-            "dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype."
-        )

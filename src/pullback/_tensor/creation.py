@@ -4,9 +4,11 @@ Python floats get the default dtype (float32 unless `set_default_dtype` changes 
 keep their dtype.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,15 +27,20 @@ from ..vocabulary.promotion import common, limits, overflow
 from .nested import is_nested, numbers, read
 from .tensor import Tensor
 
+if TYPE_CHECKING:
+    from .._core.dtypes import NumpyType
+    from .._core.typing import Device, DType, Number, Sizes, TensorLike, Value
+
+
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-def made(array: Any, requires_grad: bool) -> Tensor:
+def made(array: Value, requires_grad: bool) -> Tensor:
     """A leaf with an array's memory, tracked if `requires_grad`; a tensor of a transform is returned as it is."""
     if isinstance(array, Carrier):
         if requires_grad:
             raise RuntimeError(errors.FLAG_INSIDE)
-        return array  # type: ignore[return-value]  # a tensor: the layers below only know it as a carrier
+        return array
     tensor: Tensor = Tensor.interpreter.wrap(array, None)
     if not isinstance(requires_grad, bool):
         raise TypeError(f"argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")
@@ -49,17 +56,17 @@ def made(array: Any, requires_grad: bool) -> Tensor:
     return tensor
 
 
-def chosen_dtype(dtype: Any) -> np.dtype[Any]:
+def chosen_dtype(dtype: DType | None) -> NumpyType:
     """The NumPy dtype for a `dtype` argument, or the default one."""
     return dtypes.default_numpy() if dtype is None else dtypes.as_dtype(dtype).numpy
 
 
-def _as(array: Array, dtype: np.dtype[Any]) -> Array:
+def _as(array: Array, dtype: NumpyType) -> Array:
     converted: Array = quiet.run(array.astype, dtype, copy=False)
     return converted
 
 
-def as_array(data: Any, dtype: Any) -> Array:
+def as_array(data: object, dtype: DType | None) -> Array:
     """A new array from Python data, by torch's rules for its dtype."""
     target = None if dtype is None else dtypes.as_dtype(dtype).numpy
     if is_nested(data):
@@ -74,7 +81,7 @@ def as_array(data: Any, dtype: Any) -> Array:
     return _as(array, wanted)
 
 
-def _inferred(data: Any, array: Array) -> np.dtype[Any]:
+def _inferred(data: object, array: Array) -> NumpyType:
     """The dtype of a number or an array, or of the array that NumPy created from the data."""
     if is_bfloat(array):
         return dtypes.bfloat().numpy
@@ -93,7 +100,7 @@ def _inferred(data: Any, array: Array) -> np.dtype[Any]:
     return own.get(array.dtype.kind, array.dtype)
 
 
-def _check_range(array: Array, dtype: np.dtype[Any]) -> None:
+def _check_range(array: Array, dtype: NumpyType) -> None:
     """Refuse integers that are out of range for an integer dtype."""
     if array.dtype.kind in "iu" and dtype.kind in "iu" and array.size:
         least, largest = limits(dtype)
@@ -102,7 +109,7 @@ def _check_range(array: Array, dtype: np.dtype[Any]) -> None:
                 raise overflow(value, dtype)
 
 
-def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False, **placement: Any) -> Tensor:
+def tensor(data: object, *, dtype: DType | None = None, requires_grad: bool = False, **placement: object) -> Tensor:
     """A new leaf tensor with a copy of the data: numbers, nested sequences, or an array.
 
     Raises
@@ -135,7 +142,7 @@ def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False, **place
     return made(as_array(data, dtype), requires_grad)
 
 
-def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
+def as_tensor(data: object, dtype: DType | None = None, device: Device | None = None) -> Tensor:
     """The data as a tensor, without a copy if possible: a tensor is returned itself, an array's memory is shared.
 
     >>> import numpy
@@ -151,7 +158,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
     return tensor(data, dtype=dtype)
 
 
-def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
+def from_numpy(array: Array) -> Tensor:
     """A tensor that shares the memory of a NumPy array: writes to either are seen by both.
 
     Raises
@@ -179,7 +186,7 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
     return shared
 
 
-def sizes_of(function: str, sizes: tuple[Any, ...], size: Any = None) -> Shape:
+def sizes_of(function: str, sizes: tuple[Sizes | None, ...], size: Sizes | None = None) -> Shape:
     """The shape passed to a call, as separate numbers, as one sequence, or as the keyword `size`."""
     shape = parse_sizes(sizes if size is None else (size,), function)
     if any(length < 0 for length in shape):
@@ -189,9 +196,13 @@ def sizes_of(function: str, sizes: tuple[Any, ...], size: Any = None) -> Shape:
     return shape
 
 
-def _from_shape(name: str, fill: Callable[[Shape, np.dtype[Any]], Any], text: str) -> Callable[..., Any]:
+def _from_shape(name: str, fill: Callable[[Shape, NumpyType], Array], text: str) -> Callable[..., Tensor]:
     def function(
-        *sizes: Any, size: Any = None, dtype: Any = None, requires_grad: bool = False, **placement: Any
+        *sizes: int | Sequence[int],
+        size: Sizes | None = None,
+        dtype: DType | None = None,
+        requires_grad: bool = False,
+        **placement: object,
     ) -> Tensor:
         if placement:
             accept(name, placement)
@@ -200,7 +211,7 @@ def _from_shape(name: str, fill: Callable[[Shape, np.dtype[Any]], Any], text: st
     return public(name, function, text)
 
 
-def public(name: str, function: Callable[..., Any], text: str) -> Callable[..., Any]:
+def public(name: str, function: Callable[..., Tensor], text: str) -> Callable[..., Tensor]:
     """A function with its public name, by which it is pickled, and its docstring."""
     function.__module__ = "pullback"
     return named(name, function, text)
@@ -240,7 +251,12 @@ empty = _from_shape(
 
 
 def full(
-    size: Sequence[int], fill_value: Any, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
+    size: Sequence[int],
+    fill_value: Number | Tensor,
+    *,
+    dtype: DType | None = None,
+    requires_grad: bool = False,
+    **placement: object,
 ) -> Tensor:
     """A tensor filled with one value, whose type decides the dtype unless one is given.
 
@@ -259,7 +275,9 @@ def full(
     return made(np.full(sizes_of("full", (size,)), value, value.dtype), requires_grad)
 
 
-def eye(n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool = False, **placement: Any) -> Tensor:
+def eye(
+    n: int, m: int | None = None, *, dtype: DType | None = None, requires_grad: bool = False, **placement: object
+) -> Tensor:
     """A matrix with ones on the diagonal and zeros elsewhere.
 
     >>> import pullback
@@ -273,7 +291,7 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool 
     return made(np.eye(n, m, dtype=chosen_dtype(dtype)), requires_grad)
 
 
-def bound(function: str, value: Any) -> Any:
+def bound(function: str, value: TensorLike) -> Number:
     """The bound of a range as a number: a number, or the element of a 0-d tensor or array."""
     if isinstance(value, (bool, int, float, complex)):
         return value
@@ -286,8 +304,22 @@ def bound(function: str, value: Any) -> Any:
     return untracked(function, value).item()
 
 
+def real_bound(function: str, value: TensorLike) -> float:
+    """The bound of a range as a real number."""
+    number = bound(function, value)
+    if isinstance(number, complex):
+        raise TypeError(f"{function}(): a bound must be a real number, not {number}")
+    return number
+
+
 def arange(
-    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
+    start: float | Tensor,
+    end: float | Tensor | None = None,
+    step: float | Tensor = 1,
+    *,
+    dtype: DType | None = None,
+    requires_grad: bool = False,
+    **placement: object,
 ) -> Tensor:
     """Numbers from start up to, but not including, end; integers give int64.
 
@@ -298,7 +330,7 @@ def arange(
     accept("arange", placement)
     if end is None:
         start, end = 0, start
-    start, end, step = (bound("arange", value) for value in (start, end, step))
+    start, end, step = (real_bound("arange", value) for value in (start, end, step))
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"unsupported range: {start} -> {end}")
     whole = all(isinstance(value, (int, np.integer)) for value in (start, end, step))
@@ -312,7 +344,9 @@ def arange(
     return made(np.arange(start, end, step).astype(chosen, copy=False), requires_grad)
 
 
-def _evenly(function: str, bounds: tuple[Any, Any], steps: int, dtype: Any) -> tuple[Any, np.dtype[Any]]:
+def _evenly(
+    function: str, bounds: tuple[Number | Tensor, Number | Tensor], steps: int, dtype: DType | None
+) -> tuple[Array, NumpyType]:
     """Evenly spaced numbers, and their dtype; for integer dtypes the bounds are truncated first."""
     start, end = (bound(function, value) for value in bounds)
     if steps < 0:
@@ -326,13 +360,19 @@ def _evenly(function: str, bounds: tuple[Any, Any], steps: int, dtype: Any) -> t
                 f"torch.{function}(): inferred dtype {dtypes.default_complex()} can't be safely cast to passed dtype "
                 f"{dtypes.as_dtype(dtype)}"
             )
-    if kind.kind in "iub":
+    elif kind.kind in "iub":
         start, end = int(start), int(end)
     return quiet.run(np.linspace, start, end, steps), kind
 
 
 def linspace(
-    start: Any, end: Any, steps: int, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
+    start: Number | Tensor,
+    end: Number | Tensor,
+    steps: int,
+    *,
+    dtype: DType | None = None,
+    requires_grad: bool = False,
+    **placement: object,
 ) -> Tensor:
     """`steps` numbers evenly spaced from start to end, both included.
 
@@ -346,14 +386,14 @@ def linspace(
 
 
 def logspace(
-    start: Any,
-    end: Any,
+    start: Number | Tensor,
+    end: Number | Tensor,
     steps: int,
     base: float = 10.0,
     *,
-    dtype: Any = None,
+    dtype: DType | None = None,
     requires_grad: bool = False,
-    **placement: Any,
+    **placement: object,
 ) -> Tensor:
     """`steps` powers of a base, with exponents evenly spaced from start to end, both included.
 
@@ -367,7 +407,7 @@ def logspace(
     return made(quiet.run(powers.astype, kind), requires_grad)
 
 
-def scalar_tensor(s: Any, *, dtype: Any = None, requires_grad: bool = False, **placement: Any) -> Tensor:
+def scalar_tensor(s: Number, *, dtype: DType | None = None, requires_grad: bool = False, **placement: object) -> Tensor:
     """A 0-d tensor that holds a number, of the default dtype unless another is given.
 
     >>> import pullback
@@ -378,8 +418,10 @@ def scalar_tensor(s: Any, *, dtype: Any = None, requires_grad: bool = False, **p
     return made(as_array(s, dtypes.get_default_dtype() if dtype is None else dtype), requires_grad)
 
 
-def _triangle(function: str, places: Callable[..., Any], where: str, example: str) -> Callable[..., Any]:
-    def indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, **placement: Any) -> Tensor:
+def _triangle(
+    function: str, places: Callable[[int, int, int], tuple[Array, ...]], where: str, example: str
+) -> Callable[..., Tensor]:
+    def indices(row: int, col: int, offset: int = 0, *, dtype: DType | None = None, **placement: object) -> Tensor:
         accept(function, placement)
         for place, (name, number) in enumerate((("row", row), ("col", col), ("offset", offset)), 1):
             if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
@@ -409,7 +451,7 @@ triu_indices = _triangle(
 
 
 def empty_strided(
-    size: Any, stride: Any, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
+    size: Sizes, stride: Sizes, *, dtype: DType | None = None, requires_grad: bool = False, **placement: object
 ) -> Tensor:
     """A tensor with uninitialised elements of a given shape, with strides counted in elements.
 
@@ -435,7 +477,7 @@ def empty_strided(
 
 
 def empty_permuted(
-    size: Any, physical_layout: Any, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
+    size: Sizes, physical_layout: Sizes, *, dtype: DType | None = None, requires_grad: bool = False, **placement: object
 ) -> Tensor:
     """A tensor of a given shape whose axes are ordered in memory as `physical_layout` says, outermost first.
 
@@ -457,10 +499,10 @@ def empty_permuted(
     return made(laid_out.transpose(np.argsort(order)), requires_grad)
 
 
-def alike(name: str, make: Callable[..., Any], text: str) -> Callable[..., Any]:
+def alike(name: str, make: Callable[..., Tensor], text: str) -> Callable[..., Tensor]:
     """The function `<name>_like`, which takes the shape and dtype from another tensor."""
 
-    def function(input: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
+    def function(input: Tensor, *args: Any, dtype: DType | None = None, **options: Any) -> Tensor:
         require_tensor(name, "input", input)
         result = make(tuple(input.shape), *args, dtype=input.dtype if dtype is None else dtype, **options)
         laid_out, inner = getattr(input._array, "form", input._array), innermost.get()  # of what is recorded, its form
@@ -490,7 +532,7 @@ empty_like = alike("empty_like", empty, "Unset elements")
 full_like = alike("full_like", full, "One value everywhere")
 
 
-def is_tensor(value: Any) -> bool:
+def is_tensor(value: object) -> bool:
     """True if a value is a tensor.
 
     >>> import pullback
@@ -500,7 +542,7 @@ def is_tensor(value: Any) -> bool:
     return isinstance(value, Tensor)
 
 
-def result_type(tensor: Any, other: Any) -> dtypes.dtype:
+def result_type(tensor: TensorLike, other: TensorLike) -> dtypes.dtype:
     """The dtype of the result of an operation on two tensors or numbers, by type promotion.
 
     >>> import pullback
@@ -510,7 +552,7 @@ def result_type(tensor: Any, other: Any) -> dtypes.dtype:
     return dtypes.from_numpy(common(tensor, other))
 
 
-def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False) -> Any:
+def fftfreq(n: int, d: float = 1.0, *, dtype: DType | None = None, requires_grad: bool = False) -> Tensor:
     """The frequencies of the entries of `fft` for n samples with spacing d; negative ones in the second half.
 
     >>> import pullback
@@ -520,7 +562,7 @@ def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = 
     return _frequencies(np.fft.fftfreq(n, d), dtype, requires_grad)
 
 
-def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False) -> Any:
+def rfftfreq(n: int, d: float = 1.0, *, dtype: DType | None = None, requires_grad: bool = False) -> Tensor:
     """The frequencies of the entries of `rfft` for n samples with spacing d.
 
     >>> import pullback
@@ -530,6 +572,6 @@ def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool =
     return _frequencies(np.fft.rfftfreq(n, d), dtype, requires_grad)
 
 
-def _frequencies(values: Any, dtype: Any, requires_grad: bool) -> Any:
+def _frequencies(values: Array, dtype: DType | None, requires_grad: bool) -> Tensor:
     kind = chosen_dtype(dtype)
     return from_numpy(values.astype(kind)).requires_grad_(requires_grad)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextvars
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -31,6 +31,11 @@ from .._tape.refusals import MarkedView, refused
 from .._tape.views import exchange_all
 from .tensor import Tensor
 
+if TYPE_CHECKING:
+    from .._core.dtypes import NumpyType
+    from .._core.typing import Namespace, Saved, Value
+
+
 ndarray = np.ndarray
 
 # 1. Calls
@@ -43,14 +48,14 @@ class Meta(NamedTuple):
     """The description of a tensor that remains available after the tensor is freed."""
 
     shape: tuple[int, ...]
-    dtype: np.dtype[Any]
+    dtype: NumpyType
 
     @classmethod
-    def of(cls, value: Any) -> Meta | None:
+    def of(cls, value: object) -> Meta | None:
         """The description of a tensor; None for anything else."""
         return cls(tuple(value.shape), value._dtype) if isinstance(value, Carrier) else None
 
-    def zeros(self) -> Any:
+    def zeros(self) -> Tensor:
         """A constant tensor of zeros."""
         return Tensor.interpreter.wrap(np.zeros(self.shape, self.dtype), None)
 
@@ -65,30 +70,30 @@ class CustomCall:
     aliases: dict[int, int]
     dirty: dict[int, int]
     context: Any
-    pushed: tuple[Any, ...]
+    pushed: tuple[Tensor | None, ...]
     rule: Any
 
-    def __init__(self, args: Sequence[Any]) -> None:
+    def __init__(self, args: Sequence[object]) -> None:
         self.places = [place for place, arg in enumerate(args) if isinstance(arg, Carrier)]
         self.constants = [None if isinstance(arg, Carrier) else arg for arg in args]
         self.aliases = {}
         self.dirty = {}
 
-    def filled(self, tensors: Sequence[Any]) -> tuple[Any, ...]:
+    def filled(self, tensors: Sequence[Value]) -> tuple[Any, ...]:
         """All arguments, with these tensors inserted at the tensors' positions."""
         args = list(self.constants)
         for place, tensor in zip(self.places, tensors, strict=True):
             args[place] = tensor_of(tensor)
         return tuple(args)
 
-    def taken_apart(self, result: Any) -> list[Any]:
+    def taken_apart(self, result: object) -> list[Tensor]:
         """The tensors among the outputs; the other outputs are remembered."""
         self.single = not isinstance(result, tuple)
-        pieces = [result] if self.single else list(result)
+        pieces = list(result) if isinstance(result, tuple) else [result]
         self.template = [None if isinstance(piece, Carrier) else (piece,) for piece in pieces]
         return [piece for piece in pieces if isinstance(piece, Carrier)]
 
-    def assembled(self, tensors: Sequence[Any]) -> Any:
+    def assembled(self, tensors: Sequence[Value]) -> Any:
         """The outputs in the structure that the user's function returned, with these tensors."""
         rest = iter(tensors)
         pieces = [tensor_of(next(rest)) if entry is None else entry[0] for entry in self.template]
@@ -99,7 +104,7 @@ class CustomCall:
         return [place for place, entry in enumerate(self.template) if entry is None]
 
 
-def tensor_of(value: Any) -> Any:
+def tensor_of(value: Value) -> Tensor:
     """A value as a public tensor: an array becomes a constant tensor."""
     return value if isinstance(value, Carrier) else Tensor.interpreter.wrap(value, None)
 
@@ -114,28 +119,30 @@ class Custom(Primitive):
         super().__init__(f"custom.{name}", "custom", self.computed, ("*tensors",), title=title)
         self.differentiable = True
 
-    def __call__(self, *args: Any, call: CustomCall) -> Any:
+    def __call__(self, *args: Value, call: CustomCall) -> tuple[Value, ...]:
         """The tensors among the outputs, computed by the interpreter of the highest level among the arguments."""
         top = max((arg for arg in args if isinstance(arg, Carrier)), key=attrgetter("level"), default=None)
         if top is None:
             return self.computed(*args, call=call)
         if isinstance(top.interpreter, Tape):
-            results = self.recorded(top.interpreter, args, call)
+            results: Sequence[Value] = self.recorded(top.interpreter, args, call)
         else:
             results = top.interpreter.process(self, args, {"call": call})
         if top.level and call.dirty:
-            results = list(results)
+            replaced: list[Any] = list(results)
             for number, place in call.dirty.items():
-                if top.interpreter.holds(args[place]):
-                    exchange_all(args[place], results[number])
-                    results[number] = args[place]
+                target: Any = args[place]
+                if top.interpreter.holds(target):
+                    exchange_all(target, replaced[number])
+                    replaced[number] = target
+            return tuple(replaced)
         return tuple(results)
 
-    def computed(self, *arrays: Any, call: CustomCall) -> tuple[Any, ...]:
+    def computed(self, *arrays: Value, call: CustomCall) -> tuple[Value, ...]:
         """The outputs for plain arrays, as arrays."""
         raise NotImplementedError
 
-    def recorded(self, tape: Tape, args: Sequence[Any], call: CustomCall) -> Sequence[Any]:
+    def recorded(self, tape: Tape, args: Sequence[Value], call: CustomCall) -> Sequence[Tensor]:
         """The outputs on a tape, with their histories."""
         raise NotImplementedError
 
@@ -149,7 +156,7 @@ class among:
 
     __slots__ = ("_interpreter", "_outside")
 
-    def __init__(self, values: Sequence[Any]) -> None:
+    def __init__(self, values: Sequence[Value | None]) -> None:
         top = max((value for value in values if isinstance(value, Carrier)), key=attrgetter("level"), default=None)
         self._interpreter = top.interpreter if top is not None and top.level else None
 
@@ -165,15 +172,15 @@ class among:
         innermost.set(self._outside)
 
 
-def edges_of(tape: Tape, args: Sequence[Any]) -> tuple[Node | None, ...]:
+def edges_of(tape: Tape, args: Sequence[Value]) -> tuple[Node | None, ...]:
     """The nodes of the arguments on a tape."""
     return tuple(arg._node if isinstance(arg, Carrier) and arg.level == tape.level else None for arg in args)
 
 
-def beneath(primitive: Custom, tape: Tape, args: Sequence[Any], call: CustomCall) -> Sequence[Any]:
+def beneath(primitive: Custom, tape: Tape, args: Sequence[Value], call: CustomCall) -> Sequence[Value]:
     """The outputs, computed one level further in."""
     values = [arg._array if isinstance(arg, Carrier) and arg.level == tape.level else arg for arg in args]
-    results: Sequence[Any] = tape.beneath(primitive, values, {"call": call})
+    results: Sequence[Value] = tape.beneath(primitive, values, {"call": call})
     return results
 
 
@@ -183,7 +190,7 @@ def beneath(primitive: Custom, tape: Tape, args: Sequence[Any], call: CustomCall
 class Slot(NamedTuple):
     """A saved tensor: its value, its source (a number for an output), and the lost part of its history."""
 
-    cell: Any
+    cell: Saved
     source: Node | int | None
     lost: Cut | None
 
@@ -197,7 +204,7 @@ class Kept:
         self.array = slots
 
 
-def slot(tape: Tape, tensor: Any, source: Node | int | None, lost: Cut | None = None) -> Slot:
+def slot(tape: Tape, tensor: Tensor, source: Node | int | None, lost: Cut | None = None) -> Slot:
     """The slot for a tensor among the values that a node saves."""
     return Slot(keep(tensor, tape.level, is_output=type(source) is int), source, lost)
 
@@ -210,16 +217,16 @@ class RuleRun:
         self.slots = slots
         self.connected = connected
         self.lost: list[Cut] = []
-        self.handed: list[Any] = []
+        self.handed: list[Tensor | None] = []
         self.refusal: str | None = None
 
-    def saved(self) -> tuple[Any, ...]:
+    def saved(self) -> tuple[Tensor | None, ...]:
         """The saved tensors, connected to the graph again if the pass is recorded on their own tape."""
         tensors = tuple(map(self._unpacked, self.slots))
         self.handed += tensors
         return tensors
 
-    def _unpacked(self, entry: Slot | None) -> Any:
+    def _unpacked(self, entry: Slot | None) -> Tensor | None:
         if entry is None:
             return None
         value = entry.cell.array
@@ -251,7 +258,7 @@ class Arrived(Parts):
     def __add__(self, other: Parts) -> Arrived:
         return Arrived(super().__add__(other))
 
-    def filled(self, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
+    def filled(self, shapes: Sequence[tuple[int, ...]]) -> list[Tensor | None]:
         """One cotangent for each output; None where none has arrived."""
         return [self.get(index) for index in range(len(shapes))]
 
@@ -262,7 +269,9 @@ class CustomOutput(Output):
     __slots__ = ()
 
     @staticmethod
-    def pull(xp: Any, g: Any, edges: Any, saved: Any, params: Any) -> Sequence[Any]:
+    def pull(
+        xp: Namespace, g: Value, edges: Sequence[Node | None], saved: Sequence[Saved | None], params: Any
+    ) -> Sequence[Arrived]:
         """The cotangent, labelled with the output it belongs to."""
         return (Arrived({params: g}),)
 
@@ -278,9 +287,9 @@ class CustomNode(Node):
     given: list[Meta | None]
     made: list[Meta | None]
     context: Any
-    primitive: Any
+    primitive: Custom
 
-    def gradients(self, run: RuleRun, g: Sequence[Any]) -> Any:
+    def gradients(self, run: RuleRun, g: Sequence[Tensor | None]) -> Any:
         """The result of the user's code for one cotangent per output; None where none has arrived."""
         raise NotImplementedError
 
@@ -292,10 +301,17 @@ class CustomNode(Node):
         """The node's name."""
         return self.title
 
-    def pull(self, xp: Any, g: Any, edges: Any, saved: Any, params: Any) -> Sequence[Any]:
+    def pull(
+        self,
+        xp: object,
+        g: Value | list[Value | None],
+        edges: Sequence[Node | None],
+        saved: Sequence[Saved],
+        params: Any,
+    ) -> Sequence[Value | None]:
         """The cotangents of the tensors among the arguments."""
         raw = xp is _xp
-        given = g if type(g) is list else [g]
+        given = g if isinstance(g, list) else [g]
         # A pass recorded on this same tape has already connected the saved values; they are then in a plain cell.
         recorded = (
             type(saved[0]) is Cell
@@ -318,30 +334,33 @@ class CustomNode(Node):
             for edge, r in zip(edges, answers, strict=True)
         ]
 
-    def _answers(self, run: RuleRun, cotangents: Sequence[Any]) -> list[Any]:
+    def _answers(self, run: RuleRun, cotangents: Sequence[Tensor | None]) -> list[Tensor | None]:
         """The results of the user's code, checked: a tensor or None for each tensor among the arguments."""
         return list(checked(self, under(running, run, self.gradients, run, cotangents)))
 
 
-def _owned(r: Any, raw: bool, as_arrays: bool, handed: Sequence[Any]) -> Any:
+def _owned(r: Tensor, raw: bool, as_arrays: bool, handed: Sequence[Tensor | None]) -> Value:
     """A copy of a result, if it is or shares memory with a tensor that was passed out: it must not become a `.grad`."""
     if as_arrays and type(r) is Tensor and (raw or r._node is None) and type(r._array) is ndarray:
         return r._array.view()
     return ops.clone(r) if any(r is tensor for tensor in handed) else r
 
 
+Recorded = TypeVar("Recorded", bound=CustomNode)
+
+
 def record(
-    cls: type[CustomNode],
+    cls: type[Recorded],
     tape: Tape,
-    args: Sequence[Any],
+    args: Sequence[Value],
     edges: tuple[Node | None, ...],
     call: CustomCall,
-    outs: Sequence[Any],
-) -> CustomNode:
+    outs: Sequence[Tensor],
+) -> Recorded:
     """The node of a call whose outputs are these tensors."""
     metas = iter(map(Meta.of, args))
     made = iter(map(Meta.of, outs))
-    node: CustomNode = make(cls, edges, (), {}, None)
+    node: Recorded = make(cls, edges, (), {}, None)
     node.tape = tape
     node.given = [None] * len(call.constants)
     for place in call.places:
@@ -364,7 +383,7 @@ def places_of(node: CustomNode) -> list[Node]:
 # 4. The user's results
 
 
-def checked(node: CustomNode, answer: Any) -> Iterator[Any]:
+def checked(node: CustomNode, answer: object) -> Iterator[Tensor | None]:
     """A gradient or None for each tensor among the arguments, in its dtype; refused by name if it does not match."""
     answers = answer if isinstance(answer, tuple) else (answer,)
     count = len(node.given)
@@ -387,7 +406,7 @@ def checked(node: CustomNode, answer: Any) -> Iterator[Any]:
             )
 
 
-def _fitted(node: CustomNode, index: int, place: int, meta: Meta, r: Any) -> Any:
+def _fitted(node: CustomNode, index: int, place: int, meta: Meta, r: object) -> Tensor:
     """A gradient converted to the dtype of its argument."""
     if not isinstance(r, (Carrier, ndarray, np.generic)):
         raise RuntimeError(
@@ -440,14 +459,14 @@ def _at(node: Node) -> str:
 # forward had computed as an intermediate; or its result is not zero and yet does not depend on the gradient passed in.
 
 
-def guarded(run: RuleRun, cotangents: Sequence[Any], answers: Sequence[Any]) -> list[Any]:
+def guarded(run: RuleRun, cotangents: Sequence[Tensor | None], answers: Sequence[Tensor | None]) -> list[Tensor | None]:
     """The results of a recorded run; a result whose history is lost refuses to be differentiated."""
     node = run.node
     tracked = [each for each in (*cotangents, *run.handed) if each is not None and each._node is not None]
     tape = node.tape if run.connected else max((t.interpreter for t in tracked), key=attrgetter("level"), default=None)
     if tape is None:
         return list(answers)
-    edges = [each._node for each in tracked if each.level == tape.level]
+    edges = [each._node for each in tracked if each._node is not None and each.level == tape.level]
     if run.connected:
         edges += [edge for edge in node.edges if edge is not None]
     arrived = [g for g in cotangents if g is not None]
@@ -482,7 +501,7 @@ def _lost(node: CustomNode, lost: Sequence[Cut]) -> str:
     )
 
 
-def _without_g(node: CustomNode, r: Any) -> str | None:
+def _without_g(node: CustomNode, r: Tensor) -> str | None:
     if r._node is not None or type(r._array) is not ndarray or not r._array.any():
         return None
     return (

@@ -10,7 +10,7 @@ import functools
 import inspect
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -43,6 +43,10 @@ from .custom import (
     tensor_of,
 )
 
+if TYPE_CHECKING:
+    from .._core.typing import Tensor, Value
+
+
 # 1. The context
 
 
@@ -73,15 +77,15 @@ class FunctionCtx:
     """For each argument of forward, True if it is a tensor whose gradient is needed."""
 
     _recorded = False
-    _saved: tuple[Any, ...] = ()
-    _for_forward: tuple[Any, ...] | None = None
-    _pushed: tuple[Any, ...] | None = None
-    _dirty: tuple[Any, ...] = ()
-    _non_differentiable: tuple[Any, ...] = ()
+    _saved: tuple[Tensor | None, ...] = ()
+    _for_forward: tuple[Tensor | None, ...] | None = None
+    _pushed: tuple[Tensor | None, ...] | None = None
+    _dirty: tuple[Tensor, ...] = ()
+    _non_differentiable: tuple[Tensor, ...] = ()
     _materialize = True
-    _node: Any = None
+    _node: weakref.ref[FunctionNode] | None = None
 
-    def save_for_backward(self, *tensors: Any) -> None:
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Save tensors, or None, for `backward`, as `ctx.saved_tensors`; a second call replaces the first.
 
         Inputs and outputs are returned connected to the graph, so that `backward` can be differentiated. An
@@ -89,7 +93,7 @@ class FunctionCtx:
         """
         self._saved = tensors
 
-    def save_for_forward(self, *tensors: Any) -> None:
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
         """Save tensors, or None, for `jvp`, as `ctx.saved_tensors`.
 
         Raises
@@ -129,11 +133,11 @@ class FunctionCtx:
         return self.saved_tensors
 
     @property
-    def saved_for_forward(self) -> tuple[Any, ...] | None:
+    def saved_for_forward(self) -> tuple[Tensor | None, ...] | None:
         """The tensors saved for `jvp`, inside `jvp`."""
         return self._pushed
 
-    def mark_dirty(self, *args: Any) -> None:
+    def mark_dirty(self, *args: Tensor) -> None:
         """Declare inputs that forward has changed in place; each must be returned.
 
         Raises
@@ -155,7 +159,7 @@ class FunctionCtx:
                 )
         self._dirty = args
 
-    def mark_non_differentiable(self, *args: Any) -> None:
+    def mark_non_differentiable(self, *args: Tensor) -> None:
         """Declare outputs that have no derivative: they are not tracked, and their gradient in `backward` is zero.
 
         Raises
@@ -174,7 +178,9 @@ class FunctionCtx:
         """Choose what `backward` gets as gradient of an output that nothing depends on: zeros (default) or None."""
         self._materialize = value
 
-    def _pushing(self, jvp: Callable[..., Any], tangents: Sequence[Any], tensors: tuple[Any, ...]) -> Any:
+    def _pushing(
+        self, jvp: Callable[..., Any], tangents: Sequence[Tensor | None], tensors: tuple[Tensor | None, ...]
+    ) -> Any:
         """The result of jvp for tangents, with these as the saved tensors."""
         self._pushed = tensors
         try:
@@ -182,7 +188,7 @@ class FunctionCtx:
         finally:
             self._pushed = None
 
-    def _tensors(self, tensors: Sequence[Any]) -> None:
+    def _tensors(self, tensors: Sequence[object]) -> None:
         for number, tensor in enumerate(tensors):
             if tensor is not None and not isinstance(tensor, Carrier):
                 raise TypeError(
@@ -230,7 +236,7 @@ class FunctionNode(CustomNode):
             raise self.saved.error(self)
         return RuleRun(self, self.saved[0].array, connected=True).saved() if self.saved else ()
 
-    def gradients(self, run: RuleRun, g: Sequence[Any]) -> Any:
+    def gradients(self, run: RuleRun, g: Sequence[Tensor | None]) -> Any:
         """The result of backward, or vjp."""
         ctx = self.context
         rule = backward_of(self._forward_cls)
@@ -298,7 +304,7 @@ class FunctionPrimitive(Custom):
         super().__init__(function.__name__, f"{function.__name__}Backward")
         self.function = function
 
-    def computed(self, *arrays: Any, call: CustomCall) -> tuple[Any, ...]:
+    def computed(self, *arrays: Value, call: CustomCall) -> tuple[Value, ...]:
         """The outputs of forward for plain arrays, as arrays."""
         ctx = FunctionCtx()
         ctx.needs_input_grad = (False,) * len(call.constants)
@@ -306,10 +312,10 @@ class FunctionPrimitive(Custom):
         outs = self._forward(ctx, tensors, call)
         return tuple(out._array if not out.level and out._node is None else out for out in outs)
 
-    def recorded(self, tape: Tape, args: Sequence[Any], call: CustomCall) -> Sequence[Any]:
+    def recorded(self, tape: Tape, args: Sequence[Value], call: CustomCall) -> Sequence[Tensor]:
         """The outputs of forward, with backward as their history."""
         edges = edges_of(tape, args)
-        args = list(map(tensor_of, args))
+        tensors = list(map(tensor_of, args))
         ctx = FunctionCtx()
         wanted = [False] * len(call.constants)
         for place, edge in zip(call.places, edges, strict=True):
@@ -321,17 +327,17 @@ class FunctionPrimitive(Custom):
             self.require_context()
             outs = [tape.wrap(piece, None) for piece in beneath(self, tape, args, call)]
             with FieldBlock(grad=False), among(outs):
-                self.function.setup_context(ctx, call.filled(args), call.assembled(outs))
+                self.function.setup_context(ctx, call.filled(tensors), call.assembled(outs))
         else:
-            outs = under(losses, noted if ctx._recorded else None, self._forward, ctx, args, call)
-        return self._finished(tape, ctx, args, edges, outs, call, noted)
+            outs = under(losses, noted if ctx._recorded else None, self._forward, ctx, tensors, call)
+        return self._finished(tape, ctx, tensors, edges, outs, call, noted)
 
     def require_context(self) -> None:
         """Refuse a function that a transform cannot run."""
         if not has_context(self.function):
             raise RuntimeError(OLD_FORM.format(name=self.function.__name__))
 
-    def _forward(self, ctx: FunctionCtx, tensors: Sequence[Any], call: CustomCall) -> list[Any]:
+    def _forward(self, ctx: FunctionCtx, tensors: Sequence[Tensor], call: CustomCall) -> list[Tensor]:
         """One unrecorded run of forward: the tensors among its outputs."""
         function = self.function
         args = call.filled(tensors)
@@ -359,7 +365,7 @@ class FunctionPrimitive(Custom):
         call.pushed = ctx._saved if ctx._for_forward is None else ctx._for_forward
         return outs
 
-    def _require_returned(self, ctx: FunctionCtx, tensors: Sequence[Any], call: CustomCall) -> None:
+    def _require_returned(self, ctx: FunctionCtx, tensors: Sequence[Tensor], call: CustomCall) -> None:
         for dirty in ctx._dirty:
             place = next((place for place, tensor in enumerate(tensors) if tensor is dirty), None)
             if place is None:
@@ -373,24 +379,24 @@ class FunctionPrimitive(Custom):
         self,
         tape: Tape,
         ctx: FunctionCtx,
-        args: Sequence[Any],
+        args: Sequence[Tensor],
         edges: tuple[Node | None, ...],
-        outs: Sequence[Any],
+        outs: Sequence[Tensor],
         call: CustomCall,
         noted: Sequence[Cut],
-    ) -> list[Any]:
+    ) -> list[Tensor]:
         """The outputs as they are returned to the caller."""
         smooth = [
             ctx._recorded and out._dtype.kind in "fc" and not any(out is other for other in ctx._non_differentiable)
             for out in outs
         ]
         node = None
-        places: list[Any] = [None] * len(outs)
+        places: list[Node | None] = [None] * len(outs)
         if any(smooth):
             node = record(self.function._backward_cls, tape, args, edges, call, outs)
             found = places_of(node)
             places = [found[i] if s else None for i, s in zip(call.positions(), smooth, strict=True)]
-        results: list[Any] = []
+        results: list[Tensor] = []
         for number, (out, place) in enumerate(zip(outs, places, strict=True)):
             results.append(self._linked(tape, ctx, args, out, call, number, place, results))
         if node is not None:
@@ -409,13 +415,13 @@ class FunctionPrimitive(Custom):
         self,
         tape: Tape,
         ctx: FunctionCtx,
-        args: Sequence[Any],
-        out: Any,
+        args: Sequence[Tensor],
+        out: Tensor,
         call: CustomCall,
         number: int,
         place: Node | None,
-        before: Sequence[Any],
-    ) -> Any:
+        before: Sequence[Tensor],
+    ) -> Tensor:
         """One output with its history."""
         position = call.positions()[number]
         if tape.level:
@@ -449,7 +455,9 @@ class FunctionPrimitive(Custom):
         return result
 
 
-def _slot(tape: Tape, tensor: Any, known: Sequence[tuple[Any, Any]], noted: Sequence[Cut]) -> Slot | None:
+def _slot(
+    tape: Tape, tensor: Tensor | None, known: Sequence[tuple[Tensor, Node | int | None]], noted: Sequence[Cut]
+) -> Slot | None:
     """The slot of one saved tensor: that of an output or an input, which are `known`, or a value of its own."""
     if tensor is None:
         return None
@@ -460,13 +468,13 @@ def _slot(tape: Tape, tensor: Any, known: Sequence[tuple[Any, Any]], noted: Sequ
     return slot(tape, tensor, node, None if node is not None else lost_by(tensor, noted))
 
 
-def _another(tensor: Any) -> Any:
+def _another(tensor: Tensor) -> Tensor:
     """A second tensor with the same memory; that it is untracked does not count as a lost history."""
     with FieldBlock(grad=False):
         return under(losses, None, functools.partial(view, ops.reshape, tensor, shape=tuple(tensor.shape)))
 
 
-def lost_by(tensor: Any, noted: Sequence[Cut]) -> Cut | None:
+def lost_by(tensor: Tensor, noted: Sequence[Cut]) -> Cut | None:
     """The place where the history of a saved intermediate value was lost; None if it has none.
 
     A detached tensor records that itself. A tensor created from a NumPy array does not: it is assumed to depend on the
@@ -527,11 +535,11 @@ class Function:
 
     _backward_cls: type[FunctionNode]
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         _equip(cls)
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         warn(
             f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should invoke "
             f"them on the class itself: {type(self).__name__}.apply(...). Instantiating an autograd function will raise an "
@@ -539,7 +547,7 @@ class Function:
             DeprecationWarning,
         )
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # refused
+    def __call__(self, *args: object, **kwargs: object) -> NoReturn:  # refused
         raise RuntimeError(
             "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function "
             "with static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function) "

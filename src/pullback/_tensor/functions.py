@@ -4,6 +4,8 @@ Each function refuses a first argument that is not a tensor. Functions that are 
 have the same fast path.
 """
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable
 from types import FunctionType
@@ -33,7 +35,7 @@ def function(name: str) -> Any:
         return function(place.defined)
     if place.form == "of_method":
         return of_method(name)
-    plain: Any = load(place.module, place.defined)
+    plain = load(place.module, place.defined)
     if not isinstance(plain, FunctionType):
         return plain
     found: Function = in_both_spellings(plain)
@@ -50,7 +52,7 @@ def function(name: str) -> Any:
 def of_method(name: str) -> Function:
     """The function of the package that calls the tensor method of the same name."""
 
-    def function(input: Any, *args: Any, **options: Any) -> Any:
+    def function(input: Tensor, *args: Any, **options: Any) -> Any:
         require_tensor(name, "input", input)
         return getattr(input, name)(*args, **options)
 
@@ -68,7 +70,7 @@ def of_namespace(namespace: str, name: str) -> Any:
     same = surface.NAMESPACES["pullback"].get(place.defined)
     if namespace == "special" and same is not None and same.module == place.module:
         return function(place.defined)
-    plain: Any = load(place.module, place.defined)
+    plain = load(place.module, place.defined)
     if not isinstance(plain, FunctionType):
         return plain
     found: Function = in_both_spellings(plain) if namespace == "linalg" else plain

@@ -1,17 +1,27 @@
 """Layouts: torch's sparse tensors are dense here, and their zeros are treated as unspecified elements."""
 
+from __future__ import annotations
+
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._core.values import require_tensor
 from ..vocabulary import arithmetic
 
+if TYPE_CHECKING:
+    from .._core.typing import Array, DType, Tensor
+
 
 def to_sparse(
-    self: Any, sparse_dim: Any = None, *, layout: Any = None, blocksize: Any = None, dense_dim: Any = None
-) -> Any:
+    self: Tensor,
+    sparse_dim: object = None,
+    *,
+    layout: object = None,
+    blocksize: object = None,
+    dense_dim: object = None,
+) -> Tensor:
     """This tensor, which stays dense; its zeros get no gradient, as in torch for unspecified elements.
 
     >>> import pullback
@@ -23,7 +33,7 @@ def to_sparse(
     return arithmetic.where(self != 0, self, 0) if self.requires_grad else self
 
 
-def _to_sparse(self: Any, dense_dim: Any = None) -> Any:
+def _to_sparse(self: Tensor, dense_dim: object = None) -> Tensor:
     """This tensor, which stays dense; the same as `to_sparse`.
 
     >>> import pullback
@@ -36,7 +46,7 @@ def _to_sparse(self: Any, dense_dim: Any = None) -> Any:
 to_sparse_coo = to_sparse_csr = to_sparse_csc = _to_sparse
 
 
-def to_dense(self: Any, dtype: Any = None, *, masked_grad: Any = None) -> Any:
+def to_dense(self: Tensor, dtype: DType | None = None, *, masked_grad: object = None) -> Tensor:
     """This tensor, converted to another dtype if one is given: all tensors are dense.
 
     >>> import pullback
@@ -46,11 +56,11 @@ def to_dense(self: Any, dtype: Any = None, *, masked_grad: Any = None) -> Any:
     return self if dtype is None else self.to(dtype)
 
 
-_patterns: dict[int, tuple[Any, Any]] = {}
+_patterns: dict[int, tuple[weakref.ref[Array], Tensor]] = {}
 """Per array id: a weak reference to the array, and the indices from which a sparse tensor with it was created."""
 
 
-def with_pattern(tensor: Any, pattern: Any) -> Any:
+def with_pattern(tensor: Tensor, pattern: Tensor) -> Tensor:
     """A tensor with the indices it was created from, one per column, including those of explicit zeros.
 
     The indices are attached to its array, so that values which a graph saves have them too.
@@ -62,13 +72,13 @@ def with_pattern(tensor: Any, pattern: Any) -> Any:
     return tensor
 
 
-def _pattern(tensor: Any) -> Any:
+def _pattern(tensor: Tensor) -> Tensor | None:
     """The indices that a tensor was created from; None for a tensor without."""
     known = _patterns.get(id(tensor._array))
     return None if known is None or known[0]() is not tensor._array else known[1]
 
 
-def coalesce(self: Any) -> Any:
+def coalesce(self: Tensor) -> Tensor:
     """This tensor: a dense tensor has one value per index, in order.
 
     >>> import pullback
@@ -79,7 +89,7 @@ def coalesce(self: Any) -> Any:
     return self if pattern is None else with_pattern(self.view_as(self), pattern.unique(dim=1))
 
 
-def is_coalesced(self: Any) -> bool:
+def is_coalesced(self: Tensor) -> bool:
     """True: a dense tensor has one value per index, in order.
 
     >>> import pullback
@@ -90,7 +100,7 @@ def is_coalesced(self: Any) -> bool:
     return pattern is None or bool(pattern.equal(pattern.unique(dim=1)))
 
 
-def indices(self: Any) -> Any:
+def indices(self: Tensor) -> Tensor:
     """The indices of the nonzero elements, one per column; for a tensor created from indices, those.
 
     >>> import pullback
@@ -102,7 +112,7 @@ def indices(self: Any) -> Any:
     return self.detach().nonzero().t() if pattern is None else pattern
 
 
-def values(self: Any) -> Any:
+def values(self: Tensor) -> Tensor:
     """The elements at `indices`.
 
     >>> import pullback
@@ -112,7 +122,7 @@ def values(self: Any) -> Any:
     return self[tuple(indices(self))]
 
 
-def sparse_mask(self: Any, mask: Any) -> Any:
+def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
     """This tensor where `mask` has elements, and zero elsewhere.
 
     >>> import pullback
@@ -120,13 +130,13 @@ def sparse_mask(self: Any, mask: Any) -> Any:
     tensor([0, 2])
     """
     require_tensor("sparse_mask", "mask", mask)
-    there: Any = arithmetic.ne(mask, 0)
+    there: Tensor = arithmetic.ne(mask, 0)
     if (pattern := _pattern(mask)) is not None:
         there = there.index_put(tuple(pattern), there.new_ones(()))
     return arithmetic.where(there, self, 0)
 
 
-def nnz(self: Any) -> int:
+def nnz(self: Tensor) -> int:
     """The number of `indices`."""
     return int(indices(self).shape[1])
 

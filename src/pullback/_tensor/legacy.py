@@ -1,9 +1,11 @@
 """torch's older forms of functions, and methods about other devices."""
 
+from __future__ import annotations
+
 import math
 from array import array
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,13 +18,24 @@ from .._core.sites import warn
 from .._core.values import require_tensor, require_tensors
 from .._tape.views import write
 from . import creation
-from .creation import as_tensor, bound, chosen_dtype, from_numpy, made, tensor
+from .creation import as_tensor, chosen_dtype, from_numpy, made, real_bound, tensor
 from .nested import sizes_of_old
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._core.typing import Device, DType, MemoryFormat, Number, Sizes, Tensor
 
 
 def range(
-    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
-) -> Any:
+    start: float | Tensor,
+    end: float | Tensor | None = None,
+    step: float | Tensor = 1,
+    *,
+    dtype: DType | None = None,
+    requires_grad: bool = False,
+    **placement: object,
+) -> Tensor:
     """Numbers from start to end, both included, of the default dtype; `arange` has replaced it.
 
     Raises
@@ -37,7 +50,7 @@ def range(
     accept("range", placement)
     if end is None:
         start, end = 0, start
-    start, end, step = (bound("range", value) for value in (start, end, step))
+    start, end, step = (real_bound("range", value) for value in (start, end, step))
     if not abs(step) > 0:  # 0 or NaN
         raise RuntimeError("step must be nonzero: it is 0, and the range would not end")
     if (end - start) * step < 0:
@@ -48,7 +61,7 @@ def range(
     return made(values, requires_grad)
 
 
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """The powers of a vector's elements, one row per element, highest first; those of `linalg.vander` begin with 1.
 
     >>> import pullback
@@ -66,7 +79,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     return powers if increasing else powers.flip(1)
 
 
-def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Any:
+def frombuffer(buffer: Any, *, dtype: DType, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """A 1-d tensor that shares the memory of a buffer: `count` elements from a byte `offset` on, -1 for all.
 
     Raises
@@ -105,8 +118,13 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
 
 
 def asarray(
-    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
-) -> Any:
+    obj: object,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    copy: bool | None = None,
+    requires_grad: bool | None = None,
+) -> Tensor:
     """A tensor with the elements of a tensor, an array, a buffer of bytes, or numbers; it shares memory if it can.
 
     With `copy=True` it always copies, with `copy=False` never. The bytes of a buffer are interpreted as numbers of
@@ -151,7 +169,7 @@ def asarray(
     return result.requires_grad_() if requires_grad else result.detach()
 
 
-def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
+def from_dlpack(ext_tensor: object, *, device: Device | None = None, copy: bool | None = None) -> Tensor:
     """A tensor that shares the memory of an array of any library with `__dlpack__`.
 
     Raises
@@ -171,7 +189,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     return from_numpy(found.copy() if copy or not found.flags.writeable else found)
 
 
-def detach(input: Any) -> Any:
+def detach(input: Tensor) -> Tensor:
     """A tensor with the same memory and without the history.
 
     >>> import pullback
@@ -182,7 +200,7 @@ def detach(input: Any) -> Any:
     return input.detach()
 
 
-def is_same_size(input: Any, other: Any) -> bool:
+def is_same_size(input: Tensor, other: Tensor) -> bool:
     """True if two tensors have the same shape.
 
     >>> import pullback
@@ -193,7 +211,7 @@ def is_same_size(input: Any, other: Any) -> bool:
     return bool(input.shape == other.shape)
 
 
-def new(self: Any, *args: Any, size: Any = None, device: Any = None) -> Any:
+def new(self: Tensor, *args: object, size: Sizes | None = None, device: Device | None = None) -> Tensor:
     """A tensor in the dtype of this one: of sizes, with unset elements, or with the elements of a list, array or tensor.
 
     >>> import pullback
@@ -208,7 +226,7 @@ def new(self: Any, *args: Any, size: Any = None, device: Any = None) -> Any:
     return source.detach().to(self.dtype) if isinstance(source, Carrier) else as_tensor(source, self.dtype)
 
 
-def _elementwise(name: str, function: Any, operands: tuple[Any, ...]) -> Any:
+def _elementwise(name: str, function: Callable[..., object], operands: tuple[Tensor, ...]) -> Tensor:
     """Apply a Python function elementwise to tensors; the result is written to the first, which must not be tracked."""
     if any(operand.requires_grad for operand in operands):
         raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
@@ -220,7 +238,7 @@ def _elementwise(name: str, function: Any, operands: tuple[Any, ...]) -> Any:
     return write(operands[0], made(np.array(found, first.dtype).reshape(first.shape), False), name)
 
 
-def apply_(self: Any, callable: Callable[[Any], Any]) -> Any:
+def apply_(self: Tensor, callable: Callable[[Any], Number]) -> Tensor:
     """Apply a Python function to each element, in place; slow.
 
     >>> import pullback
@@ -230,7 +248,7 @@ def apply_(self: Any, callable: Callable[[Any], Any]) -> Any:
     return _elementwise("apply_", callable, (self,))
 
 
-def map_(self: Any, tensor: Any, callable: Callable[[Any, Any], Any]) -> Any:
+def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Number]) -> Tensor:
     """Apply a Python function to each pair of elements of this tensor and another, in place; slow.
 
     >>> import pullback
@@ -241,17 +259,24 @@ def map_(self: Any, tensor: Any, callable: Callable[[Any, Any], Any]) -> Any:
     return _elementwise("map_", callable, (self, tensor))
 
 
-def cuda(self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
+def cuda(
+    self: Tensor, device: Device | None = None, non_blocking: bool = False, memory_format: MemoryFormat | None = None
+) -> Tensor:
     """Refused: the CPU is the only device."""
-    return _placement.here("cuda" if device is None else device)
+    place = _placement.device("cuda" if device is None else device)
+    if place.type != "cuda":
+        raise RuntimeError(f"Invalid device, must be cuda device: this is {str(place)!r}, for which there is x.to")
+    _placement.here(place)
+    return self
 
 
-def pin_memory(self: Any, device: Any = None) -> Any:
+def pin_memory(self: Tensor, device: Device | None = None) -> Tensor:
     """Refused: there is no device for which memory could be pinned."""
-    return accept("pin_memory", {"pin_memory": True})
+    accept("pin_memory", {"pin_memory": True})
+    return self
 
 
-def get_device(input: Any) -> int:
+def get_device(input: Tensor) -> int:
     """The index of the tensor's device: -1 for the CPU.
 
     >>> import pullback
@@ -261,7 +286,7 @@ def get_device(input: Any) -> int:
     return -1
 
 
-def is_pinned(self: Any, device: Any = None) -> bool:
+def is_pinned(self: Tensor, device: Device | None = None) -> bool:
     """False: there is no device for which memory could be pinned.
 
     >>> import pullback
@@ -271,7 +296,7 @@ def is_pinned(self: Any, device: Any = None) -> bool:
     return False
 
 
-def resize(self: Any, *sizes: Any) -> Any:
+def resize(self: Tensor, *sizes: int | Sequence[int]) -> Tensor:
     """The elements in another shape, with a warning: the old name of `reshape`, for the same number of elements.
 
     >>> import warnings
@@ -285,13 +310,13 @@ def resize(self: Any, *sizes: Any) -> Any:
     return _resized("resize", self, parse_sizes(sizes, "resize"))
 
 
-def resize_as(self: Any, tensor: Any) -> Any:
+def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
     """The elements in the shape of another tensor, with a warning: the old name of `reshape_as`."""
     require_tensor("resize_as", "tensor", tensor)
     return _resized("resize_as", self, tuple(tensor.shape))
 
 
-def _resized(name: str, self: Any, shape: Shape) -> Any:
+def _resized(name: str, self: Tensor, shape: Shape) -> Tensor:
     warn(f"non-inplace {name} is deprecated: use {name.replace('size', 'shape')}")
     if math.prod(shape) != self.numel():
         raise RuntimeError(

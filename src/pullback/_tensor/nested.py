@@ -5,9 +5,11 @@ position of a row it is that row. The dtype is the promotion of all elements' dt
 dtype.
 """
 
+from __future__ import annotations
+
 import functools
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +19,11 @@ from .._core.primitives import Carrier
 from .._core.shapes import Shape, Size, parse_sizes
 from .._core.sites import warn
 from .._tape.cuts import escape
+
+if TYPE_CHECKING:
+    from .._core.dtypes import NumpyType
+    from .._core.typing import Sizes, Tensor
+
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -28,12 +35,12 @@ _SCALAR, _INDEX = (
 )
 
 
-def is_nested(data: Any) -> bool:
+def is_nested(data: object) -> bool:
     """True if data are a sequence of numbers or of sequences."""
     return isinstance(data, _SEQUENCES)
 
 
-def sizes_of_old(data: tuple[Any, ...], size: Any = None) -> Shape | None:
+def sizes_of_old(data: tuple[Any, ...], size: Sizes | None = None) -> Shape | None:
     """The sizes passed to one of torch's old constructors: one by one, as a `Size`, or by name; None for elements.
 
     Any other tuple contains elements, like a list.
@@ -56,7 +63,7 @@ def sizes_of_old(data: tuple[Any, ...], size: Any = None) -> Shape | None:
     return sizes
 
 
-def read(data: Any, target: np.dtype[Any] | None) -> tuple[Array, np.dtype[Any]]:
+def read(data: object, target: NumpyType | None) -> tuple[Array, NumpyType]:
     """An array of the elements of nested sequences, and their dtype by torch's rules.
 
     `target` is the dtype they will be converted to, if one was requested: tensors of other kinds are not converted to
@@ -72,13 +79,13 @@ def read(data: Any, target: np.dtype[Any] | None) -> tuple[Array, np.dtype[Any]]
     RuntimeError
         If an element is not a number.
     """
-    kinds: set[Any] = set()
+    kinds: set[type | NumpyType] = set()
     lengths = _lengths(data)
     values = _read(data, lengths, 0, kinds, target)
     return numbers(values, kinds, target), _promoted(kinds)
 
 
-def numbers(values: Any, kinds: set[Any], target: np.dtype[Any] | None) -> Array:
+def numbers(values: object, kinds: set[type | NumpyType], target: NumpyType | None) -> Array:
     """An array of parsed numbers; Python integers that need more than 63 bits are only accepted for uint64 and floats.
 
     NumPy would convert them to floats if mixed with others, and lose digits.
@@ -105,7 +112,7 @@ def numbers(values: Any, kinds: set[Any], target: np.dtype[Any] | None) -> Array
     return exact.astype(np.uint64)
 
 
-def _lengths(data: Any) -> tuple[int, ...]:
+def _lengths(data: object) -> tuple[int, ...]:
     """The shape of nested sequences, determined from the first elements."""
     lengths: list[int] = []
     while isinstance(data, _SEQUENCES):
@@ -116,7 +123,9 @@ def _lengths(data: Any) -> tuple[int, ...]:
     return (*lengths, *data.shape) if isinstance(data, np.ndarray) else tuple(lengths)
 
 
-def _read(data: Any, lengths: tuple[int, ...], depth: int, kinds: set[Any], target: np.dtype[Any] | None) -> Any:
+def _read(
+    data: object, lengths: tuple[int, ...], depth: int, kinds: set[type | NumpyType], target: NumpyType | None
+) -> object:
     """The data at one depth in a form that NumPy accepts; adds the types and dtypes of the numbers to `kinds`."""
     if isinstance(data, _SEQUENCES):
         _check_length(data, len(data), lengths, depth)
@@ -143,7 +152,7 @@ def _read(data: Any, lengths: tuple[int, ...], depth: int, kinds: set[Any], targ
     return data
 
 
-def _check_length(data: Any, length: int, lengths: tuple[int, ...], depth: int) -> None:
+def _check_length(data: object, length: int, lengths: tuple[int, ...], depth: int) -> None:
     """Refuse a row whose length differs from the first, and a sequence where the first element is a number."""
     if depth == len(lengths):
         raise TypeError(
@@ -157,7 +166,7 @@ def _check_length(data: Any, length: int, lengths: tuple[int, ...], depth: int) 
         )
 
 
-def _of_tensor(data: Any, lengths: tuple[int, ...], depth: int, target: np.dtype[Any] | None) -> Any:
+def _of_tensor(data: Tensor, lengths: tuple[int, ...], depth: int, target: NumpyType | None) -> Array:
     """The elements of a tensor among the data, as one number or a row."""
     if data._followed:
         escape("item", data, "tensor()")
@@ -182,7 +191,7 @@ def _of_tensor(data: Any, lengths: tuple[int, ...], depth: int, target: np.dtype
     return array.reshape(rest)
 
 
-def _of_array(data: Any, lengths: tuple[int, ...], depth: int) -> Any:
+def _of_array(data: Array | np.generic, lengths: tuple[int, ...], depth: int) -> Array | np.generic:
     """A NumPy array or number among the data; refused if others at its depth have another shape."""
     for at, length in enumerate(data.shape, depth):
         _check_length(data, length, lengths, at)
@@ -193,7 +202,7 @@ def _of_array(data: Any, lengths: tuple[int, ...], depth: int) -> Any:
     return data
 
 
-def _of_other(data: Any, lengths: tuple[int, ...], depth: int, kinds: set[Any]) -> Any:
+def _of_other(data: object, lengths: tuple[int, ...], depth: int, kinds: set[type | NumpyType]) -> Array | np.generic:
     """An object that NumPy may convert to a number; refused if it cannot."""
     array = np.asarray(data)
     if array.dtype.kind not in "buifc":
@@ -203,13 +212,13 @@ def _of_other(data: Any, lengths: tuple[int, ...], depth: int, kinds: set[Any]) 
     return _of_array(array, lengths, depth)
 
 
-def _promoted(kinds: set[Any]) -> np.dtype[Any]:
+def _promoted(kinds: set[type | NumpyType]) -> NumpyType:
     """The promoted dtype of several Python types and NumPy dtypes."""
-    known = {
+    known: dict[type | NumpyType, NumpyType] = {
         bool: np.dtype(np.bool_),
         int: np.dtype(np.int64),
         float: _dtypes.default_numpy(),
         complex: _dtypes.default_complex().numpy,
     }
-    dtypes = [known.get(kind, kind) for kind in kinds] or [_dtypes.default_numpy()]
+    dtypes = [np.dtype(known.get(kind, kind)) for kind in kinds] or [_dtypes.default_numpy()]
     return functools.reduce(lambda a, b: _dtypes.promote_types(a, b).numpy, dtypes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,15 +20,21 @@ from ..vocabulary.promotion import cast, common
 from .creation import alike, chosen_dtype, made, public, sizes_of
 from .tensor import Tensor
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def _drawn(name: str, draw: Callable[..., Any], text: str) -> Callable[..., Any]:
+    from .._core.dtypes import NumpyType
+    from .._core.typing import Array, DType, Generator, Sizes
+
+
+def _drawn(name: str, draw: Callable[[Shape, NumpyType, Generator | None], Array], text: str) -> Callable[..., Tensor]:
     def function(
-        *sizes: Any,
-        size: Any = None,
-        generator: Any = None,
-        dtype: Any = None,
+        *sizes: int | Sequence[int],
+        size: Sizes | None = None,
+        generator: Generator | None = None,
+        dtype: DType | None = None,
         requires_grad: bool = False,
-        **placement: Any,
+        **placement: object,
     ) -> Tensor:
         if placement:
             accept(name, placement)
@@ -67,14 +73,14 @@ randn_like = alike("randn_like", randn, "Normally distributed numbers")
 
 
 def randint(
-    low: Any = 0,
-    high: Any = None,
-    size: Any = None,
+    low: int = 0,
+    high: Sizes | None = None,
+    size: Sizes | None = None,
     *,
-    generator: Any = None,
-    dtype: Any = None,
+    generator: Generator | None = None,
+    dtype: DType | None = None,
     requires_grad: bool = False,
-    **placement: Any,
+    **placement: object,
 ) -> Tensor:
     """Random integers, uniform in [low, high); `randint(high, size)` starts at 0.
 
@@ -83,25 +89,23 @@ def randint(
     pullback.int64
     """
     accept("randint", placement)
-    if size is None:
-        low, high, size = 0, low, high
-    elif high is None:
-        low, high = 0, low
+    bounds: tuple[Any, Any] = (0, low) if size is None or high is None else (low, high)
     try:
-        low, high = operator.index(low), operator.index(high)
+        least, beyond = map(operator.index, bounds)
     except TypeError:
-        raise TypeError(f"randint(): low and high must be ints, not {low!r} and {high!r}") from None
-    if high <= low:
-        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+        raise TypeError("randint(): low and high must be ints, not {!r} and {!r}".format(*bounds)) from None
+    if beyond <= least:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={least} >= to={beyond}")
+    shape = sizes_of("randint", (high if size is None else size,))
     kind = np.int64 if dtype is None else chosen_dtype(dtype)
 
-    def draw(rng: np.random.Generator, shape: Shape) -> Any:
-        return np.asarray(rng.integers(low, high, shape)).astype(kind)
+    def draw(rng: np.random.Generator, shape: Shape) -> Array:
+        return np.asarray(rng.integers(least, beyond, shape)).astype(kind)
 
-    return made(random.sampled(draw, sizes_of("randint", (size,)), generator=generator), requires_grad)
+    return made(random.sampled(draw, shape, generator=generator), requires_grad)
 
 
-def randint_like(input: Any, low: Any = 0, high: Any = None, **options: Any) -> Tensor:
+def randint_like(input: Tensor, low: int = 0, high: int | None = None, **options: Any) -> Tensor:
     """Random integers, uniform in [low, high), with the shape and dtype of another tensor.
 
     >>> import pullback
@@ -114,7 +118,12 @@ def randint_like(input: Any, low: Any = 0, high: Any = None, **options: Any) -> 
 
 
 def randperm(
-    n: int, *, generator: Any = None, dtype: Any = None, requires_grad: bool = False, **placement: Any
+    n: int,
+    *,
+    generator: Generator | None = None,
+    dtype: DType | None = None,
+    requires_grad: bool = False,
+    **placement: object,
 ) -> Tensor:
     """A random permutation of the integers from 0 to n - 1.
 
@@ -127,7 +136,7 @@ def randperm(
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     kind = np.int64 if dtype is None else chosen_dtype(dtype)
 
-    def draw(rng: np.random.Generator, shape: Shape) -> Any:
+    def draw(rng: np.random.Generator, shape: Shape) -> Array:
         if len(shape) == 1:
             return rng.permutation(n).astype(kind, copy=False)
         return rng.permuted(np.broadcast_to(np.arange(n, dtype=kind), shape), axis=-1)
@@ -135,7 +144,7 @@ def randperm(
     return made(random.sampled(draw, (n,), generator=generator), requires_grad)
 
 
-def _floating(name: str, tensor: Any) -> Any:
+def _floating(name: str, tensor: Tensor) -> Tensor:
     require_tensor(name, "input", tensor)
     if tensor._dtype.kind != "f":
         raise NotImplementedError(f'"{name}" not implemented for {tensor._type_name!r}: convert first, x.float()')
@@ -143,15 +152,15 @@ def _floating(name: str, tensor: Any) -> Any:
 
 
 def normal(
-    mean: Any = 0.0,
-    std: Any = 1.0,
-    size: Any = None,
+    mean: float | Tensor = 0.0,
+    std: float | Tensor = 1.0,
+    size: Sizes | None = None,
     *,
-    generator: Any = None,
-    dtype: Any = None,
+    generator: Generator | None = None,
+    dtype: DType | None = None,
     requires_grad: bool = False,
-    **placement: Any,
-) -> Any:
+    **placement: object,
+) -> Tensor:
     """Normally distributed numbers: of a given size, or one for each element of a tensor of means or deviations.
 
     >>> import pullback
@@ -175,20 +184,20 @@ def normal(
     kind = common(*tensors)
     if kind.kind not in "fc":
         raise NotImplementedError(f'"normal_kernel_cpu" not implemented for {tensors[0]._type_name!r}: convert first')
-    mean, std = cast(mean, kind), cast(std, kind)
-    shape = tuple(broadcast_shapes(mean.shape, std.shape))
-    values = random.sampled(_normal, shape, mean, std, generator=generator)
-    parameters = [value for value in (mean, std) if isinstance(value, Carrier)]
+    operands = cast(mean, kind), cast(std, kind)
+    shape = tuple(broadcast_shapes(*(operand.shape for operand in operands)))
+    values = random.sampled(_normal, shape, *operands, generator=generator)
+    parameters = [value for value in operands if isinstance(value, Carrier)]
     return ops.drawn(values, *parameters, label="NormalBackward0")
 
 
-def _normal(rng: np.random.Generator, shape: Shape, mean: Any, std: Any) -> Any:
+def _normal(rng: np.random.Generator, shape: Shape, mean: Array, std: Array) -> Array:
     if (smallest := np.real(std).min(initial=0)) < 0:
         raise RuntimeError(f"normal expects all elements of std >= 0.0: the smallest is {smallest}")
     return random.real(rng, "standard_normal", shape, mean.dtype) * std + mean
 
 
-def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Any:
+def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | None = None) -> Tensor:
     """1 with the probability given by each element, or with probability p, else 0.
 
     >>> import pullback
@@ -198,7 +207,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Any:
     chances = _floating("bernoulli_tensor_cpu_p_", input) if p is None else np.asarray(p)
     kind = input._dtype
 
-    def draw(rng: np.random.Generator, shape: Shape, chances: Any) -> Any:
+    def draw(rng: np.random.Generator, shape: Shape, chances: Array) -> Array:
         if not (np.all(chances >= 0) and np.all(chances <= 1)):
             raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false: p is a probability")
         return np.asarray(rng.random(shape) < chances).astype(kind)
@@ -207,7 +216,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Any:
     return ops.drawn(values, input, label="BernoulliBackward0")
 
 
-def poisson(input: Any, generator: Any = None) -> Any:
+def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Samples of Poisson distributions, with each element as the rate.
 
     >>> import pullback
@@ -215,7 +224,7 @@ def poisson(input: Any, generator: Any = None) -> Any:
     tensor([0., 0.])
     """
 
-    def draw(rng: np.random.Generator, shape: Shape, rates: Any) -> Any:
+    def draw(rng: np.random.Generator, shape: Shape, rates: Array) -> Array:
         if not np.all(rates >= 0):
             raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
         return np.asarray(rng.poisson(rates, shape)).astype(rates.dtype)
@@ -224,7 +233,7 @@ def poisson(input: Any, generator: Any = None) -> Any:
     return ops.drawn(values, input, label="PoissonBackward0")
 
 
-def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
+def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
     """Samples of binomial distributions: the number of successes in `count` trials with probability `prob`.
 
     >>> import pullback
@@ -232,7 +241,7 @@ def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
     tensor([0., 5.])
     """
 
-    def draw(rng: np.random.Generator, shape: Shape, trials: Any, chances: Any) -> Any:
+    def draw(rng: np.random.Generator, shape: Shape, trials: Array, chances: Array) -> Array:
         if not (np.all(chances >= 0) and np.all(chances <= 1) and np.all(trials >= 0)):
             raise RuntimeError("binomial expects count >= 0 and probabilities between 0 and 1")
         return np.asarray(rng.binomial(trials.astype(np.int64), chances, shape)).astype(chances.dtype)
@@ -242,7 +251,9 @@ def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
     return ops.drawn(values, prob, label="BinomialBackward0")
 
 
-def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Any:
+def multinomial(
+    input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
+) -> Tensor:
     """Indices drawn from each row of weights, with probabilities proportional to the weights.
 
     Without replacement, no index is drawn twice.
@@ -262,7 +273,7 @@ def multinomial(input: Any, num_samples: int, replacement: bool = False, *, gene
             f"cannot sample n_sample > prob_dist.size(-1) samples without replacement: {num_samples} of {input.shape[-1]}"
         )
 
-    def draw(rng: np.random.Generator, shape: Shape, weights: Any) -> Any:
+    def draw(rng: np.random.Generator, shape: Shape, weights: Array) -> Array:
         wide = np.broadcast_to(weights, (*shape[:-1], weights.shape[-1])).astype(np.float64)
         rows = wide.reshape(math.prod(shape[:-1]), weights.shape[-1])
         if not np.all(np.isfinite(rows) & (rows >= 0)):
@@ -276,7 +287,7 @@ def multinomial(input: Any, num_samples: int, replacement: bool = False, *, gene
     return made(random.sampled(draw, (*input.shape[:-1], num_samples), input, generator=generator), False)
 
 
-def _with_replacement(chances: Any, count: int, rng: np.random.Generator) -> Any:
+def _with_replacement(chances: Array, count: int, rng: np.random.Generator) -> Array:
     """Independent draws: uniform numbers located in the cumulative sums, where row i is shifted by i."""
     rows, length = chances.shape
     raised = np.arange(rows)[:, None]
@@ -287,7 +298,7 @@ def _with_replacement(chances: Any, count: int, rng: np.random.Generator) -> Any
     return np.minimum(places, last[:, None])
 
 
-def _race(weights: Any, count: int, rng: np.random.Generator) -> Any:
+def _race(weights: Array, count: int, rng: np.random.Generator) -> Array:
     """Draws without replacement: the order of exponential arrival times whose rates are the weights.
 
     Indices of weight 0 come last; as in torch, they are drawn once no others are left.

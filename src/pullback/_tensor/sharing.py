@@ -4,9 +4,11 @@ The memory is that of `multiprocessing`: a forked process inherits it, a spawned
 cases, in files and queues, a tensor is pickled by value.
 """
 
+from __future__ import annotations
+
 import ctypes
 from multiprocessing import context, reduction, sharedctypes
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,17 +16,22 @@ from .._tape.memory import bounds
 from .._tape.views import exchange
 from .tensor import Tensor, rebuild
 
+if TYPE_CHECKING:
+    from .._core.dtypes import NumpyType
+    from .._core.shapes import Shape
+
+
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-def _memory_of(array: Any) -> Any:
+def _memory_of(array: object) -> ctypes.Array[ctypes.c_char] | None:
     """The shared memory that an array is in; None if it is not in shared memory."""
     while isinstance(array, np.ndarray | memoryview):
         array = array.obj if isinstance(array, memoryview) else array.base
     return array if isinstance(array, ctypes.Array) and hasattr(array, "_wrapper") else None
 
 
-def share_memory_(self: Any) -> Any:
+def share_memory_(self: Tensor) -> Tensor:
     """Move the elements, in place, to memory shared with the processes that are started with this tensor.
 
     Views of the tensor move with it. A write by one process is seen by the others; they receive the tensor as an
@@ -44,7 +51,7 @@ def share_memory_(self: Any) -> Any:
     return self
 
 
-def _move(tensor: Any, memory: Any, first: int) -> None:
+def _move(tensor: Tensor, memory: Any, first: int) -> None:
     """Move a tensor to the shared memory that replaces the memory block starting at address `first`."""
     array: Array = tensor._array
     if _memory_of(array) is None:
@@ -54,7 +61,7 @@ def _move(tensor: Any, memory: Any, first: int) -> None:
         exchange(tensor, moved)
 
 
-def is_shared(self: Any) -> bool:
+def is_shared(self: Tensor) -> bool:
     """True if the elements are in memory created by `share_memory_`.
 
     >>> import pullback
@@ -64,12 +71,12 @@ def is_shared(self: Any) -> bool:
     return _memory_of(self._concrete("is_shared")) is not None
 
 
-def _placed(raw: Any, offset: int, shape: Any, strides: Any, dtype: Any, *rest: Any) -> Any:
+def _placed(raw: Any, offset: int, shape: Shape, strides: Shape, dtype: NumpyType, *rest: Any) -> Tensor:
     """A tensor in shared memory, rebuilt in a spawned process."""
     return rebuild(np.ndarray(shape, dtype, raw, offset, strides), *rest)
 
 
-def _reduced(tensor: Any) -> Any:
+def _reduced(tensor: Tensor) -> Any:
     """A tensor's pickled form: its location in shared memory if a process is being spawned, else its values."""
     function, (array, *rest), attributes = tensor.__reduce__()
     memory = _memory_of(array)

@@ -1,7 +1,9 @@
 """NumPy's attributes and methods of arrays that torch's tensors lack, on tensors."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -10,10 +12,18 @@ from .._core import dtypes
 from ..vocabulary import shapes
 from ..vocabulary.promotion import cast
 
+if TYPE_CHECKING:
+    from .._core.typing import DType, Number, Tensor, TensorLike
+
 
 def astype(
-    self: Any, dtype: Any, order: str = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True
-) -> Any:
+    self: Tensor,
+    dtype: DType,
+    order: str = "K",
+    casting: Literal["no", "equiv", "safe", "same_kind", "unsafe"] = "unsafe",
+    subok: bool = True,
+    copy: bool = True,
+) -> Tensor:
     """This tensor converted to a dtype; a copy even if it has that dtype already, unless `copy` is False.
 
     >>> import pullback
@@ -27,7 +37,7 @@ def astype(
     return ops.clone(self) if copy and result is self else result
 
 
-def copy(self: Any, order: str = "C") -> Any:
+def copy(self: Tensor, order: str = "C") -> Tensor:
     """A recorded copy, as `clone`.
 
     >>> import pullback
@@ -39,7 +49,7 @@ def copy(self: Any, order: str = "C") -> Any:
     return ops.clone(self, order="C" if order == "C" else "K")
 
 
-def fill(self: Any, value: Any) -> None:
+def fill(self: Tensor, value: Number | Tensor) -> None:
     """Set all elements to one value, a number or a 0-d tensor; as in NumPy the result is None, that of `fill_` the tensor.
 
     >>> import pullback
@@ -54,25 +64,25 @@ def fill(self: Any, value: Any) -> None:
 class Flat:
     """The elements of a tensor in order: to iterate over, to index, and to assign to."""
 
-    def __init__(self, tensor: Any) -> None:
-        self.base = tensor
+    def __init__(self, tensor: Tensor) -> None:
+        self.base: Any = tensor  # NumPy has no type for tensors, which `put` takes
 
     def __len__(self) -> int:
         return int(self.base.numel())
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Tensor]:
         return iter(shapes.ravel(self.base))
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> Tensor:
         return shapes.ravel(self.base)[index]
 
-    def __setitem__(self, index: Any, values: Any) -> None:
+    def __setitem__(self, index: Any, values: TensorLike) -> None:
         places = np.arange(len(self))[index]
         if np.size(places):
             np.put(self.base, np.ravel(places), values)
 
 
-def _flat(self: Any) -> Flat:
+def _flat(self: Tensor) -> Flat:
     """The elements in order: to iterate over, to index, and to assign to.
 
     >>> import pullback
@@ -85,7 +95,7 @@ def _flat(self: Any) -> Flat:
     return Flat(self)
 
 
-def _flags(self: Any) -> Any:
+def _flags(self: Tensor) -> Any:
     """What NumPy says of the memory: whether it is contiguous, and writeable.
 
     >>> import pullback
@@ -96,7 +106,7 @@ def _flags(self: Any) -> Any:
     return array.view().flags if isinstance(array, np.ndarray) else array.flags
 
 
-def _strides(self: Any) -> tuple[int, ...]:
+def _strides(self: Tensor) -> tuple[int, ...]:
     """The number of bytes between neighbours along each axis; `stride()` counts elements.
 
     >>> import pullback

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -19,6 +19,15 @@ from .._tape.views import check_writable
 from . import sharing
 from .creation import from_numpy
 from .tensor import Tensor
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from numpy.typing import DTypeLike
+
+    from .._core.typing import Device, DType, Number, Sizes
+
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -63,18 +72,18 @@ class _Storage:
         """The address of the first element; 0 if there is none."""
         return int(self._row.__array_interface__["data"][0]) if self._row.size else 0
 
-    def tolist(self) -> list[Any]:
+    def tolist(self) -> list[Number]:
         """The elements as a list."""
         return list(self._row.tolist())
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Number]:
         return iter(self.tolist())
 
-    def __setitem__(self, place: Any, value: Any) -> None:
+    def __setitem__(self, place: int | slice, value: _Storage | Number | Sequence[int]) -> None:
         self._row[place] = value._row if isinstance(value, _Storage) else value
 
     @property
-    def device(self) -> Any:
+    def device(self) -> placement.device:
         """The CPU."""
         return placement.CPU
 
@@ -97,12 +106,12 @@ class _Storage:
         """A storage with the same values in new memory."""
         return self._of(self._row.copy())
 
-    def copy_(self, source: Any, non_blocking: bool | None = None) -> Self:
+    def copy_(self, source: _Storage, non_blocking: bool | None = None) -> Self:
         """Copy another storage's elements to this one."""
         self._row[...] = source._row
         return self
 
-    def fill_(self, value: Any) -> Self:
+    def fill_(self, value: Number) -> Self:
         """Set all elements to one value."""
         self._row[...] = value
         return self
@@ -119,12 +128,12 @@ class UntypedStorage(_Storage):
 
     __slots__ = ()
 
-    def __init__(self, content: Any = 0, *, device: Any = None) -> None:
+    def __init__(self, content: int | Sequence[int] = 0, *, device: Device | None = None) -> None:
         placement.accept("UntypedStorage", {"device": device})
         self._row = np.empty(content, np.uint8) if isinstance(content, int) else np.array(content, np.uint8)
 
     @classmethod
-    def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+    def from_file(cls, filename: str | os.PathLike[str], shared: bool = False, nbytes: int = 0) -> UntypedStorage:
         """The bytes of a file, read on access; writes change the file only if `shared` is true."""
         made = cls()
         made._row = np.memmap(filename, np.uint8, "r+" if shared else "c", shape=(nbytes,)) if nbytes else made._row
@@ -134,14 +143,14 @@ class UntypedStorage(_Storage):
         """This storage."""
         return self
 
-    def __getitem__(self, place: Any) -> Any:
+    def __getitem__(self, place: int | slice) -> int | Self:
         if isinstance(place, slice):
             if place.step not in {None, 1}:
                 raise RuntimeError(f"Trying to slice with a step of {place.step}, but only a step of 1 is supported")
             return self._of(self._row[place])
         return int(self._row[place])
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         if copy:
             return self._row.astype(dtype or np.uint8)
         return self._row if dtype is None else self._row.astype(dtype, copy=False)
@@ -161,12 +170,12 @@ class TypedStorage(_Storage):
     __slots__ = ()
 
     def __init__(
-        self, *, wrap_storage: UntypedStorage, dtype: Any, device: Any = None, _internal: bool = False
+        self, *, wrap_storage: UntypedStorage, dtype: DType, device: Device | None = None, _internal: bool = False
     ) -> None:
         self._row = wrap_storage._row.view(dtypes.as_dtype(dtype).numpy)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> dtypes.dtype:
         """The dtype of the elements."""
         return dtypes.from_numpy(self._row.dtype)
 
@@ -174,7 +183,7 @@ class TypedStorage(_Storage):
         """The same memory as bytes."""
         return _bytes(self._row)
 
-    def __getitem__(self, place: Any) -> Any:
+    def __getitem__(self, place: int | slice) -> Number:
         if isinstance(place, slice):
             raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
         return self._row[place].item()
@@ -211,7 +220,7 @@ def storage(self: Tensor) -> TypedStorage:
     return TypedStorage(wrap_storage=untyped_storage(self), dtype=self.dtype)
 
 
-def is_storage(obj: Any) -> bool:
+def is_storage(obj: object) -> bool:
     """True if an object is a storage.
 
     >>> import pullback
@@ -225,7 +234,13 @@ def _typed(tensor: Tensor) -> str:
     return str(tensor._type_name).lower()
 
 
-def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Tensor:
+def set_(
+    self: Tensor,
+    source: UntypedStorage | TypedStorage | Tensor | None = None,
+    storage_offset: int = 0,
+    size: Sizes | None = None,
+    stride: Sizes | None = None,
+) -> Tensor:
     """Make the tensor use the memory of another tensor or a storage, from an element on; without a source, no memory.
 
     Raises
@@ -243,19 +258,21 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
     check_writable(self, "set_")
     if isinstance(source, _Storage):
         row = source._row.view(self._dtype) if isinstance(source, UntypedStorage) else source._row
-        source = from_numpy(row)
+        found = from_numpy(row)
         size = (len(row) - storage_offset,) if size is None else size
     elif source is None:
-        source = self.new_empty(0)
-    elif not isinstance(source, Tensor):
+        found = self.new_empty(0)
+    elif isinstance(source, Tensor):
+        found = source
+    else:
         raise no_tensor("set_", "source", 1, source)
-    if source._dtype != self._dtype:
+    if found._dtype != self._dtype:
         raise RuntimeError(
-            f"Could not set tensor of type {_typed(source)} to a tensor of type {_typed(self)}: convert it first"
+            f"Could not set tensor of type {_typed(found)} to a tensor of type {_typed(self)}: convert it first"
         )
     if size is not None:
         sizes = parse_sizes((size,))
         dense = [math.prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
-        source = source.as_strided(sizes, dense if stride is None else stride, storage_offset)
-    self.data = source.detach()
+        found = found.as_strided(sizes, dense if stride is None else stride, storage_offset)
+    self.data = found.detach()
     return self

@@ -3,18 +3,22 @@
 They have the methods of the class, and so have the results of operations on them, as in torch.
 """
 
-from typing import Any
+from __future__ import annotations
 
-from .attributes import DIFFERENTIABLE
+from typing import Any, TypeVar
+
+from .flags import DIFFERENTIABLE
 from .tensor import Tensor
 
+Derived = TypeVar("Derived", bound=Tensor)
 
-def _checked(name: str, cls: Any) -> None:
+
+def _checked(name: str, cls: object) -> None:
     if not (isinstance(cls, type) and issubclass(cls, Tensor)):
         raise TypeError(f"{name}(): expected a subclass of Tensor, got {cls!r}")
 
 
-def as_subclass(self: Tensor, cls: Any) -> Any:
+def as_subclass(self: Tensor, cls: type[Derived]) -> Derived:
     """The tensor as an instance of a class derived from Tensor, with the same memory and history.
 
     Raises
@@ -35,10 +39,10 @@ def as_subclass(self: Tensor, cls: Any) -> Any:
     return made
 
 
-def _make_subclass(cls: Any, data: Tensor, require_grad: bool = False) -> Any:
+def _make_subclass(cls: type[Derived], data: Tensor, require_grad: bool = False) -> Derived:
     """A leaf of a class derived from Tensor, with a tensor's memory; called as `Tensor._make_subclass(cls, data)`."""
     _checked("_make_subclass", cls)
-    made = data.detach()
+    made: Any = data.detach()
     if require_grad and made._dtype.kind not in "fc":
         raise RuntimeError(f"Only {DIFFERENTIABLE}: this is a {made.dtype} tensor")
     made.__class__ = cls

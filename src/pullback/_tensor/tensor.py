@@ -9,7 +9,7 @@ import _thread
 import functools
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -30,20 +30,18 @@ from .._tape.node import AccumulateGrad, Node, new
 from .._tape.recording import Tape, heirs
 from .._tape.shortcuts import Form
 from .._tape.views import stepped, write
-from ..vocabulary import (
-    arithmetic,
-    fills,
-    in_both_spellings,
-    indexing,
-    numpy_protocol,
-    products,
-    shapes,
-    taking_numbers,
-)
+from ..vocabulary import arithmetic, fills, indexing, numpy_protocol, products, shapes
 from ..vocabulary.promotion import cast
 from . import surface
 from .attributes import Autograd
 from .nested import is_nested, read, sizes_of_old
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from .._core.primitives import Function
+    from .._core.typing import Array, Converted, Device, DType, MemoryFormat, Number, Sizes, TensorLike, Value
+
 
 ndarray = np.ndarray
 HELD = Carrier, BFloatArray
@@ -52,7 +50,7 @@ HELD = Carrier, BFloatArray
 class Eager(Tape):
     """The default tape, on which every program is recorded."""
 
-    def wrap(self, value: Any, node: Node | None) -> Tensor:
+    def wrap(self, value: Value, node: Node | None) -> Tensor:
         """A tensor around an array."""
         tensor: Tensor = new(Tensor)
         if KNOWN:
@@ -87,8 +85,8 @@ def inherited(result: Any, subclasses: Collection[type]) -> Any:
     return result
 
 
-def _inherit(args: Sequence[Any], result: Any) -> None:
-    subclasses = {arg._subclass for arg in args if isinstance(arg, Carrier)} - {None}
+def _inherit(args: Sequence[Value], result: Any) -> None:
+    subclasses = {arg._subclass for arg in args if isinstance(arg, Carrier) and arg._subclass is not None}
     if subclasses and not alone.count:
         inherited(result, subclasses)
 
@@ -105,7 +103,7 @@ class Conversions(Autograd):
 
     __slots__ = ()
 
-    def numpy(self, *, force: bool = False) -> Any:
+    def numpy(self, *, force: bool = False) -> Array:
         """The tensor's NumPy array, which shares its memory.
 
         A tensor that requires grad has one only with `force`, or where nothing is recorded, as inside `no_grad`.
@@ -123,7 +121,7 @@ class Conversions(Autograd):
         storage_of(self)  # from here on others may see the memory: it is written in place, never replaced
         return self._array.view(ndarray)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: DType | None = None, copy: bool | None = None) -> Array:
         array = self.numpy()
         if dtype is not None and array.dtype != dtype:
             if copy is False:
@@ -131,12 +129,12 @@ class Conversions(Autograd):
             return array.astype(dtype)
         return array.copy() if copy else array
 
-    def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType:
         if api_version is not None and api_version not in VERSIONS:
             raise ValueError(f"there is no array API {api_version!r} here: the versions are {', '.join(VERSIONS)}")
         return provider("array namespace")
 
-    def to_device(self, device: Any, /, *, stream: None = None) -> Any:
+    def to_device(self, device: Device, /, *, stream: None = None) -> Self:
         """This tensor, which is on the CPU already; other devices raise RuntimeError.
 
         >>> import pullback
@@ -150,15 +148,20 @@ class Conversions(Autograd):
         return self
 
     def __dlpack__(
-        self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
     ) -> Any:
         if self._node is not None:
             raise errors.tracked_numpy(self, "__dlpack__()")
-        options = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
+        options: dict[str, Any] = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
         return self.numpy().__dlpack__(**{key: value for key, value in options.items() if value is not None})
 
     def __buffer__(self, flags: int) -> memoryview:
-        return memoryview(self.__array__())
+        return self.__array__().data
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
@@ -187,7 +190,7 @@ class Conversions(Autograd):
         escape("tolist", self, "tolist()")
         return self._array.tolist()
 
-    def _scalar(self, convert: Callable[[Any], Any]) -> Any:
+    def _scalar(self, convert: type[Converted]) -> Converted:
         if self._followed:
             if (function := function_of(sys._getframe(2))) is not None:
                 raise errors.tracked_number(function, self)
@@ -214,13 +217,13 @@ class Conversions(Autograd):
         return convert(number)
 
     def __float__(self) -> float:
-        return float(self._scalar(float))
+        return self._scalar(float)
 
     def __int__(self) -> int:
-        return int(self._scalar(int))
+        return self._scalar(int)
 
     def __complex__(self) -> complex:
-        return complex(self._scalar(complex))
+        return self._scalar(complex)
 
     def __index__(self) -> int:
         if self._dtype.kind not in "biu" or self.numel() != 1:
@@ -242,7 +245,7 @@ class Conversions(Autograd):
             raise TypeError("len() of a 0-d tensor: it is one number, of shape (); x.numel() is 1")
         return self.shape[0]
 
-    def __contains__(self, element: Any) -> bool:
+    def __contains__(self, element: object) -> bool:
         if not isinstance(element, OPERANDS):
             raise RuntimeError(
                 f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
@@ -272,13 +275,13 @@ class Conversions(Autograd):
             format((self if array is None else array).item(), spec) if self.ndim == 0 else object.__format__(self, spec)
         )
 
-    def __copy__(self) -> Any:
+    def __copy__(self) -> Self:
         if self.is_leaf and not self.level:
             return self._copied_to(self.detach(), self._given_attributes())
         vars(copied := self.clone()).update(self._given_attributes())
         return copied
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
         if not self.is_leaf and self.grad_fn is not None:
             raise RuntimeError(
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment: "
@@ -292,11 +295,11 @@ class Conversions(Autograd):
         """The attributes that the program has given to this tensor."""
         return {name: value for name, value in vars(self).items() if name[0] != "_" and name not in self._held}
 
-    def _copied(self) -> Any:
+    def _copied(self) -> Self:
         """A leaf with a copy of this tensor's values, and its class, requires_grad flag and gradient."""
         return self._copied_to(self.interpreter.wrap(self._array.copy(order="K"), None), {})
 
-    def _copied_to(self, copied: Any, marks: dict[str, Any]) -> Any:
+    def _copied_to(self, copied: Self, marks: dict[str, Any]) -> Any:
         copied.__class__ = type(self)
         vars(copied).update(marks)
         if self.is_leaf and self.requires_grad:
@@ -309,13 +312,15 @@ class Conversions(Autograd):
             copied.grad = grad._copied()
         return copied
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Callable[..., Tensor], tuple[Any, ...], dict[str, Any] | None]:
         if not self.is_leaf:
             escape("detach", self, "pickling")
         kind = self._role or (None if type(self) is Tensor else type(self))
         return rebuild, (self._array, self.requires_grad, kind), self._given_attributes() or None
 
-    def to(self, *args: Any, dtype: Any = None, copy: bool = False, **options: Any) -> Any:
+    def to(
+        self, *args: DType | Tensor | Device | None, dtype: DType | None = None, copy: bool = False, **options: object
+    ) -> Self:
         """This tensor converted to another dtype (or to another tensor's dtype); itself if nothing changes.
 
         A device may be given, and must be 'cpu'. `non_blocking` and `copy` may follow the dtype or device.
@@ -325,7 +330,7 @@ class Conversions(Autograd):
         tensor([1., 2.], dtype=pullback.float64)
         """
         flags = [value for value in args if isinstance(value, bool)]
-        named = [options.pop(name, None) for name in ("device", "other")]
+        named: list[Any] = [options.pop(name, None) for name in ("device", "other")]
         for value in (*args, *named):
             if isinstance(value, Carrier):
                 dtype = value.dtype
@@ -340,7 +345,7 @@ class Conversions(Autograd):
             return converted.contiguous()
         return ops.clone(converted) if (copy or flags[1:] == [True]) and converted is self else converted
 
-    def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
+    def type(self, dtype: DType | type[Tensor] | None = None, non_blocking: bool = False) -> Any:
         """The name of this tensor's type, or the tensor converted to another dtype or old tensor type.
 
         `Tensor` itself represents the default dtype.
@@ -353,7 +358,7 @@ class Conversions(Autograd):
             return dtypes.qualified(f"{self._type_name}Tensor")
         return self.to(dtypes.get_default_dtype() if dtype is Tensor else dtypes.of_tensor_type(dtype))
 
-    def type_as(self, other: Any) -> Any:
+    def type_as(self, other: Tensor) -> Self:
         """This tensor in the dtype of another.
 
         >>> import pullback
@@ -362,7 +367,7 @@ class Conversions(Autograd):
         """
         return self.to(other)
 
-    def cpu(self) -> Any:
+    def cpu(self) -> Self:
         """This tensor, which is on the CPU already.
 
         >>> import pullback
@@ -372,7 +377,7 @@ class Conversions(Autograd):
         """
         return self
 
-    def contiguous(self, memory_format: Any = None) -> Any:
+    def contiguous(self, memory_format: MemoryFormat | None = None) -> Self:
         """This tensor, or a contiguous copy of it.
 
         >>> import pullback
@@ -383,7 +388,7 @@ class Conversions(Autograd):
         return self if self.is_contiguous() else ops.clone(self, order="C")
 
 
-def rebuild(array: Any, requires_grad: bool, kind: Any = None) -> Tensor:
+def rebuild(array: Value, requires_grad: bool, kind: Any = None) -> Tensor:
     """A leaf rebuilt from its pickled form; `kind` is its role as a parameter, or its class if that is a subclass."""
     tensor: Tensor = Tensor.interpreter.wrap(array, None)
     tensor.requires_grad = requires_grad
@@ -394,20 +399,20 @@ def rebuild(array: Any, requires_grad: bool, kind: Any = None) -> Tensor:
     return tensor
 
 
-def in_place(general: Callable[..., Any]) -> Callable[..., Any]:
+def in_place(general: Function) -> Callable[..., Tensor]:
     """The in-place form of an operation: its result is written to the first operand."""
 
-    def method(self: Any, *args: Any, **options: Any) -> Any:
+    def method(self: Tensor, *args: Any, **options: Any) -> Any:
         result = stepped(self, args, general(self, *args, **options), general.__name__)
         return result if result is NotImplemented else write(self, result, f"{general.__name__}_")
 
     return named(f"{general.__name__}_", method, vocabulary.in_place_text(general))
 
 
-def operator(general: Callable[[Any, Any], Any], *, swapped: bool = False) -> Callable[[Any, Any], Any]:
+def operator(general: Callable[[Any, Any], Tensor], *, swapped: bool = False) -> Callable[[Tensor, Any], Tensor]:
     """A binary operator: operands of unknown types are left to their own methods; `swapped` for `number - tensor`."""
 
-    def method(self: Any, other: Any) -> Any:
+    def method(self: Tensor, other: TensorLike) -> Tensor:
         if not isinstance(other, OPERANDS):
             return NotImplemented
         return general(other, self) if swapped else general(self, other)
@@ -438,7 +443,7 @@ class Tensor(Conversions):
     _bequeaths = True
     """Whether what is computed from tensors of a derived class has that class."""
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         if cls._bequeaths:
             disabled = getattr(getattr(cls, "__torch_function__", None), "__name__", "") == DISABLED
@@ -455,7 +460,7 @@ class Tensor(Conversions):
     def __reversed__(self) -> Tensor:
         return shapes.flip(self, 0) if self.ndim else self
 
-    def __new__(cls, *data: Any, size: Any = None, **placement: Any) -> Any:
+    def __new__(cls, *data: object, size: Sizes | None = None, **placement: object) -> Self:
         """A tensor of the default dtype from nested lists, an array or a tensor; or uninitialised, of given sizes."""
         _placement.accept("tensor", placement)
         dtype = dtypes.default_numpy()
@@ -487,8 +492,8 @@ class Tensor(Conversions):
     __and__ = __rand__ = operator(arithmetic.bitwise_and)
     __or__ = __ror__ = operator(arithmetic.bitwise_or)
     __xor__ = __rxor__ = operator(arithmetic.bitwise_xor)
-    __eq__ = operator(arithmetic.eq)
-    __ne__ = operator(arithmetic.ne)
+    __eq__: Callable[[Any, object], Any] = operator(arithmetic.eq)
+    __ne__: Callable[[Any, object], Any] = operator(arithmetic.ne)
     __lt__ = operator(arithmetic.lt)
     __le__ = operator(arithmetic.le)
     __gt__ = operator(arithmetic.gt)
@@ -496,7 +501,7 @@ class Tensor(Conversions):
     __neg__ = arithmetic.neg
     __abs__ = arithmetic.abs
 
-    def __invert__(self) -> Any:
+    def __invert__(self) -> Tensor:
         if self._dtype.kind in "fc":
             raise TypeError(
                 "~ (operator.invert) is only implemented on integer and Boolean-type tensors: compare first, as ~(x > 0)"
@@ -523,20 +528,20 @@ class Tensor(Conversions):
     __ilshift__ = in_place(__lshift__)
     __irshift__ = in_place(__rshift__)
 
-    def __round__(self, ndigits: int = 0) -> Any:
+    def __round__(self, ndigits: int = 0) -> Tensor:
         return vocabulary.load("vocabulary.rounding", "round")(self, decimals=ndigits)
 
-    def __divmod__(self, other: Any) -> Any:
+    def __divmod__(self, other: object) -> tuple[Tensor, Tensor]:
         return NotImplemented if not isinstance(other, OPERANDS) else (self // other, self % other)
 
-    def __rdivmod__(self, other: Any) -> Any:
-        return NotImplemented if not isinstance(other, OPERANDS) else (other // self, other % self)
+    def __rdivmod__(self, other: object) -> tuple[Tensor, Tensor]:
+        return NotImplemented if not isinstance(other, OPERANDS) else (self.__rfloordiv__(other), self.__rmod__(other))
 
-    def __pos__(self) -> Any:
+    def __pos__(self) -> Tensor:
         return vocabulary.load("vocabulary.functions", "positive")(self)
 
     @property
-    def real(self) -> Any:
+    def real(self) -> Tensor:
         """The real part, as a view; assigning writes to it.
 
         >>> import pullback
@@ -548,11 +553,11 @@ class Tensor(Conversions):
         return vocabulary.load("vocabulary.complexes", "real")(self)
 
     @real.setter
-    def real(self, value: Any) -> None:
+    def real(self, value: TensorLike) -> None:
         self.real[...] = value.real if isinstance(value, Carrier) else value
 
     @property
-    def imag(self) -> Any:
+    def imag(self) -> Tensor:
         """The imaginary part of a complex tensor, as a view; assigning writes to it. That of a real one is zero, as in NumPy.
 
         >>> import pullback
@@ -567,12 +572,12 @@ class Tensor(Conversions):
         return zeros
 
     @imag.setter
-    def imag(self, value: Any) -> None:
+    def imag(self, value: TensorLike) -> None:
         if self._dtype.kind != "c":
             raise RuntimeError(f"imag is not implemented for tensors with non-complex dtypes: this one is {self.dtype}")
         self.imag[...] = value.real if isinstance(value, Carrier) else value
 
-    def where(self, condition: Any, other: Any) -> Any:
+    def where(self, condition: Tensor, other: TensorLike) -> Tensor:
         """This tensor where the condition holds, other elsewhere.
 
         >>> import pullback
@@ -585,7 +590,7 @@ class Tensor(Conversions):
     mT = property(shapes.matrix_transpose, doc="The last two axes exchanged.")  # noqa: N815  # torch's name
 
     @fills
-    def zero_(self) -> Any:
+    def zero_(self) -> Tensor:
         """Set all elements to zero, in place.
 
         >>> import pullback
@@ -595,7 +600,7 @@ class Tensor(Conversions):
         return write(self, ops.zeros_like(self), "zero_")
 
     @fills
-    def fill_(self, value: Any) -> Any:
+    def fill_(self, value: Number | Tensor) -> Tensor:
         """Set all elements to one value, a number or a 0-d tensor, in place.
 
         >>> import pullback
@@ -612,7 +617,7 @@ class Tensor(Conversions):
             )
         return write(self, ops.fill(self, cast(value, self._dtype)), "fill_")
 
-    def copy_(self, other: Any, non_blocking: bool = False) -> Any:
+    def copy_(self, other: Tensor | Array, non_blocking: bool = False) -> Tensor:
         """Copy the elements of another tensor or array to this one, broadcast and converted, in place.
 
         >>> import pullback
@@ -628,13 +633,13 @@ class Tensor(Conversions):
 
 
 @functools.cache
-def method(module: str, defined: str) -> Callable[..., Any]:
+def method(module: str, defined: str) -> Function:
     """The method for a function of the vocabulary, with torch's and NumPy's parameter names, and its fast path."""
-    general = taking_numbers(in_both_spellings(vocabulary.load(module, defined)))
+    general = vocabulary.taking_numbers(vocabulary.in_both_spellings(vocabulary.load(module, defined)))
     return shortcuts.short(Tensor, general)
 
 
-def written_method(place: surface.Place) -> Callable[..., Any]:
+def written_method(place: surface.Place) -> Function:
     """The in-place method for a function of the vocabulary."""
     written = in_place(method(place.module, place.defined))
     if place.defined in writes.COMPUTED:
@@ -647,10 +652,10 @@ class Later:
 
     __slots__ = ("name", "load")
 
-    def __init__(self, name: str, load: Callable[[], Any]) -> None:
+    def __init__(self, name: str, load: Callable[[], Function]) -> None:
         self.name, self.load = name, functools.cache(load)
 
-    def __get__(self, tensor: Any, owner: type) -> Any:
+    def __get__(self, tensor: Tensor | None, owner: type) -> Any:
         setattr(Tensor, self.name, self.load())
         return getattr(owner if tensor is None else tensor, self.name)
 
@@ -676,7 +681,7 @@ HOT = {
     "__lt__": ops.less, "__le__": ops.less_equal, "__gt__": ops.greater, "__ge__": ops.greater_equal,
 }  # fmt: skip
 WHOLE = {"sum": ops.sum, "mean": ops.mean, "max": ops.largest, "min": ops.smallest}
-SHORT_WAYS: dict[Callable[..., Any], dict[str, Primitive]] = {
+SHORT_WAYS: dict[Function, dict[str, Primitive]] = {
     shortcuts.method: HOT,
     functools.partial(shortcuts.method, form=Form(numbers=True)): {"__rsub__": ops.rsub},
     functools.partial(shortcuts.method, form=Form(number="exponent")): dict.fromkeys(("__pow__", "pow"), ops.power),

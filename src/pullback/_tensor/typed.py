@@ -1,6 +1,8 @@
 """torch's old tensor types, one for each dtype: constructors that `isinstance` and `Tensor.type` recognise."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from .._core import dtypes
 from .._core.placement import accept
@@ -9,13 +11,16 @@ from .creation import as_array, empty, made
 from .nested import sizes_of_old
 from .tensor import Tensor
 
+if TYPE_CHECKING:
+    from .._core.typing import Sizes
+
 
 class TensorType(type):
     """The metaclass of the old tensor types: each type has a dtype, and the tensors of that dtype are its instances."""
 
     dtype: dtypes.dtype
 
-    def __call__(cls, *data: Any, size: Any = None, **placement: Any) -> Any:
+    def __call__(cls, *data: object, size: Sizes | None = None, **placement: object) -> Tensor:
         """A tensor from nested lists, an array or a tensor, or an uninitialised one of given sizes."""
         accept("tensor", placement)
         sizes = sizes_of_old(data, size)
@@ -23,7 +28,7 @@ class TensorType(type):
             return made(as_array(concrete(data[0], "tensor"), cls.dtype), False)
         return empty(sizes, dtype=cls.dtype)
 
-    def __instancecheck__(cls, instance: Any) -> bool:
+    def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, Tensor) and instance.dtype == cls.dtype
 
 

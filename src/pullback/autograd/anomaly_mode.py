@@ -26,14 +26,14 @@ from .._core.primitives import Primitive
 from .._core.sites import Site, caller, describe
 from .._tape.diagnosis import Cause, cause, made_at, number, origin_of
 from .._tape.faults import begins, fault, kind_of
-from .._tape.ledger import Array, Ledger, arrays, finite, first
+from .._tape.ledger import Ledger, arrays, finite, first
 from .._tape.node import Node
 from .._tape.observers import Observer, passing, pieces
 from .._tape.walk import Pass
 
 if TYPE_CHECKING:
     from .._core.modes import Mode
-    from .._core.typing import Tensor
+    from .._core.typing import Array, Tensor, Value
 
 POLICIES: dict[str, Callable[[Array], Array]] = {
     "nan": np.isnan,
@@ -219,7 +219,7 @@ class Anomalies(Observer):
 
     # 2. Backward
 
-    def begins(self, walker: Pass, order: list[Node], roots: Sequence[tuple[Node, Array]], needed: Any) -> Walk:
+    def begins(self, walker: Pass, order: list[Node], roots: Sequence[tuple[Node, Value]], needed: Any) -> Walk:
         """Check the roots now, and the final gradients after the pass."""
         walk = walker.walk if self.before is None else self.before.begins(walker, order, roots, needed)
         if not self.check_nan:
@@ -399,7 +399,7 @@ class detect_anomaly(ModeBlock):
         check_nan, policy = self._options
         return type(self)(check_nan, policy=policy)
 
-    def _left(self, error: BaseException | type[BaseException] | None) -> None:
+    def _left(self, error: object) -> None:
         observer = self._observers.pop()
         if error is None:
             observer.settle()

@@ -14,7 +14,7 @@ from .. import ops
 from .._core.errors import kind
 from .._core.modes import dual
 from .._core.package import package
-from .._core.primitives import Primitive
+from .._core.primitives import Carrier, Primitive
 from .._tape import backward as _backward
 from .._tape.views import steps
 from ..func.forward import DualTensor, Forward
@@ -51,7 +51,7 @@ def settle(tensor: Tensor) -> None:
     base = tensor if tensor._base is None else tensor._base
     for each in (base, *(base._storage.tensors() if base._storage is not None else ())):
         if type(each) is _Dual and (each is base or each._base is base):
-            primal = tensor_of(each._array).clone() if each is base else ops.replay(base, path=steps(each._path))
+            primal: Any = tensor_of(each._array).clone() if each is base else ops.replay(base, path=steps(each._path))
             each.__class__ = type(primal)
             each._array, each._node, each._cell = primal._array, primal._node, None
             for name in _Dual._held:
@@ -95,7 +95,7 @@ class _Level(Forward):
         moved: list[Tensor | None] = [None] * len(targets)
         for y, g in zip(outputs, cotangents, strict=True):
             for of, by in ((self.tangent(y), g), (self.unbox(y), self.tangent(g))):
-                if of is None or of._node is None or (by is None and of is not self.tangent(y)):
+                if not isinstance(of, Carrier) or of._node is None or (by is None and of is not self.tangent(y)):
                     continue
                 start = None if by is None else self.unbox(by)
                 parts = _backward.grad([of], targets, [start], **{**options, "allow_unused": True})

@@ -93,7 +93,8 @@ def increment_version(tensor: Carrier | Sequence[Carrier]) -> None:
     >>> t._version
     1
     """
-    for each in tensor if isinstance(tensor, (list, tuple)) else [tensor]:
+    tensors: Sequence[Any] = tensor if isinstance(tensor, (list, tuple)) else [tensor]
+    for each in tensors:
         written(each)
         protect(each, _Overwritten())
 

@@ -295,6 +295,7 @@ class Loop:
             edges = (None, *self.outside)
             made = self.tape.record(_LOOP, (self,), edges, arrays, {"given": given}, conjugated=False)
             for i, result in zip(places, made, strict=True):
+                assert result.grad_fn is not None
                 hooks_of(result.grad_fn)  # its steps are the user's code
                 results[i] = alias(taken.leaves[i], result)
         return unflatten(self.structure, results)

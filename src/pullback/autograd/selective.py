@@ -109,7 +109,7 @@ class Again(ModeBlock):
                 return operation.finished(operation.beneath())
             out = operation.finished(_each(_array, kept))
             cells = kept if type(kept) is tuple else (kept,)
-            for piece, cell in zip(out if type(out) is tuple else (out,), cells, strict=True):
+            for piece, cell in zip(out if isinstance(out, tuple) else (out,), cells, strict=True):
                 piece._cell = cell  # so later writes do not change the saved value
             return out
 

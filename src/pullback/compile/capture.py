@@ -427,7 +427,7 @@ class CapturedRun:
         used = program.uses()
         kept = [i for i, value in enumerate(program.inputs) if value in used or i in written]
         record.places = [record.places[i] for i in kept]
-        record.program = program.with_(
+        record.program = program.changed(
             inputs=tuple(program.inputs[i] for i in kept),
             writes=tuple((kept.index(place), value) for place, value in program.writes),
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -33,10 +32,10 @@ from .holders import meaning
 from .layouts import clash, order, overlaps
 from .machinery import Machinery
 from .numbers import Escaped, Root
-from .program import DepartedError, Program, acts
+from .program import DepartedError, Program, has_effect
 from .quick import GIVEN_UP, quick
 from .recorder import CaptureError, RefusedError
-from .records import Argument, Gradient, Place, Rate, Record, Way, signature
+from .records import Record, Way, signature
 from .report import Report
 from .source import write
 from .whole import recorded
@@ -87,25 +86,6 @@ class Prepared:
                 return None  # another thread records, perhaps
             arrays.append(array)
         return arrays
-
-    def names(self, function: Callable[..., Any]) -> list[str]:
-        """What the inputs are called where the function was written."""
-        parameters = list(inspect.signature(function).parameters)
-        return [self._name(place, parameters) for place in self.record.places]
-
-    def _name(self, place: Place, parameters: list[str]) -> str:
-        if isinstance(place, Argument):
-            return parameters[place.number] if place.number < len(parameters) else "x"
-        if isinstance(place, Gradient):
-            return f"{self._name(place.of, parameters)}_grad"
-        if isinstance(place, Rate):
-            return "lr"
-        tensor = place.tensor(())
-        for holder in self.record.state.holders:
-            for key, value in holder.named():
-                if value is tensor:
-                    return key
-        return "state"
 
     def clashes(self, leaves: Sequence[Any], arrays: list[Any]) -> bool:
         """Whether memory that is written cannot be, or is that of another input: then the function runs as it is."""
@@ -165,7 +145,7 @@ class Prepared:
         """The gradients with a history of their own: of the function itself, if a second run of it does the same again."""
         record, way = self.record, self.record.way
         assert way is not None
-        steady = not (record.program.writes or record.effects or any(map(acts, record.program.equations)))
+        steady = not (record.program.writes or record.effects or any(map(has_effect, record.program.equations)))
         if not steady or not record.state.same() or versions != [*map(version, self._tensors(leaves))]:
             return None
         with FieldBlock(grad=True):
@@ -403,6 +383,13 @@ class Compiled:
                 self._constant[key] = constant
                 return made
 
+    def recorded(self, leaves: list[Any], structure: Any) -> tuple[Record | None, str]:
+        """A record of a call, which is taken back and not kept; or None, and why there is none."""
+        give_way()
+        with swapping, exchanging:
+            _, record, reason = self._made(None, leaves, structure)
+        return record, reason
+
     def on(self, engine: Any) -> Any:
         """The function on another library's arrays: its programs in the functions of that library.
 
@@ -440,7 +427,7 @@ class Compiled:
     def source(self) -> str:
         """The program as a function of NumPy calls that needs nothing else, with the lines it came from as comments."""
         prepared = self._newest()
-        return write(prepared.machinery.program, self.function.__name__, prepared.names(self.function)).text
+        return write(prepared.machinery.program, self.function.__name__, prepared.record.names(self.function)).text
 
     @property
     def llvm(self) -> str:

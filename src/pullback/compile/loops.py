@@ -448,7 +448,7 @@ def _branch_way(bodies: list[RecordedBody], nodes: list[Any], count: int) -> Any
         outputs = [_or_zero(body.gradients[i], body.given[i], constants) for i in reached]
         outputs += [_or_zero(at_nodes.get(node), _at(bodies, node), constants) for node in nodes]
         equations = [*body.forward, *body.backward]
-        programs.append(_alone(body, bodies, equations, cotangents, outputs).with_(constants=constants))
+        programs.append(_alone(body, bodies, equations, cotangents, outputs).changed(constants=constants))
 
     def back(g: Any, arrays: Any) -> list[Any]:
         given = arrays[: len(arrays) - len(nodes)] if nodes else arrays

@@ -81,7 +81,7 @@ def _decided(program: Program) -> Program:
     left = [
         (value, expected) for value, expected in program.guards if value not in known or known[value].item() != expected
     ]
-    return program.with_(guards=tuple(left))
+    return program.changed(guards=tuple(left))
 
 
 def _with_numpy(program: Program) -> Execute:

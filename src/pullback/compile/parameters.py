@@ -57,11 +57,15 @@ def _std(x: Any, *, axis: Any, correction: Any, keepdims: bool) -> Any:
     return ops.std(x, axis=axis, correction=0, keepdims=keepdims) * _corrected(x, axis, correction) ** 0.5
 
 
+def _leaky_relu(x: Any, *, slope: Any) -> Any:
+    return ops.prelu(x, _operand(slope, x))
+
+
 INFINITE = float("inf")
 COMPOSED: dict[str, Callable[..., Any]] = {
     "power": lambda x, *, exponent: power(x, _operand(exponent, x)),
     "exponential": lambda x, *, base: power(_operand(base, x), x),
-    "leaky_relu": lambda x, *, slope: ops.prelu(x, _operand(slope, x)),
+    "leaky_relu": _leaky_relu,
     "hardtanh": lambda x, *, lower, upper: where(x <= lower, lower, where(x >= upper, upper, x)),
     "hardshrink": lambda x, *, bound: where(ops.abs(x) <= bound, 0.0, x),
     "softshrink": lambda x, *, bound: x - where(x > bound, bound, where(x < -bound, -bound, x)),

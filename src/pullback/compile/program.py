@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core import xp as _xp
 from .._core.modes import quiet
 from .._core.sites import Site
 
@@ -20,6 +21,10 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 LOOPS = {"scan_loop", "branch", "repeat_loop"}
 """Operations whose metadata hold programs: the bodies of loops, the sides of a branch."""
+
+
+ARRAY = _xp.array
+"""What stands for the next of an equation's arrays in the `spec` of an index, between slices and integers."""
 
 
 class Value:
@@ -118,7 +123,7 @@ class Program:
     def __repr__(self) -> str:
         return f"<program of {len(self.equations)} equations>"
 
-    def with_(self, **changes: Any) -> Program:
+    def changed(self, **changes: Any) -> Program:
         """The program with some parts exchanged."""
         return replace(self, **changes)
 
@@ -217,17 +222,17 @@ def check(program: Program) -> Program:
     return program
 
 
-def acts(equation: Equation) -> bool:
+def has_effect(equation: Equation) -> bool:
     """Whether an equation has an effect, or a part of one has: it is needed though its results are not."""
     primitive = equation.primitive
     if primitive.name in LOOPS:
-        return any(acts(part) for body in bodies(equation.params) for part in body.equations)
+        return any(has_effect(part) for body in bodies(equation.params) for part in body.equations)
     return bool(primitive.kind == "effect")
 
 
 def effectful(equation: Equation) -> bool:
     """Whether an equal equation may give something else: it has an effect, or its numbers are drawn at random."""
-    return acts(equation) or equation.primitive.name == "drawn"
+    return has_effect(equation) or equation.primitive.name == "drawn"
 
 
 class DepartedError(Exception):

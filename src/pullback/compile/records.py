@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -198,3 +199,22 @@ class Record:
     def meets(self, leaves: Sequence[Any]) -> list[int]:
         """Which arguments are tensors that the function reaches by itself, too."""
         return [id(leaf) if id(leaf) in self.reached else 0 for leaf in leaves]
+
+    def names(self, function: Callable[..., Any]) -> list[str]:
+        """What the inputs are called where the function was written."""
+        parameters = list(inspect.signature(function).parameters)
+        return [self._name(place, parameters) for place in self.places]
+
+    def _name(self, place: Place, parameters: list[str]) -> str:
+        if isinstance(place, Argument):
+            return parameters[place.number] if place.number < len(parameters) else "x"
+        if isinstance(place, Gradient):
+            return f"{self._name(place.of, parameters)}_grad"
+        if isinstance(place, Rate):
+            return "lr"
+        tensor = place.tensor(())
+        for holder in self.state.holders:
+            for key, value in holder.named():
+                if value is tensor:
+                    return key
+        return "state"

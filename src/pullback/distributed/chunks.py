@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core.primitives import Carrier
-from .._core.trees import unflatten
-from .._numerics.random import Generator
+from .. import Generator, Tensor
+from ..utils.trees import unflatten
 from .engines import Work, engine as _engine
 from .work import Shipped
 
 if TYPE_CHECKING:
     from .._core.primitives import Function
-    from .._core.typing import Array, Tensor
+    from .._core.typing import Array
     from .partitions import Executor
 
 
@@ -60,7 +59,7 @@ def chunked(
     >>> chunked(pullback.vmap(lambda x: x**2), np.arange(5.0), chunks=2)
     array([ 0.,  1.,  4.,  9., 16.])
     """
-    whole = [np.asarray(each.detach().numpy() if isinstance(each, Carrier) else each) for each in arrays]
+    whole = [np.asarray(each.detach().numpy() if isinstance(each, Tensor) else each) for each in arrays]
     if not whole or len({each.shape[:1] for each in whole}) > 1 or not whole[0].ndim:
         raise ValueError(f"chunked cuts arrays of the same length, but got the shapes {[each.shape for each in whole]}")
     if not 1 <= chunks <= len(whole[0]):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core.primitives import Carrier
+from .. import Tensor
 from .work import Shipped
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def listed(partitions: Partitions) -> list[object]:
         found = _blocks(partitions)
     elif isinstance(partitions, tuple) and any(hasattr(each, "to_delayed") for each in partitions):
         found = _paired(partitions)
-    elif isinstance(partitions, (np.ndarray, Carrier)):
+    elif isinstance(partitions, (np.ndarray, Tensor)):
         raise TypeError("partitions are several: cut the array, as in [(part,) for part in np.array_split(x, 8)]")
     else:
         found = list(partitions)

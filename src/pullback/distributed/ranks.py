@@ -18,17 +18,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from .._core import machine
-from .._core.primitives import Carrier
-from .._core.trees import flatten, unflatten
-from .._tensor.creation import from_numpy
+from .. import Tensor, from_numpy, get_machine_code, set_machine_code
+from ..utils.trees import flatten, unflatten
 from .launching import launched
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from .._core.typing import Array, Number, Tensor
+    from .._core.typing import Array, Number
 
 T = TypeVar("T")
 
@@ -223,8 +221,8 @@ def world() -> Ranks:
             f"{launch.size} processes were started, but mpi4py sees {ranks.size}: it belongs to another MPI than mpiexec"
         )
     if ranks.size > 1:
-        if machine.automatic():
-            machine.set_machine_code("never")
+        if get_machine_code() == "auto":
+            set_machine_code("never")
         ranks.end_together()
     return ranks
 
@@ -259,7 +257,7 @@ def all_reduce(tree: T, operation: str = "sum", *, comm: Any = None) -> T:
     tensor([2., 4.])
     """
     leaves, structure = flatten(tree)
-    if any(isinstance(leaf, Carrier) and leaf.requires_grad for leaf in leaves):
+    if any(isinstance(leaf, Tensor) and leaf.requires_grad for leaf in leaves):
         raise RuntimeError("all_reduce has no derivative: reduce gradients, or give it tensor.detach()")
     places = [place for place, leaf in enumerate(leaves) if leaf is not None]
     ranks = world() if comm is None else Ranks(comm)
@@ -267,11 +265,9 @@ def all_reduce(tree: T, operation: str = "sum", *, comm: Any = None) -> T:
         places, ranks.reduced([_array(leaves[p]) for p in places], operation, "all_reduce"), strict=True
     ):
         kind = type(leaves[place])
-        leaves[place] = (
-            array if kind is np.ndarray else from_numpy(array) if issubclass(kind, Carrier) else array.item()
-        )
+        leaves[place] = array if kind is np.ndarray else from_numpy(array) if issubclass(kind, Tensor) else array.item()
     return unflatten(structure, leaves)
 
 
 def _array(leaf: Tensor | Array | Number) -> Array:
-    return leaf.numpy() if isinstance(leaf, Carrier) else np.asarray(leaf)
+    return leaf.numpy() if isinstance(leaf, Tensor) else np.asarray(leaf)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from .. import tensor
 from .._core.sites import warn
-from .._core.trees import flatten, unflatten
-from .._tensor.creation import tensor
 from ..func.flattening import flatten_problem
+from ..utils.trees import flatten, unflatten
 from .engines import Work, engine as _engine
 from .partitions import listed
 from .work import Part, Shipped

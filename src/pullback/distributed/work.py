@@ -14,19 +14,21 @@ import re
 import sys
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from .. import compile as _compile
-from .._core import machine, sites, tracebacks
-from .._core.primitives import Carrier
-from .._core.trees import flatten, mapped
-from .._numerics import blas
-from .._tensor.creation import from_numpy
+from .. import Tensor, compile as _compile, from_numpy, get_machine_code
+from .._core.machine import repeatable
+from .._core.sites import warn
+from .._core.tracebacks import of_library
+from .._numerics.blas import single
 from ..func import grad, grad_and_value, jvp
+from ..observe import describe, is_internal
 from ..utils.data.collating import default_collate
+from ..utils.trees import flatten, mapped
 
 if TYPE_CHECKING:
     from .._core.primitives import Function
@@ -72,9 +74,12 @@ class PartitionError(RuntimeError):
 
 def _failed(error: Exception, number: int, total: int) -> PartitionError:
     """The error for an exception that a partition's computation has raised, here."""
-    found = [each for each in tracebacks.entries(error.__traceback__) if not tracebacks.of_library(each)]
-    frames = [each for each in found if not sites.internal[each.tb_frame.f_code.co_filename]]
-    site = sites.describe((frames[-1].tb_frame.f_code, frames[-1].tb_lasti)) if frames else ""
+    frames, entry = [], error.__traceback__
+    while entry is not None:
+        if not of_library(entry) and not is_internal(entry.tb_frame.f_code.co_filename):
+            frames.append(entry)
+        entry = entry.tb_next
+    site = describe((frames[-1].tb_frame.f_code, frames[-1].tb_lasti)) if frames else ""
     where = f", in {frames[-1].tb_frame.f_code.co_name}, {site}" if frames else ""
     text = "\n".join(str(error).splitlines()[:LINES])
     message = f"partition {number} of {total} on {_worker()}{where}: {type(error).__name__}: {text}"
@@ -93,8 +98,8 @@ def _worker() -> str:
 def versions() -> dict[str, str]:
     """What workers must have in common for a result to have the same bits on all of them."""
     python, own = platform.python_version().rpartition(".")[0], sys.modules["pullback"].__version__
-    compiling = importlib.import_module("llvmlite").__version__ if machine.installed() else "none"
-    eager = "always" if machine.always() else "never"
+    compiling = importlib.import_module("llvmlite").__version__ if find_spec("llvmlite") else "none"
+    eager = "always" if get_machine_code() == "always" else "never"
     return {"Python": python, "pullback": own, "NumPy": np.__version__, "llvmlite": compiling, "machine code": eager}
 
 
@@ -110,7 +115,8 @@ def _product(loss: Function) -> Function:
     """The function that multiplies the Hessian of a loss by a direction."""
 
     def product(parameters: T, direction: T, *data: object) -> T:
-        return jvp(grad(lambda given: loss(given, *data)), (parameters,), (direction,))[1]
+        gradient = grad(lambda given: loss(given, *data))
+        return jvp(gradient, (parameters,), (direction,))[1]
 
     return product
 
@@ -168,7 +174,7 @@ def _pickled(function: Function) -> bytes:
         raise RuntimeError(f"{name} cannot be sent to workers ({error}): {fix}") from error
     if len(data) > LARGE:
         fix = "which every worker is sent: make them data of partitions, or load them there"
-        sites.warn(f"{name} closes over {len(data) / 1e6:.1f} MB{_largest(function)}, {fix}")
+        warn(f"{name} closes over {len(data) / 1e6:.1f} MB{_largest(function)}, {fix}")
     return data
 
 
@@ -195,10 +201,10 @@ def computed(
     """The result for one partition, as arrays; in float64 and complex128 if it is to be added up."""
     begin = time.perf_counter()
     try:
-        with machine.repeatable(), blas.single():
+        with repeatable(), single():
             arguments = (*given, *_data(partition))
             leaves, structure = flatten(shipped.made()(*mapped(_tensor, arguments)))
-            arrays = [np.array(leaf.detach().numpy() if isinstance(leaf, Carrier) else leaf) for leaf in leaves]
+            arrays = [np.array(leaf.detach().numpy() if isinstance(leaf, Tensor) else leaf) for leaf in leaves]
     except Exception as error:
         raise _failed(error, number, total) from error
     arrays = [each.astype(np.result_type(each.dtype, np.float64)) if summed else each for each in arrays]

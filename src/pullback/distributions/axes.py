@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._core.shapes import Size
+from .. import Size
 from . import constraints
 from .distribution import derived, summed
 from .transforms import Transform

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from .._numerics import random
-from .._tensor.creation import made
+from ..extend import sampled
 from ..special import i0e, i1e
 from . import constraints
 from .constraints import Constraint
@@ -56,7 +55,7 @@ class VonMises(Distribution):
             return np.asarray(found).astype(loc.dtype)
 
         shape = self._extended_shape(sample_shape)
-        return made(random.sampled(draw, tuple(shape), self.loc, self.concentration), False)
+        return sampled(draw, tuple(shape), self.loc, self.concentration)
 
     def _log_prob(self, value: Tensor) -> Tensor:
         scale = i0e(self.concentration).log() + math.log(2 * math.pi)

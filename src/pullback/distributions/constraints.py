@@ -7,11 +7,9 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
-from .._core.bfloat import finfo
-from .._core.values import holds
-from .._tensor.functions import all as all_, isnan, stack as stacked
+from .. import all as all_, cat as joined, finfo, isnan, stack as stacked
+from ..extend import holds
 from ..linalg import cholesky_ex, eigvalsh
-from ..vocabulary.shapes import cat as joined
 
 if TYPE_CHECKING:
     from .._core.typing import Tensor
@@ -423,7 +421,7 @@ class _CorrCholesky(_LowerCholesky):
 
     def check(self, value: Tensor) -> Tensor:
         lengths = value.detach().norm(dim=-1)
-        room = 10 * value.shape[-1] * float(finfo(value._dtype).eps)
+        room = 10 * value.shape[-1] * float(finfo(value.dtype).eps)
         return super().check(value) & all_((lengths - 1).abs() <= room, -1)
 
 
@@ -458,7 +456,7 @@ class _PositiveSemidefinite(_Symmetric):
         if not holds(symmetric):
             return symmetric
         smallest = eigvalsh(value.detach())[..., 0]
-        return smallest >= -value.shape[-1] * float(finfo(value._dtype).eps) * value.detach().abs().amax((-2, -1))
+        return smallest >= -value.shape[-1] * float(finfo(value.dtype).eps) * value.detach().abs().amax((-2, -1))
 
 
 class _PositiveDefinite(_Symmetric):

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, ClassVar
 
-from .._tensor import sampling
-from .._tensor.functions import log1p
-from ..vocabulary.special import erf, erfinv
+from .. import erf, erfinv, log1p, rand, randn
 from . import constraints
 from .constraints import Constraint
 from .distribution import LOG_ROOT_TAU, Distribution, ExponentialFamily, alias, broadcast_all, drawn_evenly
@@ -54,7 +52,7 @@ class Normal(_Scaled, ExponentialFamily):
     """
 
     def _standard(self, shape: Shape) -> Tensor:
-        return sampling.randn(shape, dtype=self.loc.dtype)
+        return randn(shape, dtype=self.loc.dtype)
 
     mean = alias("loc", "The mean.")
 
@@ -204,7 +202,7 @@ class Uniform(Distribution):
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples, as differentiable functions of the parameters."""
-        u = sampling.rand(self._extended_shape(sample_shape), dtype=self.low.dtype)
+        u = rand(self._extended_shape(sample_shape), dtype=self.low.dtype)
         return self.low + u * (self.high - self.low)
 
     def _log_prob(self, value: Tensor) -> Tensor:

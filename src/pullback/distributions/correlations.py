@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._core.bfloat import finfo
-from .._core.shapes import Shape, Size
+from .. import Size, finfo
 from ..nn.functional import pad, softplus
 from . import constraints
 from .transforms import Transform
 
 if TYPE_CHECKING:
+    from .._core.shapes import Shape
     from .._core.typing import Tensor
 
 
@@ -73,7 +73,7 @@ class CorrCholeskyTransform(Transform):
     bijective = True
 
     def _call(self, x: Tensor) -> Tensor:
-        eps = float(finfo(x._dtype).eps)
+        eps = float(finfo(x.dtype).eps)
         partial = vec_to_tril_matrix(x.tanh().clamp(min=eps - 1, max=1 - eps), diag=-1)
         left = (1 - partial**2).sqrt().cumprod(-1)
         diagonal = x.new_ones(partial.shape[-1]).diag_embed()
@@ -82,7 +82,7 @@ class CorrCholeskyTransform(Transform):
     def _inverse(self, y: Tensor) -> Tensor:
         left = pad((1 - (y * y).cumsum(-1))[..., :-1], [1, 0], value=1)
         below = tril_matrix_to_vec(y, diag=-1)
-        room = tril_matrix_to_vec(left, diag=-1).clamp(min=float(finfo(y._dtype).tiny)).sqrt()
+        room = tril_matrix_to_vec(left, diag=-1).clamp(min=float(finfo(y.dtype).tiny)).sqrt()
         partial = below / room
         return (partial.log1p() - (-partial).log1p()) / 2
 

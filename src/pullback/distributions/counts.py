@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from .._core.modes import no_grad, restoring
-from .._numerics import random
-from .._tensor import creation, sampling
+from .. import arange, lgamma, no_grad, poisson
+from ..extend import restoring, sampled
 from ..nn import functional
-from ..vocabulary.special import lgamma
 from . import constraints
 from .constraints import Constraint
 from .discrete import Binomial, OfChoices, _Counted
@@ -63,7 +61,7 @@ class NegativeBinomial(_Counted):
         """Random samples."""
         with no_grad():
             rates = Gamma(self.total_count, (-self.logits).exp(), validate_args=False).sample(sample_shape)
-            return sampling.poisson(rates)
+            return poisson(rates)
 
     def _log_prob(self, value: Tensor) -> Tensor:
         n, logits = self.total_count, self.logits
@@ -126,7 +124,7 @@ class Multinomial(OfChoices):
             chances = chances / chances.sum(-1, keepdims=True)
             return np.asarray(rng.multinomial(n, chances, shape[:-1])).astype(probs.dtype)
 
-        return creation.made(random.sampled(draw, tuple(self._extended_shape(sample_shape)), self.probs), False)
+        return sampled(draw, tuple(self._extended_shape(sample_shape)), self.probs)
 
     def _log_prob(self, value: Tensor) -> Tensor:
         logits, value = broadcast_all(self.logits, value)
@@ -136,7 +134,7 @@ class Multinomial(OfChoices):
     def entropy(self) -> Tensor:
         """The entropy, in nats: a sum over the possible values of each entry."""
         n = self.total_count
-        values = creation.arange(n + 1, dtype=self._param.dtype).view(-1, *(1 for _ in self._param.shape))
+        values = arange(n + 1, dtype=self._param.dtype).view(-1, *(1 for _ in self._param.shape))
         chances = Binomial(n, self.probs, validate_args=False).log_prob(values).exp()
         repeats = (chances * lgamma(values + 1)).sum((0, -1))
         return n * super().entropy() - math.lgamma(n + 1) + repeats

@@ -6,15 +6,25 @@ from typing import TYPE_CHECKING, ClassVar, Self, overload
 
 import numpy as np
 
-from .._core.bfloat import finfo
-from .._core.modes import no_grad, restoring
-from .._core.shapes import Shape, Size
-from .._core.values import holds
-from .._tensor import creation, sampling
-from .._tensor.functions import logsumexp, where
+from .. import (
+    Size,
+    arange,
+    bernoulli,
+    binomial,
+    eye,
+    finfo,
+    full,
+    lgamma,
+    logsumexp,
+    multinomial,
+    no_grad,
+    poisson,
+    rand,
+    where,
+    xlogy,
+)
+from ..extend import holds, restoring
 from ..nn import functional
-from ..vocabulary.functions import xlogy
-from ..vocabulary.special import lgamma
 from .constraints import (
     Constraint,
     boolean,
@@ -33,6 +43,7 @@ from .distribution import Distribution, ExponentialFamily, alias, broadcast_all,
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from .._core.shapes import Shape
     from .._core.typing import Tensor
 
 
@@ -131,7 +142,7 @@ class Bernoulli(OfOdds, ExponentialFamily):
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples."""
         with no_grad():
-            return sampling.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
+            return bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
 
     def _log_prob(self, value: Tensor) -> Tensor:
         logits, value = broadcast_all(self.logits, value)
@@ -143,7 +154,7 @@ class Bernoulli(OfOdds, ExponentialFamily):
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         """0 and 1, along a new first axis."""
-        values = creation.arange(2, dtype=self._param.dtype).view(-1, *(1 for _ in self._batch_shape))
+        values = arange(2, dtype=self._param.dtype).view(-1, *(1 for _ in self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
 
 
@@ -184,8 +195,8 @@ class Geometric(OfOdds):
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples."""
         with no_grad():
-            u = sampling.rand(self._extended_shape(sample_shape), dtype=self._param.dtype)
-            return (u.clamp(min=float(finfo(u._dtype).tiny)).log() / (-self.probs).log1p()).floor()
+            u = rand(self._extended_shape(sample_shape), dtype=self._param.dtype)
+            return (u.clamp(min=float(finfo(u.dtype).tiny)).log() / (-self.probs).log1p()).floor()
 
     def _log_prob(self, value: Tensor) -> Tensor:
         value, probs = broadcast_all(value, self.probs)
@@ -227,7 +238,7 @@ class Poisson(ExponentialFamily):
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples."""
         with no_grad():
-            return sampling.poisson(self.rate.expand(self._extended_shape(sample_shape)))
+            return poisson(self.rate.expand(self._extended_shape(sample_shape)))
 
     def _log_prob(self, value: Tensor) -> Tensor:
         rate, value = broadcast_all(self.rate, value)
@@ -280,7 +291,7 @@ class Binomial(_Counted):
         """Random samples."""
         shape = self._extended_shape(sample_shape)
         with no_grad():
-            return sampling.binomial(self.total_count.expand(shape), self.probs.expand(shape))
+            return binomial(self.total_count.expand(shape), self.probs.expand(shape))
 
     def _log_prob(self, value: Tensor) -> Tensor:
         n, logits = self.total_count, self.logits
@@ -305,7 +316,7 @@ class Binomial(_Counted):
     def enumerate_support(self, expand: bool = True) -> Tensor:
         """0 to `total_count`, along a new first axis."""
         count = self._count("enumerate_support")
-        values = creation.arange(1 + count, dtype=self._param.dtype).view(-1, *(1 for _ in self._batch_shape))
+        values = arange(1 + count, dtype=self._param.dtype).view(-1, *(1 for _ in self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
 
 
@@ -366,7 +377,7 @@ class OfChoices(Distribution):
         shape = Size(sample_shape)
         with no_grad():
             table = self.probs.reshape(-1, self._num_events)
-            drawn = sampling.multinomial(table, shape.numel(), True)
+            drawn = multinomial(table, shape.numel(), True)
             return drawn.t().reshape(shape + self._batch_shape)
 
     def _log_prob_at(self, places: Tensor) -> Tensor:
@@ -377,7 +388,7 @@ class OfChoices(Distribution):
 
     def entropy(self) -> Tensor:
         """The entropy, in nats."""
-        logits = self.logits.clamp(min=float(finfo(self._param._dtype).min))
+        logits = self.logits.clamp(min=float(finfo(self._param.dtype).min))
         return -(logits * self.probs).sum(-1)
 
 
@@ -409,7 +420,7 @@ class Categorical(OfChoices):
     @property
     def mean(self) -> Tensor:
         """NaN: category indices have no mean."""
-        return creation.full(self._batch_shape, float("nan"), dtype=self._param.dtype)
+        return full(self._batch_shape, float("nan"), dtype=self._param.dtype)
 
     variance = mean
 
@@ -427,7 +438,7 @@ class Categorical(OfChoices):
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         """All category indices, along a new first axis."""
-        values = creation.arange(self._num_events).view(-1, *(1 for _ in self._batch_shape))
+        values = arange(self._num_events).view(-1, *(1 for _ in self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
 
 
@@ -468,5 +479,5 @@ class OneHotCategorical(OfChoices):
     def enumerate_support(self, expand: bool = True) -> Tensor:
         """All values, along a new first axis."""
         n = self._num_events
-        values = creation.eye(n, dtype=self._param.dtype).view(n, *(1 for _ in self._batch_shape), n)
+        values = eye(n, dtype=self._param.dtype).view(n, *(1 for _ in self._batch_shape), n)
         return values.expand(n, *self._batch_shape, n) if expand else values

@@ -13,22 +13,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overloa
 
 import numpy as np
 
-from .._core.bfloat import finfo
-from .._core.dtypes import get_default_dtype
-from .._core.modes import enable_grad, no_grad, restoring
-from .._core.primitives import Carrier
-from .._core.shapes import Shape, Size
-from .._core.values import every, holds
-from .._tape.backward import grad
-from .._tensor.creation import scalar_tensor
-from .._tensor.sampling import rand
-from ..vocabulary.joining import broadcast_tensors
+from .. import Size, Tensor, broadcast_tensors, enable_grad, finfo, get_default_dtype, no_grad, rand, scalar_tensor
+from .._core.values import every
+from ..autograd import grad
+from ..extend import holds, restoring
 from .constraints import Constraint, is_dependent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .._core.typing import DType, Tensor
+    from .._core.shapes import Shape
+    from .._core.typing import DType
 
 
 T = TypeVar("T")
@@ -36,15 +31,15 @@ T = TypeVar("T")
 
 def broadcast_all(*values: Tensor | float) -> tuple[Tensor, ...]:
     """Tensors and numbers as tensors of one shape; numbers take the dtype of the first tensor, or the default one."""
-    first = next((value for value in values if isinstance(value, Carrier)), None)
+    first = next((value for value in values if isinstance(value, Tensor)), None)
     dtype = get_default_dtype() if first is None else first.dtype
     for value in values:
-        if not isinstance(value, (Carrier, int, float)):
+        if not isinstance(value, (Tensor, int, float)):
             raise ValueError(
                 "Input arguments must all be instances of Number, torch.Tensor or objects implementing __torch_function__."
             )
     tensors: list[Tensor] = [
-        value if isinstance(value, Carrier) else scalar_tensor(value, dtype=dtype) for value in values
+        value if isinstance(value, Tensor) else scalar_tensor(value, dtype=dtype) for value in values
     ]
     return tuple(broadcast_tensors(*tensors))
 
@@ -231,7 +226,7 @@ class Distribution:
         """Raise for a value outside the support."""
         if not self._validate_args:
             return
-        if not isinstance(value, Carrier):
+        if not isinstance(value, Tensor):
             raise ValueError(f"The value argument to log_prob must be a Tensor, not {type(value).__name__}")
         event = len(self._event_shape)
         if event > value.ndim or value.shape[value.ndim - event :] != self._event_shape:
@@ -310,7 +305,7 @@ class alias(property):  # called as a function
 
 def clamped(probs: Tensor) -> Tensor:
     """Probabilities clamped to exclude 0 and 1, by their dtype's precision, so that their logarithms are finite."""
-    eps = float(finfo(probs._dtype).eps)
+    eps = float(finfo(probs.dtype).eps)
     return probs.clamp(min=eps, max=1 - eps)
 
 

@@ -10,9 +10,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .._tensor.functions import where
-from ..vocabulary.functions import xlogy
-from ..vocabulary.special import digamma, erf, lgamma
+from .. import digamma, erf, lgamma, where, xlogy
 from .continuous import Exponential, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Binomial, Poisson
 from .distribution import EULER, LOG_ROOT_TAU, Distribution

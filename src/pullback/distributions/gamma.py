@@ -7,21 +7,15 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from .. import ops
-from .._core.bfloat import finfo
-from .._numerics import random
-from .._tensor import sampling
-from .._tensor.creation import as_tensor, made
-from .._tensor.function import Function, FunctionCtx
-from .._tensor.functions import log1p, stack, where
+from .. import as_tensor, digamma, finfo, igamma, lgamma, log1p, ops, randn, stack, where, xlogy
+from ..autograd.function import Function, FunctionCtx
+from ..extend import sampled
 from ..nn.functional import one_hot
-from ..vocabulary.functions import xlogy
-from ..vocabulary.special import digamma, igamma, lgamma
 from .constraints import Constraint, independent, nonnegative, positive, real, simplex, unit_interval
 from .distribution import Distribution, ExponentialFamily, alias, broadcast_all
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from .._core.shapes import Shape
     from .._core.typing import Array, Tensor
@@ -94,9 +88,8 @@ def _portions(rng: np.random.Generator, size: Shape, concentration: Array) -> Ar
     return value.clip(finfo(dtype).tiny, np.nextafter(dtype.type(1), 0))
 
 
-def _moving(family: type[_Moving], draw: random.Draw, parameter: Tensor) -> Tensor:
-    drawn = random.sampled(draw, tuple(parameter.shape), parameter.detach())
-    return family.apply(parameter, made(drawn, False))
+def _moving(family: type[_Moving], draw: Callable[..., Array], parameter: Tensor) -> Tensor:
+    return family.apply(parameter, sampled(draw, tuple(parameter.shape), parameter.detach()))
 
 
 def _standard_gamma(concentration: Tensor) -> Tensor:
@@ -327,7 +320,7 @@ class StudentT(Distribution):
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples, as differentiable functions of the parameters."""
         shape = self._extended_shape(sample_shape)
-        z = sampling.randn(shape, dtype=self.df.dtype)
+        z = randn(shape, dtype=self.df.dtype)
         chi = 2 * _standard_gamma((self.df / 2).expand(shape))
         return self.loc + self.scale * z * (self.df / chi).sqrt()
 
@@ -384,7 +377,7 @@ class FisherSnedecor(Distribution):
         """Random samples, as differentiable functions of the parameters."""
         shape = self._extended_shape(sample_shape)
         means = [_standard_gamma((df / 2).expand(shape)) / (df / 2) for df in (self.df1, self.df2)]
-        tiny = float(finfo(self.df1._dtype).tiny)
+        tiny = float(finfo(self.df1.dtype).tiny)
         return (means[0] / means[1].clamp(min=tiny)).clamp(min=tiny)
 
     def _log_prob(self, value: Tensor) -> Tensor:

@@ -6,9 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from .._core.bfloat import finfo
-from .._tensor import sampling
-from .._tensor.functions import expm1, log1p, where
+from .. import expm1, finfo, log1p, rand, where
 from .constraints import Constraint, dependent_property, interval, positive, real, unit_interval
 from .discrete import OfOdds
 from .distribution import Distribution, ExponentialFamily, alias, broadcast_all
@@ -25,7 +23,8 @@ _NEAR = 0.5
 
 def _series(t: Tensor, factors: Sequence[float], power: int) -> Tensor:
     """The sum of factors[k] * t**(2k + power), for small t."""
-    square, total = t * t, factors[-1]
+    square = t * t
+    total: Tensor | float = factors[-1]
     for factor in reversed(factors[:-1]):
         total = total * square + factor
     return total * t**power
@@ -85,7 +84,7 @@ class ContinuousBernoulli(OfOdds, ExponentialFamily):
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples, as differentiable functions of the parameters."""
-        return self.icdf(sampling.rand(self._extended_shape(sample_shape), dtype=self._param.dtype))
+        return self.icdf(rand(self._extended_shape(sample_shape), dtype=self._param.dtype))
 
     def _log_prob(self, value: Tensor) -> Tensor:
         t, near = self.logits, self.logits.abs() < _NEAR
@@ -181,7 +180,7 @@ class GeneralizedPareto(Distribution):
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples, as differentiable functions of the parameters."""
-        return self.icdf(sampling.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype))
+        return self.icdf(rand(self._extended_shape(sample_shape), dtype=self.loc.dtype))
 
     def _log_prob(self, value: Tensor) -> Tensor:
         return -self.scale.log() - (1 + self.concentration) * self._exceeded(value)
@@ -213,4 +212,4 @@ class GeneralizedPareto(Distribution):
 
 def _light(shape: Tensor) -> float:
     """True for concentrations equivalent to 0: their squares are below the machine precision."""
-    return math.sqrt(float(finfo(shape._dtype).eps))
+    return math.sqrt(float(finfo(shape.dtype).eps))

@@ -7,18 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from .. import linalg
-from .._core.bfloat import finfo
-from .._core.modes import no_grad, restoring
-from .._core.primitives import Carrier
-from .._core.shapes import Size
+from .. import Size, Tensor, arange, diag_embed, digamma, finfo, linalg, mvlgamma, no_grad, randn, scalar_tensor
 from .._core.sites import warn
-from .._core.values import holds
-from .._tensor.creation import arange, scalar_tensor
-from .._tensor.sampling import randn
+from ..extend import holds, restoring
 from ..nn.functional import pad
-from ..vocabulary.diagonals import diag_embed
-from ..vocabulary.special import digamma, mvlgamma
 from . import constraints
 from .constraints import Constraint
 from .distribution import Distribution, ExponentialFamily, broadcast_all
@@ -28,7 +20,6 @@ from .multivariate import _Factored, given_matrix
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .._core.typing import Tensor
 
 LOG_TWO = math.log(2)
 
@@ -78,7 +69,7 @@ class Wishart(_Factored, ExponentialFamily):
         name, matrix = given_matrix(covariance_matrix, precision_matrix, scale_tril, AssertionError)
         if matrix.ndim < 2:
             raise ValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
-        degrees = df if isinstance(df, Carrier) else scalar_tensor(df, dtype=matrix.dtype)
+        degrees = df if isinstance(df, Tensor) else scalar_tensor(df, dtype=matrix.dtype)
         batch = Size(np.broadcast_shapes(tuple(matrix.shape[:-2]), tuple(degrees.shape)))
         size = matrix.shape[-1]
         if not holds(degrees > size - 1):
@@ -114,7 +105,7 @@ class Wishart(_Factored, ExponentialFamily):
         size = self._event_shape[-1]
         freedom = self.df.unsqueeze(-1) - arange(size, dtype=self.df.dtype)
         lengths = Chi2(freedom, validate_args=False).rsample(sample_shape).sqrt()
-        lengths = lengths.clamp(min=float(finfo(lengths._dtype).eps))
+        lengths = lengths.clamp(min=float(finfo(lengths.dtype).eps))
         noise = randn(self._extended_shape(sample_shape), dtype=lengths.dtype).tril(-1) + diag_embed(lengths)
         factor = self._unbroadcasted_scale_tril @ noise
         return factor @ factor.mT
@@ -177,7 +168,7 @@ class LKJCholesky(Distribution):
             lengths = share.sample(sample_shape).unsqueeze(-1)
             directions = randn(self._extended_shape(sample_shape), dtype=dtype).tril(-1)[..., 1:, :]
             rows = lengths.sqrt() * directions / directions.norm(dim=-1, keepdim=True)
-            tiny = float(finfo(rows._dtype).tiny)
+            tiny = float(finfo(rows.dtype).tiny)
             own = (1 - rows.pow(2).sum(-1)).clamp(min=tiny).sqrt()
             factor = diag_embed(pad(own, (1, 0), value=1.0))
             factor[..., 1:, :] += rows

@@ -6,10 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from .. import linalg
-from .._core.shapes import Size
-from .._tensor import sampling
-from .._tensor.functions import logsumexp
+from .. import Size, linalg, logsumexp, randn
 from . import constraints
 from .constraints import Constraint
 from .discrete import Categorical
@@ -121,7 +118,7 @@ class MultivariateNormal(_Factored):
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random samples, as differentiable functions of the parameters."""
-        z = sampling.randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
+        z = randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
         return self.loc + (self._unbroadcasted_scale_tril @ z.unsqueeze(-1)).squeeze(-1)
 
     def _log_prob(self, value: Tensor) -> Tensor:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, ClassVar
 
-from .._tensor.functions import logsumexp
-from ..vocabulary.special import lgamma
+from .. import lgamma, logsumexp
 from . import constraints
 from .constraints import Constraint
 from .discrete import OfChoices, OfOdds, OneHotCategorical

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from .._core.bfloat import finfo
-from .._core.modes import no_grad, restoring
-from .._core.shapes import Size
+from .. import Size, finfo, no_grad
+from ..extend import restoring
 from .constraints import (
     Constraint,
     dependent_property,
@@ -212,7 +211,7 @@ class Gumbel(TransformedDistribution):
 
     def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
-        numbers, zeros = finfo(self.loc._dtype), self.loc.detach() * 0
+        numbers, zeros = finfo(self.loc.dtype), self.loc.detach() * 0
         base = Uniform(zeros + float(numbers.tiny), zeros + (1 - float(numbers.eps)), validate_args=validate_args)
         to_log = ExpTransform().inv
         transforms = [to_log, AffineTransform(0, -1.0), to_log, AffineTransform(self.loc, -self.scale)]

@@ -14,17 +14,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from .. import Size, Tensor, finfo
 from .._core import lazy as _lazy
-from .._core.bfloat import finfo
-from .._core.primitives import Carrier
-from .._core.shapes import Shape, Size
-from .._core.values import holds
+from ..extend import holds
 from ..nn.functional import logsigmoid, pad, softmax, softplus
 from . import constraints
 from .distribution import derived, summed
 
 if TYPE_CHECKING:
-    from .._core.typing import Tensor
+    from .._core.shapes import Shape
     from .constraints import Constraint
     from .distribution import Distribution
 
@@ -141,7 +139,7 @@ class Transform:
 
 
 def _same(a: Any, b: Any) -> bool:
-    return holds(a == b) if isinstance(a == b, Carrier) else bool(a == b)
+    return holds(a == b) if isinstance(a == b, Tensor) else bool(a == b)
 
 
 class _InverseTransform(Transform):
@@ -345,7 +343,7 @@ class SigmoidTransform(_Growing):
 
 def _inside(y: Tensor) -> Tensor:
     """Probabilities clamped to exclude 0 and 1, by the precision of their dtype."""
-    info = finfo(y._dtype)
+    info = finfo(y.dtype)
     return y.clamp(min=float(info.tiny), max=1.0 - float(info.eps))
 
 
@@ -417,7 +415,7 @@ class PowerTransform(_Growing):
 
 
 def _sign(value: Tensor | float) -> Tensor | int:
-    return value.sign() if isinstance(value, Carrier) else (value > 0) - (value < 0)
+    return value.sign() if isinstance(value, Tensor) else (value > 0) - (value < 0)
 
 
 class AbsTransform(Transform):
@@ -479,7 +477,7 @@ class AffineTransform(Transform):
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         """log |det dy/dx| at the argument x, with the value y."""
         scale = self.scale
-        logs = scale.abs().log() if isinstance(scale, Carrier) else x.new_tensor(math.log(abs(scale)))
+        logs = scale.abs().log() if isinstance(scale, Tensor) else x.new_tensor(math.log(abs(scale)))
         return summed(logs.expand(x.shape), self._event_dim)
 
     def forward_shape(self, shape: Shape) -> Shape:
@@ -490,7 +488,7 @@ class AffineTransform(Transform):
 
 
 def _shape(value: Tensor | float) -> tuple[int, ...]:
-    return tuple(value.shape) if isinstance(value, Carrier) else ()
+    return tuple(value.shape) if isinstance(value, Tensor) else ()
 
 
 class SoftmaxTransform(Transform):
@@ -531,7 +529,7 @@ class StickBreakingTransform(Transform):
 
     def _inverse(self, y: Tensor) -> Tensor:
         part = y[..., :-1]
-        left = (1 - part.cumsum(-1)).clamp(min=float(finfo(y._dtype).tiny))
+        left = (1 - part.cumsum(-1)).clamp(min=float(finfo(y.dtype).tiny))
         return part.log() - left.log() + part.new_tensor(np.arange(part.shape[-1], 0, -1)).log()
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.modes import quiet
-from .._core.primitives import Carrier
-from .._tape.faults import fault
+from .. import Tensor
+from ..observe import fault, value as inside
 from .numbers import short
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -113,7 +112,8 @@ def statistics(array: Array) -> Stats:
             low, high, mean = float(finite.min()), float(finite.max()), float(finite.sum()) / finite.size
         return Stats(low, high, mean, norm, zeros, nans, int(array.size - finite.size - nans))
 
-    return quiet.run(compute)
+    with np.errstate(all="ignore"):
+        return compute()
 
 
 class Marks(NamedTuple):
@@ -185,8 +185,8 @@ def flat(op: str | None, array: Array) -> Flat | None:
 
 def plain(value: Any) -> Array | None:
     """The array of a tensor that has one, an array itself, or None for anything else."""
-    while isinstance(value, Carrier):
-        value = value._array
+    while isinstance(value, Tensor):
+        value = inside(value)
     return value if isinstance(value, np.ndarray) else None
 
 

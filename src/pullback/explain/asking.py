@@ -11,20 +11,14 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from .._core.primitives import Carrier
-from .._tape.backward import check_output
-from .._tape.node import Node
-from .._tape.seeds import cotangent
-from .._tape.walk import restrict, youngest_first
-from .._tensor.creation import as_tensor
-from .._tensor.tensor import Tensor
+from .. import Tensor, as_tensor
+from ..observe import Node, ancestors, aside, leading_to, node as node_of, root, value as inside
 from . import training
 from .arrays import Array, Limits
 from .calls import backward_text, finished
 from .explanation import Explanation
 from .naming import Named, names_in
 from .recording import CALLS, Recording, ends_of, failures, grad_of, shortened_tape
-from .rules import raw
 from .scopes import program_frame
 from .sources import place_of
 from .tracing import CallTracer
@@ -69,7 +63,7 @@ def explain(
     ('PowBackward0', [[2.0, 0.0], [0.0, 4.0]], array([ 2., 40.], dtype=float32))
     """
     asked = _Asked(gradient, inputs, _limits(values, jacobian, max_nodes, lines, timing, redact), program_frame(2))
-    if isinstance(target, Carrier) or (isinstance(target, (list, tuple)) and target):
+    if isinstance(target, Tensor) or (isinstance(target, (list, tuple)) and target):
         if args:
             raise TypeError(
                 f"explain() of a tensor takes no further arguments, but was given {len(args)}: use gradient=v"
@@ -185,8 +179,8 @@ def _of_function(function: Callable[..., Any], args: Sequence[Any], asked: _Aske
     with recording:
         result = function(*given)
     names = _argument_names(function, given)
-    if not isinstance(result, Carrier) and not (
-        isinstance(result, (list, tuple)) and result and all(isinstance(each, Carrier) for each in result)
+    if not isinstance(result, Tensor) and not (
+        isinstance(result, (list, tuple)) and result and all(isinstance(each, Tensor) for each in result)
     ):
         raise TypeError(
             f"explain(): the function {getattr(function, '__name__', function)!s} returned {type(result).__name__}, "
@@ -199,7 +193,7 @@ def _leaf(arg: Any) -> Any:
     """An argument as it is passed to the function: numbers that are not a tensor become a leaf."""
     if isinstance(arg, np.ndarray) or (isinstance(arg, list) and arg):
         tensor = as_tensor(arg)
-        if tensor._dtype.kind in "fc":
+        if tensor.is_floating_point() or tensor.is_complex():
             return tensor.detach().clone().requires_grad_()
         return tensor
     return arg
@@ -213,8 +207,8 @@ def _argument_names(function: Callable[..., Any], args: Sequence[Any]) -> dict[N
     pairs: list[tuple[str, Any]] = []
     for name, value in bound.items():
         pairs += [(f"{name}[{i}]", each) for i, each in enumerate(value)] if type(value) is tuple else [(name, value)]
-    tensors = [(name, value) for name, value in pairs if isinstance(value, Carrier) and value._node is not None]
-    return {value._node: Named(name, value._array) for name, value in tensors}
+    tensors = [(node_of(value), Named(name, inside(value))) for name, value in pairs if isinstance(value, Tensor)]
+    return {made: named for made, named in tensors if made is not None}
 
 
 def _of_tensors(target: Any, asked: _Asked, names: dict[Node, Named], recording: Recording | None) -> Explanation:
@@ -222,22 +216,22 @@ def _of_tensors(target: Any, asked: _Asked, names: dict[Node, Named], recording:
     gradient, inputs, limits, frame = asked
     tensors = list(target) if isinstance(target, (list, tuple)) else [target]
     for index, tensor in enumerate(tensors):
-        check_output(index, tensor)
+        root(tensor, tensor, index)  # raises where backward would
         if tensor.level or tensor.interpreter is not Tensor.interpreter:
             raise RuntimeError("explain() inside a transform: explain the function that is transformed, from outside")
     roots = _roots(tensors, gradient, several=isinstance(target, (list, tuple)))
-    order = youngest_first([node for node, _ in roots])
-    needed = None if inputs is None else restrict(order, _nodes(inputs))
+    order = ancestors([node for node, _ in roots])
+    needed = None if inputs is None else leading_to(order, _nodes(inputs))
     nodes = [node for node in order if needed is None or node in needed]
     check(nodes)
     records = {} if recording is None else recording._records
     tape, notes = shortened_tape(nodes[::-1], records, {**names_in(frame), **names}, limits)
     for tensor in tensors:
-        tape.know(tensor._node, tensor._array, "output")
+        tape.know(root(tensor, tensor)[0], inside(tensor), "output")
     tracer = CallTracer(tape, roots, ends_of(nodes, needed))
     owner = tensors[0].interpreter
     walk(owner, nodes, roots, needed, tracer)
-    with raw():
+    with aside():
         built = jacobians(owner, nodes, roots, needed, tracer.ends, limits)
     implicit = [gradient is None] * len(roots)
     text = backward_text(tape, roots, implicit=all(implicit))
@@ -266,19 +260,15 @@ def _roots(tensors: Sequence[Any], gradient: Any, *, several: bool) -> list[tupl
     given = list(gradient) if several and gradient is not None else [gradient] * len(tensors)
     if len(given) != len(tensors):
         raise RuntimeError(f"got {len(tensors)} tensors and {len(given)} gradients: pass one gradient per tensor")
-    tape = tensors[0].interpreter
-    return [
-        (tensor._node, cotangent(tape, tensor, v, index, create_graph=False))
-        for index, (tensor, v) in enumerate(zip(tensors, given, strict=True))
-    ]
+    return [root(tensor, v, index) for index, (tensor, v) in enumerate(zip(tensors, given, strict=True))]
 
 
 def _nodes(inputs: Any) -> list[Node]:
     """The nodes of the requested inputs."""
-    listed = [inputs] if isinstance(inputs, Carrier) else list(inputs)
+    listed = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     if not listed:
         raise RuntimeError("explain(): inputs cannot be empty. Leave it out to show every leaf of the graph")
     for index, each in enumerate(listed):
-        if getattr(each, "_node", None) is None:
+        if not isinstance(each, Tensor) or node_of(each) is None:
             raise RuntimeError(f"explain(): input {index} does not require grad, so no gradient reaches it")
-    return [each._node for each in listed]
+    return [made for each in listed if (made := node_of(each)) is not None]

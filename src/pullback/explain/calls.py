@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from types import FrameType
 
-from .._tape.node import Node
+from ..observe import Node
 from .arrays import Array, described, kept
 from .health import findings
 from .numbers import nested

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.primitives import Primitive
-from .._tape.node import SAVED_NAMES, Node
+from ..extend import Primitive
+from ..observe import SAVED_NAMES, Node
 from .arrays import Array
 from .formulas import as_text, digits, parsed, slope_of, value_of
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._core.primitives import Carrier
-from .._tensor.tensor import Tensor
+from .. import Tensor, why
+from ..observe import node as node_of
 from .arrays import Array, Limits
 from .costs import Cost
 from .document import document
@@ -153,7 +153,7 @@ class Explanation:
         raise KeyError(f"{what} is no leaf of this call: the gradient reached {names}")
 
     def _is(self, leaf: Leaf, x: Any) -> bool:
-        node = getattr(x, "_node", None) if isinstance(x, Carrier) else None
+        node = node_of(x) if isinstance(x, Tensor) else None
         return node is not None and self._known is not None and self._known.get(node) is leaf.tensor
 
     def jacobian(self, x: Any = None) -> Array:
@@ -182,13 +182,12 @@ class Explanation:
 
     def why(self, x: Any) -> str:
         """A sentence that says why the gradient of a tensor is None, zero or NaN."""
-        reasons = importlib.import_module("pullback._tape.reasons")  # imported only on use
         node = None if self._start is None else self._start()
         if node is None:
             raise RuntimeError("why() needs the graph of this call, which is gone: ask pullback.why(x, loss) earlier")
         data = self.call.outputs[0].tensor
         output = Tensor.interpreter.wrap(np.zeros(data.shape, data.dtype), node)
-        sentence: str = reasons.why(x, output)
+        sentence: str = why(x, output)
         return sentence
 
     # Output formats

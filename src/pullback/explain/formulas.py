@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.composing import signature
-from .._core.primitives import Primitive
+from ..extend import Primitive
 
 CONSTANTS = {
     math.pi: "pi", math.log(2): "log(2)", math.log(10): "log(10)", math.sqrt(math.pi): "sqrt(pi)",
@@ -217,7 +216,11 @@ def slope_of(primitive: Primitive, index: int, params: dict[str, Any]) -> str | 
     rule = primitive.rules[index]
     if rule is None:
         return None
-    names, metadata = signature(rule)
+    code = rule.__code__
+    names, metadata = (
+        code.co_varnames[2 : code.co_argcount],
+        code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount],
+    )
     params = {**primitive.defaults, **params}
     given = {name: params[name] for name in metadata if name in params}
     return _written(rule, [Formula(ast.Constant(1)), *_named(names)], given)

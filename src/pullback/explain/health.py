@@ -9,9 +9,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from .._core.bfloat import finfo
+from .. import finfo
 from .._tape.diagnosis import POLES
-from .._tape.faults import MASKS, begins
+from .._tape.faults import MASKS
+from ..observe import begins
 from .arrays import Kept, Marks, marks_of, ranged
 from .bounds import FIXES, FLAT, TINY, Extreme, sizes
 from .numbers import short

@@ -7,11 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType, ModuleType
 from typing import Any, NamedTuple
 
-from .._core.errors import operation_of
-from .._core.primitives import Carrier
-from .._core.sites import internal
-from .._tape.memory import version
-from .._tape.node import SAVED_NAMES, AccumulateGrad, Node, Output
+from .. import Tensor, observe
+from ..observe import SAVED_NAMES, AccumulateGrad, Node, Output, is_internal, operation_of, version
 from .arrays import Array, Limits, described, plain, ranged
 from .numbers import element, vector
 from .sources import Excerpt, shortened, text_of
@@ -54,7 +51,7 @@ def _searched(frame: FrameType | None) -> Iterator[FrameType]:
     """The program's functions among a frame and its callers, of which a few are searched."""
     searched = 0
     while frame is not None and searched < CALLERS:
-        if not internal[frame.f_code.co_filename]:
+        if not is_internal(frame.f_code.co_filename):
             searched += 1
             yield frame
         frame = frame.f_back
@@ -100,7 +97,7 @@ def names_of(variables: Mapping[str, Any]) -> dict[Node, Named]:
 def _collect(variables: Mapping[str, Any], found: dict[Node, Named]) -> None:
     given = [(name, value) for name, value in list(variables.items()) if not UNNAMED.match(name)]
     for name, value in sorted(given, key=_rank):
-        if isinstance(value, Carrier):
+        if isinstance(value, Tensor):
             _note(value, name, found)
             continue
         try:
@@ -115,13 +112,13 @@ def _rank(pair: tuple[str, Any]) -> int:
     """Modules come first, those that contain others before their parts; then variables, and what holds tensors last."""
     if hasattr(type(pair[1]), "named_parameters"):
         return -sum(1 for _ in pair[1].parameters())
-    return 1 if isinstance(pair[1], Carrier) else 2
+    return 1 if isinstance(pair[1], Tensor) else 2
 
 
 def _note(tensor: Any, name: str, found: dict[Node, Named]) -> None:
-    node = getattr(tensor, "_node", None)
-    if isinstance(node, Node) and not tensor.level:
-        found.setdefault(node, Named(name, None if version(tensor) else tensor._array))
+    node = observe.node(tensor) if isinstance(tensor, Tensor) else None
+    if node is not None and not tensor.level:
+        found.setdefault(node, Named(name, None if version(tensor) else observe.value(tensor)))
 
 
 def _held(value: Any) -> Iterator[tuple[Any, str]]:
@@ -129,12 +126,12 @@ def _held(value: Any) -> Iterator[tuple[Any, str]]:
     if hasattr(type(value), "named_parameters"):
         yield from ((tensor, f".{path}") for path, tensor in value.named_parameters())
     elif isinstance(value, SEVERAL) and len(value) <= MOST_ELEMENTS:
-        yield from ((item, f"[{i}]") for i, item in enumerate(value) if isinstance(item, Carrier))
+        yield from ((item, f"[{i}]") for i, item in enumerate(value) if isinstance(item, Tensor))
     elif type(value) is dict and len(value) <= MOST_ELEMENTS:
-        yield from ((item, f"[{key!r}]") for key, item in list(value.items()) if isinstance(item, Carrier))
+        yield from ((item, f"[{key!r}]") for key, item in list(value.items()) if isinstance(item, Tensor))
     elif type(getattr(value, "__dict__", None)) is dict and not isinstance(value, (type, ModuleType)):
         for key, item in list(value.__dict__.items())[:MOST_ELEMENTS]:
-            if isinstance(item, Carrier):
+            if isinstance(item, Tensor):
                 yield item, f".{key}"
 
 

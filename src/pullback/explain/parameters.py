@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._tape.node import Node
-from .._tensor.tensor import Tensor
+from .. import Tensor
 from ..nn import Module, ModuleList
+from ..observe import Node, node as node_of
 from .bounds import DIVERGED, FIXES
 from .naming import variables_in
 from .trace import Call, Finding
@@ -49,7 +49,7 @@ class Parameters:
             if not hasattr(type(module), "named_parameters"):
                 continue
             named = list(module.named_parameters())
-            got = {id(tensor) for _, tensor in named if tensor._node in present}
+            got = {id(tensor) for _, tensor in named if node_of(tensor) in present}
             self.reached |= got
             self.idle |= idle(module, got)
             wanted = held or {id(tensor) for _, tensor in named if tensor.requires_grad}
@@ -59,7 +59,7 @@ class Parameters:
                     self.missing[id(tensor)] = Missing(tensor, f"{name}.{path}", self._reason(tensor, root))
 
     def _reason(self, tensor: Any, root: Node) -> str:
-        if tensor._node is None:
+        if node_of(tensor) is None:
             return FROZEN
         self.asked += 1
         if self.asked > ASKED:

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core import errors
-from .._core.modes import quiet
-from .._core.primitives import Carrier
+from .. import Tensor
+from .arrays import plain
 
 Step = Mapping[str, "Statistics | None"]
 
@@ -40,8 +39,9 @@ def statistics(gradient: Any) -> Statistics:
     >>> statistics(np.array([3.0, 0.0, -4.0, 0.0]))
     Statistics(mean=1.75, largest=4.0, norm=5.0, zeros=0.5, bad=0)
     """
-    array = gradient._elements() if isinstance(gradient, Carrier) else np.asarray(gradient)
-    return quiet.run(_statistics, array)
+    array = plain(gradient)
+    with np.errstate(all="ignore"):
+        return _statistics(np.asarray(gradient) if array is None else array)
 
 
 def _statistics(array: np.ndarray[Any, Any]) -> Statistics:
@@ -87,9 +87,9 @@ class GradientFlow:
         named = parameters.named_parameters() if hasattr(parameters, "named_parameters") else parameters
         pairs: Iterable[Any] = named.items() if isinstance(named, Mapping) else named
         self.tensors: dict[str, Any] = {}
-        for position, (name, tensor) in enumerate(pairs, 1):
-            if not isinstance(tensor, Carrier):
-                raise errors.no_tensor("GradientFlow", name, position, tensor)
+        for name, tensor in pairs:
+            if not isinstance(tensor, Tensor):
+                raise TypeError(f"GradientFlow(): parameter {name!r} must be Tensor, not {type(tensor).__name__}")
             if name in self.tensors:
                 raise ValueError(f"GradientFlow: two parameters are called {name!r}")
             self.tensors[name] = tensor

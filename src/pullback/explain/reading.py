@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .._core.dtypes import known
+from .. import dtype
 from .._core.texts import printable
 from .arrays import FINE, Kept, Limits, Stats, Summary, marks_of
 from .derivations import Derivation
@@ -224,7 +224,10 @@ def _jacobian(given: dict[str, Any] | None, dtype: Any) -> Jacobian | None:
 
 def _dtype(name: str) -> Any:
     """The dtype of a name: tensors have no others."""
-    for each in known():
-        if each.name == name:
-            return np.dtype(each)
+    try:
+        found = dtype(name)
+        if found.name == name:
+            return np.dtype(found.numpy)
+    except (TypeError, ValueError):
+        pass
     raise ValueError(f"{name[:100]} is no dtype")

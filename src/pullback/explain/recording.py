@@ -1,15 +1,13 @@
 """Recording: all operations in a part of a program, and every backward call in it.
 
-Three general hooks of the library are used: `compute` and `watcher` of the mode, which observe operations, writes and
-passes of this thread, and hooks on nodes, which observe the gradients of a pass. The program's behaviour does not
-change, and outside a recording nothing is observed.
+It observes operations, writes and passes of this thread, and what passes through each node, by `pullback.observe`. The
+program's behaviour does not change, and outside a recording nothing is observed.
 """
 
 from __future__ import annotations
 
 import functools
 import sys
-import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -18,19 +16,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._core import errors
-from .._core.modes import FieldBlock, mode, quiet, running
-from .._core.sites import Site, caller, internal
-from .._tape.memory import cell_of, cell_with, version
-from .._tape.node import AccumulateGrad, Hooks, Node, Output, hooks_of
-from .._tape.recording import Operation
-from .._tape.walk import Pass, youngest_first
+from .. import observe
+from .._core.errors import kind as kind_of_tensor
+from ..observe import AccumulateGrad, Backward, Node, Site, ancestors, gradient, is_internal, retains
 from .arrays import Kept, Limits, kept, plain
 from .calls import call_text, finished
 from .explanation import Explanation
 from .naming import Named, name_of, names_in
 from .parameters import Losses, Parameters
-from .rules import raw, several
+from .rules import several
 from .scopes import Scopes, program_frame
 from .sources import Place, place_of
 from .trace import Call, Failure, Finding, Overwritten
@@ -51,53 +45,62 @@ failures: deque[Recording] = deque(maxlen=1)
 class Open:
     """A backward call that is in progress."""
 
-    def __init__(self, walker: Any, tracer: CallTracer, before: dict[Node, Kept | None]) -> None:
-        self.walker, self.tracer, self.before = walker, tracer, before
-        self.handles: list[Any] = []
-        self.bare: list[Node] = []
+    def __init__(self, backward: Backward, tracer: CallTracer, before: dict[Node, Kept | None]) -> None:
+        self.backward, self.tracer, self.before = backward, tracer, before
+        self.handles: list[observe.Handle] = []
         self.jacobians: tuple[dict[Node, Any], str | None] = ({}, None)
         self.finish: Callable[[], Call] = lambda: tracer.call("", "backward", None, [False] * len(tracer.roots))
 
     def watch(self, order: Sequence[Node]) -> None:
-        """Register hooks on the nodes; they run after the program's own hooks."""
+        """Look at the nodes, after the program's own hooks."""
         for node in order:
-            if node.hooks is None:
-                self.bare.append(node)
-            hooks = hooks_of(node)
-            if several(node) or (hooks.pre and node.edges):
-                self.handles.append(hooks.add("pre", functools.partial(self._arrived, node)))
-            else:  # also called where the node does not run
-                self.handles.append(hooks.add("tensor", functools.partial(self._reached, node)))
-            if node.edges and not isinstance(node, Output):
-                self.handles.append(hooks.add("post", functools.partial(self._sent, node)))
-
-    @property
-    def runs(self) -> bool:
-        """True if this call is the one running, and not a pass over the same nodes from a hook or another thread."""
-        return running.get(None) is self.walker
+            sent = functools.partial(self._sent, node)
+            self.handles.append(observe.watch(node, functools.partial(self._arrived, node), sent))
 
     def _arrived(self, node: Node, cotangents: Sequence[Any]) -> None:
-        if not self.runs:
+        if not self.backward.runs:  # it is a pass over the same nodes from a hook or another thread
             return
         arrays = [plain(g) for g in cotangents]
-        with raw():
+        with observe.aside():
             self.tracer.arrived(node, arrays if several(node) else arrays[0])
 
-    def _reached(self, node: Node, cotangent: Any) -> None:
-        self._arrived(node, (cotangent,))
-
-    def _sent(self, node: Node, results: Sequence[Any], cotangents: Sequence[Any]) -> None:
-        if self.runs:
+    def _sent(self, node: Node, results: Sequence[Any]) -> None:
+        if self.backward.runs:
             self.tracer.sent(node, node.edges, [plain(result) for result in results])
 
     def release(self) -> None:
-        """Remove the hooks without a trace."""
+        """Look no longer."""
         for handle in self.handles:
             handle.remove()
-        for node in self.bare:
-            hooks = node.hooks
-            if isinstance(hooks, Hooks) and not (hooks.pre or hooks.post or hooks.tensor or hooks.retained):
-                node.hooks = None
+
+
+class _Observed(observe.Observer):
+    """The observer of a recording."""
+
+    finds_modules = False  # it looks for scopes by itself
+
+    def __init__(self, recording: Recording) -> None:
+        super().__init__()
+        self.recording = recording
+
+    def operation(self, seen: observe.Operation) -> None:
+        """Record what an operation of the program itself gave."""
+        if seen.level == 0:
+            for piece in seen.results:
+                if observe.node(piece) is not None:
+                    self.recording.note(piece, seen.seconds)
+
+    def wrote(self, write: observe.Write) -> None:
+        """Record that a tensor was written."""
+        self.recording.wrote(write)
+
+    def begins(self, backward: Backward) -> None:
+        """Prepare for a pass."""
+        self.recording.opens(backward)
+
+    def ends(self, backward: Backward) -> None:
+        """Explain a pass."""
+        self.recording.ended(backward)
 
 
 class Recording(Explanation):
@@ -122,8 +125,7 @@ class Recording(Explanation):
         self._told: weakref.WeakSet[Node] = weakref.WeakSet()
         self._written: dict[int, tuple[weakref.ref[Any], Site]] = {}
         self._open: Open | None = None
-        self._block: FieldBlock | None = None
-        self._before: Any = None
+        self._block: _Observed | None = None
         self._parameters, self._losses = Parameters(), Losses()
         self.count = 0
         self.kinds: set[str] = set()
@@ -133,8 +135,7 @@ class Recording(Explanation):
             raise RuntimeError("this recording has been entered already: call pullback.explain.record() for another")
         self._scopes = Scopes(self._base or program_frame(2), skip=self._skip)
         self.scopes = self._scopes.all
-        self._before = mode.get()
-        self._block = FieldBlock(compute=self._computed, watcher=self)
+        self._block = _Observed(self)
         self._block.__enter__()
         return self
 
@@ -157,42 +158,27 @@ class Recording(Explanation):
 
     # Operations
 
-    def _computed(self, operation: Operation) -> Any:
-        """Compute an operation as usual, and record its result."""
-        start = time.perf_counter()
-        out = operation.seen(self._before.compute, quiet.copy)
-        taken = time.perf_counter() - start
-        if operation.tape.level == 0:
-            for piece in out if type(out) is tuple else (out,):
-                if piece._node is not None:
-                    self._note(piece, taken)
-        return out
-
-    def _note(self, tensor: Any, taken: float | None) -> None:
+    def note(self, tensor: Any, taken: float | None) -> None:
+        """Record a new tensor, and in what time it was computed."""
         scope = self._scopes.enter(sys._getframe(1))
-        cell = tensor._cell or (None if tensor._inference else cell_of(tensor))
         timed = taken if self.limits.timing else None
-        self._records[tensor._node] = Record(cell, self._scopes.execution, scope, timed, version(tensor))
+        node: Any = observe.node(tensor)
+        cell = observe.snapshot(tensor)
+        self._records[node] = Record(cell, self._scopes.execution, scope, timed, observe.version(tensor))
 
-    def wrote(self, tensor: Any, recorded: bool) -> None:
-        """Called when a tensor is written: a recorded value is copied, since it may be written again."""
-        if self._before.watcher is not None:
-            self._before.watcher.wrote(tensor, recorded)
+    def wrote(self, write: observe.Write) -> None:
+        """Called when a tensor was written: of a recorded one, the value after that is the one to show."""
+        tensor, node = write.tensor, observe.node(write.tensor)
         if tensor.level:
             return
-        site = caller()
-        for each in (tensor,) if tensor._storage is None else tensor._storage.tensors():
-            gone = functools.partial(self._gone, id(each))
-            self._written[id(each)] = weakref.ref(each, gone), site
-        if not recorded or tensor._node is None or isinstance(tensor._node, AccumulateGrad):
+        for each in observe.aliases(tensor):
+            self._written[id(each)] = weakref.ref(each, functools.partial(self._gone, id(each))), write.site
+        if not write.recorded or node is None or isinstance(node, AccumulateGrad):
             return
-        record = self._records.get(tensor._node)
-        if record is None:
-            self._note(tensor, None)
-            record = self._records[tensor._node]
-        array = plain(tensor)
-        record.cell = None if array is None else cell_with(array.copy())
-        record.version = version(tensor)
+        if node not in self._records:
+            self.note(tensor, None)
+        record = self._records[node]
+        record.cell, record.version = observe.snapshot(tensor), observe.version(tensor)
 
     def _gone(self, key: int, _: Any) -> None:
         """Called when a written tensor is freed."""
@@ -200,17 +186,11 @@ class Recording(Explanation):
 
     # Passes
 
-    def begins(self, walker: Any, order: Sequence[Node], roots: Sequence[Any], needed: set[Node] | None) -> Any:
-        """Called at the start of a pass: register hooks on its nodes. Returns the function that walks, unchanged."""
-        before = self._before.watcher
-        walk = walker.walk if before is None else before.begins(walker, order, roots, needed)
-        self._opens(walker, order, roots, needed)
-        return walk
-
-    def _opens(self, walker: Any, order: Sequence[Node], roots: Sequence[Any], needed: set[Node] | None) -> None:
+    def opens(self, backward: Backward) -> None:
         """Collect what must be known of a pass before anything is freed."""
-        if walker.tape.level or (self._open is not None and running.get(None) is self._open.walker):
+        if backward.level or (self._open is not None and self._open.backward.runs):
             return
+        order, roots, needed = backward.nodes, backward.roots, backward.needed
         self._close()
         nodes = [node for node in order if needed is None or node in needed]
         starts = [(node, plain(g)) for node, g in roots]
@@ -220,9 +200,9 @@ class Recording(Explanation):
         caller, place, entry = where()
         tracer = self._tracer(nodes, arrays, needed, caller)
         before = {n: grad_of(n, self.limits) for n in tracer.ends}
-        self._open = opened = Open(walker, tracer, before)
-        with raw():
-            opened.jacobians = jacobians(walker.tape, order, arrays, needed, tracer.ends, self.limits)
+        self._open = opened = Open(backward, tracer, before)
+        with observe.aside():
+            opened.jacobians = jacobians(backward.tape, order, arrays, needed, tracer.ends, self.limits)
         text, implicit = call_text(tracer.tape, arrays, entry, place)
 
         def finish() -> Call:
@@ -240,11 +220,9 @@ class Recording(Explanation):
             self._parameters.see(caller, nodes, roots[0][0])
         return CallTracer(tape, roots, ends_of(nodes, needed))
 
-    def ends(self, walker: Any) -> None:
+    def ended(self, backward: Backward) -> None:
         """Called when a pass has written its gradients."""
-        if self._before.watcher is not None:
-            self._before.watcher.ends(walker)
-        if self._open is not None and self._open.walker is walker:
+        if self._open is not None and self._open.backward is backward:
             self._close()
 
     def _close(self) -> Call | None:
@@ -272,12 +250,11 @@ class Recording(Explanation):
 
     def _failed(self, error: Exception, interrupted: Call | None) -> None:
         """Record the program's exception with the graph so far; if it ended a pass, also the step in which it did."""
-        place, frames, walked = None, [program_frame(2)], False
+        place, frames, walked = None, [program_frame(2)], observe.from_backward(error)
         trace = error.__traceback__
         while trace is not None:
             code = trace.tb_frame.f_code
-            walked = walked or code is Pass.walk.__code__
-            if not internal[code.co_filename]:
+            if not is_internal(code.co_filename):
                 frames.append(trace.tb_frame)
                 place = place_of((code, trace.tb_lasti)) or Place(code.co_filename, trace.tb_lineno, None, None, None)
             trace = trace.tb_next
@@ -296,11 +273,13 @@ class Recording(Explanation):
     def _overwritten(self, error: Exception, frames: Sequence[FrameType]) -> Overwritten | None:
         """The tensor that was written although a pass needed its old value, if that is the error."""
         found = getattr(error, "overwritten", None)
-        if not isinstance(found, errors.Overwritten):
+        if found is None:
             return None
-        node = found.tensor._node
+        node = observe.node(found.tensor)
         traced = None if self._known is None or node is None else self._known.get(node)
-        name = traced.name if traced is not None else name_of(found.tensor, frames) or f"a {errors.kind(found.tensor)}"
+        name = (
+            traced.name if traced is not None else name_of(found.tensor, frames) or f"a {kind_of_tensor(found.tensor)}"
+        )
         writer = self._written.get(id(found.tensor))
         place = None if writer is None else place_of(writer[1])
         return Overwritten(name, traced, found.expected, found.version, place)
@@ -315,7 +294,7 @@ class Recording(Explanation):
         fresh = [node for node in list(self._records) if node not in self._told]
         if not fresh:
             return
-        nodes = youngest_first(fresh)
+        nodes = ancestors(fresh)
         tape, notes = shortened_tape(nodes[::-1], self._records, names, self.limits)
         self.notes += notes
         tracer = CallTracer(tape, [(nodes[0], np.zeros(()))], [])
@@ -328,7 +307,7 @@ class Recording(Explanation):
 def where() -> tuple[FrameType, Place | None, FrameType]:
     """The program's frame that called backward, its place, and the library's function that was called."""
     frame = entry = sys._getframe(1)
-    while internal[frame.f_code.co_filename] and frame.f_back is not None:
+    while is_internal(frame.f_code.co_filename) and frame.f_back is not None:
         code = frame.f_code
         if code.co_argcount + code.co_kwonlyargcount:  # a function of *args alone stands for another one
             entry = frame
@@ -340,9 +319,8 @@ def ends_of(nodes: Sequence[Node], needed: set[Node] | None) -> list[Node]:
     """The nodes whose gradients are stored: leaves, tensors that retain theirs, and requested inputs."""
     found = []
     for node in reversed(nodes):
-        retained = node.hooks is not None and node.hooks.retained is not None and node.hooks.retained() is not None
         target = needed is not None and needed.isdisjoint(edge for edge in node.edges if edge is not None)
-        if isinstance(node, AccumulateGrad) or retained or target:
+        if isinstance(node, AccumulateGrad) or retains(node) or target:
             found.append(node)
     return found
 
@@ -361,9 +339,5 @@ def shortened_tape(
 
 def grad_of(node: Node, limits: Limits) -> Kept | None:
     """The current `.grad` of a leaf."""
-    grad = node.grad if isinstance(node, AccumulateGrad) else None
-    if grad is None and node.hooks is not None and node.hooks.retained is not None:
-        tensor = node.hooks.retained()
-        grad = None if tensor is None else tensor._kept_grad
-    array = plain(grad)
+    array = plain(gradient(node))
     return None if array is None else kept(array, limits)

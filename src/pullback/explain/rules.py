@@ -15,11 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core import xp as _xp
-from .._core.modes import FieldBlock, quiet
-from .._core.shapes import sum_to
-from .._tape.memory import Cell
-from .._tape.node import Node, Output
+from ..observe import Node, Output, apply_rule, saved
 from .arrays import Array, Limits
 from .sources import shortened, text_of
 
@@ -94,9 +90,9 @@ class Builder:
             return "the rule is the program's own, and is not run more often than the program asks"
         if dtype.kind == "c" or any(edge is not None and _complex(edge) for edge in node.edges):
             return "complex numbers: v @ J is not a product of matrices here"
-        if type(node.saved) is not tuple or any(
-            cell is not None and (type(cell) is not Cell or not isinstance(cell.array, (np.ndarray, np.generic, int)))
-            for cell in node.saved
+        kept = saved(node)
+        if kept is None or any(
+            each.packed or not isinstance(each.value, (np.ndarray, np.generic, int, type(None))) for each in kept
         ):
             return "hooks keep the values that the rule needs, and are not run more often than the program asks"
         return None
@@ -114,24 +110,9 @@ class Builder:
         """The results of the rule for one cotangent per output, for each wanted input."""
         self.runs += 1
         edges = tuple(edge if index in wanted else None for index, edge in enumerate(node.edges))
-        results = run_rule(node, g if several(node) else g[0], edges)
+        results = apply_rule(node, g if several(node) else g[0], edges)
         zeros = ((i, np.zeros(_input_shape(node, i), g[0].dtype)) for i in wanted)
         return [(i, zero if results[i] is None else results[i]) for i, zero in zeros]
-
-
-def run_rule(node: Node, g: Any, edges: tuple[Node | None, ...]) -> list[Any]:
-    """The cotangents of those of a node's inputs that have an edge, each in its input's shape."""
-    results = quiet.run(node.pull, _xp, g, edges, node.saved, node.params)
-    return [
-        result if result is None or edge is None or edge.shape is None or result.shape == edge.shape
-        else sum_to(_xp, result, edge.shape)
-        for edge, result in zip(edges, results, strict=False)
-    ]  # fmt: skip
-
-
-def raw() -> FieldBlock:
-    """The mode in which rules are run here: without recording and without observers."""
-    return FieldBlock(grad=False, pack=None, unpack=None, compute=None, watcher=None)
 
 
 def shapes_of(node: Node) -> list[tuple[int, ...]]:
@@ -159,7 +140,7 @@ def _complex(node: Node) -> bool:
 def _units(shapes: Sequence[tuple[int, ...]], place: int, unit: int, dtype: Any) -> list[Array]:
     """One cotangent for each output: zeros, with a single 1."""
     g = [np.zeros(shape, dtype) for shape in shapes]
-    _xp.reshaped_view(g[place], -1)[unit] = 1
+    g[place].flat[unit] = 1
     return g
 
 

@@ -6,8 +6,8 @@ import sys
 from types import FrameType
 from typing import Any
 
-from .._core.sites import internal, user_frame
 from ..nn.modules.calls import Calls
+from ..observe import is_internal, user_frame
 from .sources import text_of
 from .trace import Scope
 
@@ -37,7 +37,7 @@ class Scopes:
         entry = previous = None
         walked: FrameType | None = frame
         while walked is not None and walked is not self.base:
-            inside = internal[walked.f_code.co_filename]
+            inside = is_internal(walked.f_code.co_filename)
             if not inside and entry is None:
                 entry = previous
             if not inside and walked.f_code.co_name == "<module>":
@@ -119,6 +119,6 @@ def _path(parent: Any, module: Any) -> str | None:
 def program_frame(depth: int = 1) -> FrameType:
     """The innermost frame outside pullback."""
     frame = sys._getframe(depth)
-    while internal[frame.f_code.co_filename] and frame.f_back is not None:
+    while is_internal(frame.f_code.co_filename) and frame.f_back is not None:
         frame = frame.f_back
     return frame

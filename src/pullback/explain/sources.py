@@ -14,8 +14,7 @@ import os.path
 from types import CodeType
 from typing import Any, NamedTuple
 
-from .._core.lazy import computed
-from .._core.sites import Site, line_of
+from ..observe import Site, line_of
 
 LONGEST = 200
 """The number of characters above which an expression is shortened."""
@@ -124,7 +123,7 @@ class Text:
             return column
         return len(self.lines[line - 1].encode()[:column].decode(errors="ignore"))
 
-    @computed
+    @functools.cached_property
     def tree(self) -> ast.Module:
         """The syntax tree of the file; an empty one if it cannot be parsed."""
         try:
@@ -132,7 +131,7 @@ class Text:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return ast.Module([], [])
 
-    @computed
+    @functools.cached_property
     def assigned(self) -> dict[Span, str]:
         """The values that are assigned to a name, with the name."""
         found = {}
@@ -154,7 +153,7 @@ class Text:
         loops = (each for each in ast.walk(self.tree) if isinstance(each, _REPEATING))
         return any(each.lineno <= line <= (each.end_lineno or 0) for each in loops)
 
-    @computed
+    @functools.cached_property
     def written(self) -> dict[Span, tuple[str, str]]:
         """The writes, `y[0] = ...` and `y += ...`: the name of the tensor written to, and the text."""
         found = {}

@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .._core.modes import quiet
-from .._tape.memory import Cell, version
-from .._tape.node import AccumulateGrad, Node, Output
+from .. import observe
+from ..observe import AccumulateGrad, Node, Output, saved, version
 from .arrays import FINE, Array, Kept, Limits, Marks, flat, kept, marks, plain
 from .derivations import derive
 from .naming import Named, leaf_name, operation, saved_name, saved_text, settings, tensor_name
@@ -119,7 +118,8 @@ class Nodes:
         if not isinstance(array, np.ndarray) or tensor.shape != array.shape:
             return
         tensor.dtype, tensor.marks, tensor.value_from = array.dtype, marks(array), source
-        tensor.flat = quiet.run(flat, tensor.op, array)
+        with np.errstate(all="ignore"):
+            tensor.flat = flat(tensor.op, array)
         tensor.data = kept(array, self.limits if source in {"leaf", "output"} else self.small)
 
     def _values(self) -> None:
@@ -138,23 +138,20 @@ class Nodes:
         """The values that nodes save; they also supply values of tensors that are otherwise unknown."""
         counted = {id(node.array) for node in self.made if isinstance(node, AccumulateGrad)}
         for node in self.made:
-            if isinstance(node, AccumulateGrad) or type(node.saved) is not tuple or node not in self.outputs:
+            if isinstance(node, AccumulateGrad) or node not in self.outputs or (values := saved(node)) is None:
                 continue
             first = self.outputs[node][0]
-            if not node.foreign:
-                for cell, (name, source) in zip(node.saved, node.primitive.kept(len(node.edges)), strict=False):
-                    self._keeps(node, first, cell, name, source, counted)
+            for each in [] if node.foreign else values:
+                if each.packed or each.value is not None:
+                    self._keeps(node, first, each, counted)
             first.saved += [Saved(name, text) for name, text in settings(node)]
 
-    def _keeps(self, node: Node, first: Traced, cell: Any, name: str, source: int | None, counted: set[int]) -> None:
-        if cell is None:
-            return
-        array = cell.array if type(cell) is Cell else None
+    def _keeps(self, node: Node, first: Traced, held: observe.Saved, counted: set[int]) -> None:
+        array, name = held.value, held.name
         if not isinstance(array, np.ndarray):
-            text = "packed by a hook" if type(cell) is not Cell else str(array)
-            first.saved.append(Saved(saved_name(name), text))
+            first.saved.append(Saved(saved_name(name), "packed by a hook" if held.packed else str(array)))
             return
-        owner = node if source is None else node.edges[source]
+        owner = node if held.source is None else node.edges[held.source]
         if owner is not None and not several(owner):
             self.know(owner, array, "saved")
         if id(array) not in counted:
@@ -167,6 +164,12 @@ class Nodes:
         elif not self.limits.redact:
             value = kept(array, self.small)
         first.saved.append(Saved(saved_name(name), saved_text(array, self.limits), tensor, value))
+
+
+def _sum(a: Array, b: Array) -> Array:
+    with np.errstate(all="ignore"):
+        total: Array = np.add(a, b)
+        return total
 
 
 class CallTracer(Watch):
@@ -241,7 +244,7 @@ class CallTracer(Watch):
             out = np.asarray(result)
             to = self.tape.traced[edge]
             before = self.totals.get(edge)
-            total = out if before is None else quiet.run(np.add, before[0], out)
+            total = out if before is None else _sum(before[0], out)
             after = self.totals[edge] = self._told(edge, total, to)
             built, missing = self.built
             local = built.get(index) or [None] * (max(places) + 1)

@@ -6,6 +6,7 @@ are not recorded only count, and note the loss.
 
 import json
 import math
+import operator
 import sys
 import time
 from pathlib import Path
@@ -15,12 +16,9 @@ from typing import Any, Self, TextIO
 
 import numpy as np
 
+from .. import Tensor
 from .._core.errors import UncompiledError
-from .._core.primitives import Carrier
-from .._core.sites import internal
-from .._tape.faults import kind_of
-from .._tape.recording import Freed
-from .._tape.walk import youngest_first
+from ..observe import ancestors, fault, freed, is_internal, node as node_of, value as inside
 from ..optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from .bounds import DIVERGED, ENOUGH, FIXES, LARGE_UPDATE, PATIENCE, SEVERAL, sizes
 from .naming import rounds_at, variables_in
@@ -111,7 +109,7 @@ class Training(Run):
         known = set(map(id, self._tensors))
         self._modules, names = [], {}
         for name, value in reversed([*variables_in(frame)] if self.model is None else [("", self.model)]):
-            if isinstance(value, Carrier):
+            if isinstance(value, Tensor):
                 names[id(value)] = name
             elif hasattr(type(value), "named_parameters"):
                 self._modules.append(value)
@@ -139,7 +137,7 @@ class Training(Run):
 
     def _arrived(self, parameter: Any) -> None:
         """Called when a gradient has been written: the first of a pass looks for the loss that backward was called on."""
-        if type(parameter._array) is not np.ndarray:
+        if type(inside(parameter)) is not np.ndarray:
             raise UncompiledError
         if not self._heard:
             self._heard = True
@@ -154,7 +152,10 @@ class Training(Run):
             if not self._heard:  # the first pass came before anything was known to listen at
                 self._loss = _passed(frame)
         if self.count % self.every == 0:
-            self._before = [(getattr(tensor.grad, "_array", None), tensor._array.copy()) for tensor in self._tensors]
+            self._before = [
+                (None if tensor.grad is None else inside(tensor.grad), inside(tensor).copy())
+                for tensor in self._tensors
+            ]
 
     def _ends(self, optimizer: Any, *_: Any) -> None:
         loss, self._loss, self._heard = self._loss, None, False
@@ -168,7 +169,8 @@ class Training(Run):
         if not self._before:
             return
         measured = [
-            _measured(grad, old, tensor._array) for (grad, old), tensor in zip(self._before, self._tensors, strict=True)
+            _measured(grad, old, inside(tensor))
+            for (grad, old), tensor in zip(self._before, self._tensors, strict=True)
         ]
         self._before = []
         step = Measured(number, loss, None if rate is None else float(rate), *map(list, zip(*measured, strict=True)))
@@ -182,8 +184,8 @@ class Training(Run):
 
     def _compare(self, number: int, loss: float) -> None:
         """Find a loss that is not finite, or far above those before it."""
-        if (bad := kind_of(loss)) is not None:
-            self._tell(bad, -1, f"the loss is {short(loss)}{rounds_at(sys._getframe())}", step=number)
+        if (found := fault(np.asarray(loss))) is not None:
+            self._tell(found[0], -1, f"the loss is {short(loss)}{rounds_at(sys._getframe())}", step=number)
             return
         recent = self._recent
         if number % REFRESHED == 0 and len(recent) >= ENOUGH:
@@ -206,8 +208,8 @@ class Training(Run):
             wide, change = len(self.shapes[i]) > 1, step.update[i]
             if norm is not None:
                 self._reached.add(i)
-                if (bad := kind_of(norm)) is not None and not follows:
-                    self._tell(bad, i, f"its gradient has {bad}")
+                if (bad := fault(np.asarray(norm))) is not None and not follows:
+                    self._tell(bad[0], i, f"its gradient has {bad[0]}")
                 elif self._lasts("zero", i, wide and norm == 0):
                     self._tell("zero", i, "its gradient was zero in all of the last recorded steps")
             if self._lasts("update", i, wide and change is not None and not change <= LARGE_UPDATE):
@@ -274,21 +276,26 @@ class Training(Run):
 
 def _loss(frame: FrameType | None) -> float | None:
     """The number in the tensor on which the pass that calls from here was started."""
-    while frame is not None and internal[frame.f_code.co_filename]:
-        for value in frame.f_locals.values() if frame.f_code.co_name == "backward" else ():
-            if isinstance(value, Carrier) and math.prod(value.shape) == 1:
-                return float(np.asarray(value._array).reshape(()))
+    while frame is not None and is_internal(frame.f_code.co_filename):
+        for each in frame.f_locals.values() if frame.f_code.co_name == "backward" else ():
+            if isinstance(each, Tensor) and math.prod(each.shape) == 1:
+                return float(np.asarray(inside(each)).reshape(()))
         frame = frame.f_back
     return None
 
 
 def _passed(frame: FrameType | None) -> float | None:
     """The number in the latest loss among the variables of a program: of the tensors whose graph a pass has freed."""
-    found = [value for _, value in variables_in(frame) if isinstance(value, Carrier) and value._node is not None]
-    losses = [each for each in found if math.prod(each.shape) == 1]
-    freed = [each for each in losses if any(isinstance(node.saved, Freed) for node in youngest_first([each._node]))]
-    latest = max(freed, key=lambda each: each._node.seq, default=None)
-    return None if latest is None else float(np.asarray(latest._array).reshape(()))
+    tensors = [each for _, each in variables_in(frame) if isinstance(each, Tensor) and math.prod(each.shape) == 1]
+    losses = [
+        (made.seq, each)
+        for each in tensors
+        if (made := node_of(each)) is not None and any(map(freed, ancestors([made])))
+    ]
+    if not losses:
+        return None
+    _, latest = max(losses, key=operator.itemgetter(0))
+    return float(np.asarray(inside(latest)).reshape(()))
 
 
 def _measured(grad: Any, old: Any, new: Any) -> tuple[float | None, float | None, float | None]:

@@ -8,12 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .._core import xp as _xp
-from .._core.modes import running, under
-from .._tape.node import AccumulateGrad, Node, Parts
-from .._tape.walk import Pass
+from ..observe import AccumulateGrad, Node, freed, replay
 from .arrays import Array, Limits
-from .rules import Jacobian, raw, run_rule
+from .rules import Jacobian
 
 MOST_RULES = 20_000
 """The number of rule calls up to which a Jacobian is computed row by row."""
@@ -32,47 +29,15 @@ class Watch:
 def check(order: Iterable[Node]) -> None:
     """Refuse a graph that an earlier pass has freed, with that pass's error message."""
     for node in order:
-        if type(node.saved) is not tuple:
-            raise node.saved.error(node)
+        if (error := freed(node)) is not None:
+            raise error
 
 
 def walk(
     tape: Any, order: Sequence[Node], roots: Sequence[tuple[Node, Array]], needed: set[Node] | None, watch: Watch
 ) -> dict[Node, Any]:
     """Run the nodes in order; returns the cotangents that arrive at the leaves."""
-    pending: dict[Node, Any] = {}
-    for node, v in roots:
-        pending[node] = pending[node] + v if node in pending else v
-    ends: dict[Node, Any] = {}
-
-    def walk() -> None:
-        with raw(), np.errstate(all="ignore"):
-            for node in order:
-                g = pending.pop(node, None)
-                if g is None:
-                    continue
-                if isinstance(g, Parts):
-                    g = g.filled(node.params["shapes"])
-                watch.arrived(node, g)
-                edges = followed(node, needed)
-                if isinstance(node, AccumulateGrad):
-                    ends[node] = g
-                if not any(edges):
-                    continue
-                results = run_rule(node, g, edges)
-                watch.sent(node, edges, results)
-                for edge, result in zip(edges, results, strict=False):
-                    if edge is not None and result is not None:
-                        before = pending.get(edge)
-                        pending[edge] = result if before is None else before + result
-
-    under(running, Pass(tape, False, False, True, None), walk)  # the program's own rules may query it
-    return ends
-
-
-def followed(node: Node, needed: set[Node] | None) -> tuple[Node | None, ...]:
-    """The edges of a node that a walk follows."""
-    return node.edges if needed is None else tuple(edge if edge in needed else None for edge in node.edges)
+    return replay(tape, order, roots, needed, watch.arrived, watch.sent)
 
 
 class Ends(Watch):
@@ -145,7 +110,7 @@ def unit_row(
     """The pullback of one unit vector at each target; None where nothing arrives."""
     node, v = root
     unit = np.zeros(v.shape, v.dtype)
-    _xp.reshaped_view(unit, -1)[index] = 1
+    unit.flat[index] = 1
     ends = Ends(targets)
     walk(tape, order, [(node, unit)], needed, ends)
     return [ends.found.get(target) for target in targets]

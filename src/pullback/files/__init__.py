@@ -1,7 +1,9 @@
 """Loading and saving without running code: safetensors files, and reading of files of torch.save."""
 
-from collections.abc import Mapping
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from .._core.placement import here
 from .._core.sites import warn
@@ -10,17 +12,20 @@ from . import safetensors, structures, torchfiles
 from .errors import FileError as FileError, UnsafeFileError as UnsafeFileError, about
 from .opening import Input, name_of, reading, writing
 
+if TYPE_CHECKING:
+    from .opening import File
+
 _STRUCTURE = "pullback"  # the metadata key that describes how the tensors are nested
 
 
 def save(
-    obj: Any,
-    f: Any,
-    pickle_module: Any = None,
-    pickle_protocol: Any = None,
+    obj: object,
+    f: File,
+    pickle_module: object = None,
+    pickle_protocol: object = None,
     *,
     metadata: Mapping[str, str] | None = None,
-    **options: Any,
+    **options: object,
 ) -> None:
     """Write a tensor, a state dict, or nested containers of tensors, numbers and strings to a file.
 
@@ -53,7 +58,7 @@ def save(
         safetensors.write(stream, arrays, {**texts, _STRUCTURE: structure})
 
 
-def check_save(pickle_module: Any, options: Mapping[str, Any]) -> None:
+def check_save(pickle_module: object, options: Mapping[str, object]) -> None:
     """Refuse arguments of torch.save that have no meaning here."""
     if pickle_module is not None:
         raise ValueError("save() writes no pickles of its own: leave pickle_module out")
@@ -72,13 +77,13 @@ def _texts(metadata: Mapping[Any, Any]) -> dict[str, str]:
 
 
 def load(
-    f: Any,
-    map_location: Any = None,
-    pickle_module: Any = None,
+    f: File,
+    map_location: object = None,
+    pickle_module: object = None,
     *,
     weights_only: bool | None = None,
     mmap: bool | None = None,
-    **options: Any,
+    **options: object,
 ) -> Any:
     """The content of a file written by `save`, any safetensors file (as a dict of tensors), or a file of torch.save.
 
@@ -116,7 +121,7 @@ def load(
     return value
 
 
-def _read(source: Input) -> tuple[Any, bool]:
+def _read(source: Input) -> tuple[object, bool]:
     """The content of a source, and whether some of its tensors were bfloat16."""
     start = source.peek(9)
     if start.startswith(b"PK"):
@@ -134,7 +139,7 @@ def _read(source: Input) -> tuple[Any, bool]:
     raise FileError("is no safetensors file and no file of torch.save")
 
 
-def read_metadata(f: Any) -> dict[str, str]:
+def read_metadata(f: File) -> dict[str, str]:
     """The metadata strings of a safetensors file; the tensors are not read.
 
     Raises
@@ -159,14 +164,15 @@ def read_metadata(f: Any) -> dict[str, str]:
     return metadata
 
 
-def _check_options(function: str, options: Mapping[str, Any], known: set[str]) -> None:
+def _check_options(function: str, options: Mapping[str, object], known: set[str]) -> None:
     for option in options.keys() - known:
         raise TypeError(f"{function}() got an unexpected keyword argument {option!r}")
 
 
-def _check_places(map_location: Any) -> None:
+def _check_places(map_location: object) -> None:
     """Refuse devices other than the CPU; a function of storages, which torch accepts, could only return the CPU."""
     if map_location is None or (callable(map_location) and not isinstance(map_location, str)):
         return
-    for place in map_location.values() if isinstance(map_location, dict) else [map_location]:
+    places: Iterable[Any] = map_location.values() if isinstance(map_location, dict) else [map_location]
+    for place in places:
         here(place)

@@ -4,10 +4,12 @@ NumPy's `dtype.__setstate__` believes what it is told, so that a pickle could ha
 state is read as data: the dtype is made by name, and an array only of as many bytes as its shape needs.
 """
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,11 +18,18 @@ from .._core.bfloat import BFloatArray, held
 from .builders import BYTES, NONE, SIZES, TEXT, Builder, Marker, Takes
 from .errors import FileError
 
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from .._core import typing
+    from .._core.typing import NumpyType
+
 _CODE = re.compile(r"[biufc]\d{1,2}|[SUV]\d{1,9}|[mM]8|O8?")
 _UNITS = {b"Y", b"M", b"W", b"D", b"h", b"m", b"s", b"ms", b"us", b"ns", b"ps", b"fs", b"as", b"generic"}
 _LARGEST_CHARACTER = 0x10FFFF
 KINDS = {np.ndarray, BFloatArray}
 _Charge = Callable[[int], None]
+Content = bytes | bytearray | list[object]
 
 
 class Unbuilt(Marker):
@@ -31,12 +40,12 @@ class Unbuilt(Marker):
     def __init__(self) -> None:
         self.places: list[int] = []  # in the memo
 
-    def built(self, state: Any, charge: _Charge) -> Any:
+    def built(self, state: object, charge: _Charge) -> object:
         """The value; `charge` is told how many items are copied for it."""
         raise NotImplementedError
 
 
-def _bfloat() -> Any:
+def _bfloat() -> type[np.generic] | None:
     """The scalar type of bfloat16, if there is one."""
     known = dtypes.known()[-1]
     return np.dtype(known).type if known.name == "bfloat16" else None
@@ -47,11 +56,11 @@ class _Dtype(Unbuilt):
 
     __slots__ = ("code",)
 
-    def __init__(self, code: Any, align: Any = False, copy: Any = True) -> None:
+    def __init__(self, code: object, align: object = False, copy: object = True) -> None:
         super().__init__()
         self.code: Any = code
 
-    def built(self, state: Any, charge: _Charge) -> Any:
+    def built(self, state: object, charge: _Charge) -> object:
         """The dtype."""
         if type(state) is not tuple or len(state) not in {8, 9} or state[1] not in {"<", ">", "|", "="}:
             raise FileError("holds an invalid dtype: its state is none")
@@ -67,7 +76,7 @@ class _Dtype(Unbuilt):
             return self._structured(names, fields, size)
         return np.dtype(f"{order}{self.code}{_unit(state[-1]) if self.code in {'m8', 'M8'} else ''}")
 
-    def _structured(self, names: Any, fields: Any, size: Any) -> Any:
+    def _structured(self, names: object, fields: object, size: Any) -> NumpyType:
         if type(names) is not tuple or type(fields) is not dict or {*map(type, names)} - {str} or {*names} != {*fields}:
             raise FileError("holds an invalid dtype: its fields have no names")
         if not all(type(fields[name]) is tuple and len(fields[name]) == 2 for name in names):
@@ -79,21 +88,21 @@ class _Dtype(Unbuilt):
         return np.dtype((np.record, made)) if self.code is np.record else made
 
 
-def _pair(part: Any) -> Any:
+def _pair(part: object) -> tuple[NumpyType, tuple[int, ...]]:
     """The dtype and the shape of an array within a dtype."""
     if type(part) is not tuple or len(part) != 2 or SIZES.problem(part[1]):
         raise FileError("holds an invalid dtype: it repeats no dtype by a shape")
     return _simple(part[0]), part[1]
 
 
-def _simple(dtype: Any) -> Any:
+def _simple(dtype: object) -> NumpyType:
     """A dtype that may be part of another: one without fields and objects."""
     if not isinstance(dtype, np.dtype) or dtype.names is not None or dtype.hasobject:
         raise FileError("holds an invalid dtype: a part of it is no plain dtype")
     return dtype
 
 
-def _unit(state: Any) -> str:
+def _unit(state: object) -> str:
     """The unit of a date or a span of time, such as `[25s]`."""
     match state:
         case (_, (bytes() as unit, int() as count, *_)) if unit in _UNITS and 0 < count < 2**31:
@@ -106,13 +115,13 @@ class Array(Unbuilt):
 
     __slots__ = ("kind",)
 
-    def __init__(self, kind: Any, shape: Any = None, code: Any = None) -> None:
+    def __init__(self, kind: object, shape: object = None, code: object = None) -> None:
         super().__init__()
         if kind not in KINDS:
             raise ValueError("an array of another class")
         self.kind = kind
 
-    def built(self, state: Any, charge: _Charge) -> Any:
+    def built(self, state: Any, charge: _Charge) -> object:
         """The array."""
         match state:
             case (int(), shape, np.dtype() as dtype, int() as turned, (bytes() | bytearray() | list()) as content):
@@ -121,7 +130,13 @@ class Array(Unbuilt):
         raise FileError("holds an invalid array: its state is no shape, dtype and content")
 
 
-def made(content: Any, dtype: Any, shape: Any, order: Any = "C", axes: Any = None) -> Any:
+def made(
+    content: Content,
+    dtype: NumpyType,
+    shape: tuple[int, ...],
+    order: Literal["C", "F"] = "C",
+    axes: object = None,
+) -> typing.Array:
     """An array with memory of its own, of as many bytes, or objects, as its shape needs."""
     if problem := SIZES.problem(shape):
         raise FileError(f"holds an invalid array: its shape is {problem}")
@@ -130,17 +145,18 @@ def made(content: Any, dtype: Any, shape: Any, order: Any = "C", axes: Any = Non
     count = math.prod(shape)
     if dtype.hasobject:
         return _of_objects(content, dtype, count).reshape(shape, order=order)
-    if type(content) is list or not dtype.itemsize or len(content) != count * dtype.itemsize:
+    if isinstance(content, list) or not dtype.itemsize or len(content) != count * dtype.itemsize:
         raise FileError(f"holds an invalid array: {len(content)} bytes are not {count} elements of {dtype.itemsize}")
     flat = np.frombuffer(bytearray(content), np.uint8)
     if dtype.kind == "b" and flat.size and flat.max() > 1:
         raise FileError("holds an invalid array: it is bool, and has bytes that are neither 0 nor 1")
     if dtype.kind == "U" and flat.size and flat.view(f"{dtype.byteorder}u4").max() > _LARGEST_CHARACTER:
         raise FileError("holds an invalid array: it has characters that do not exist")
-    return held(flat.view(dtype).reshape(shape, order=order))
+    array: typing.Array = held(flat.view(dtype).reshape(shape, order=order))
+    return array
 
 
-def _of_objects(content: Any, dtype: Any, count: int) -> Any:
+def _of_objects(content: Content, dtype: NumpyType, count: int) -> typing.Array:
     if type(content) is not list or dtype.names is not None or len(content) != count:
         raise FileError(f"holds an invalid array: {len(content)} objects where {count} are needed")
     array = np.empty(count, dtype)
@@ -149,11 +165,11 @@ def _of_objects(content: Any, dtype: Any, count: int) -> Any:
     return array
 
 
-def _scalar(dtype: Any, content: Any) -> Any:
+def _scalar(dtype: NumpyType, content: bytes) -> object:
     return made(content, dtype, ())[()]
 
 
-def names() -> dict[str, Any]:
+def names() -> dict[str, object]:
     """The builder or value for each name that pickles of arrays have."""
     flag, dtype = Takes((bool, int)), Takes((np.dtype,))
     array = Builder("array", Array, Takes((type,)), SIZES, Takes((bytes, str), 1))

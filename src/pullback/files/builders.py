@@ -5,6 +5,8 @@ before anything is built. What builders make and copy, all together, is no more 
 writes out each value before it is copied, and a hostile one would have one value copied many times.
 """
 
+from __future__ import annotations
+
 import sys
 from collections import Counter, OrderedDict
 from collections.abc import Callable
@@ -103,11 +105,11 @@ def _encoded(text: str, encoding: str = "latin1") -> bytes:
     return text.encode("latin1")
 
 
-def _bytearray(content: Any = b"", encoding: str = "latin1") -> bytearray:
-    return bytearray(_encoded(content, encoding) if type(content) is str else content)
+def _bytearray(content: str | bytes = b"", encoding: str = "latin1") -> bytearray:
+    return bytearray(_encoded(content, encoding) if isinstance(content, str) else content)
 
 
-def _pairs(items: Any) -> list[Any]:
+def _pairs(items: Any) -> list[tuple[object, object]]:
     if type(items) is dict:
         return [*items.items()]
     if not all(type(pair) in {list, tuple} and len(pair) == 2 for pair in items):
@@ -115,13 +117,13 @@ def _pairs(items: Any) -> list[Any]:
     return [*items]
 
 
-def plain(keys: Keys) -> dict[str, Any]:
+def plain(keys: Keys) -> dict[str, Builder]:
     """The builders of plain values."""
 
     def mapping(kind: type[dict[Any, Any]]) -> Builder:
         return Builder(kind.__name__, lambda items=(): keys.pairs(kind(), _pairs(items)), _PAIRS, least=0)
 
-    def group(kind: Callable[[Any], Any], name: str) -> Builder:
+    def group(kind: Callable[[set[object]], object], name: str) -> Builder:
         return Builder(name, lambda items=(): kind(keys.elements(set(), [*items])), _ITEMS, least=0)
 
     text_or_bytes = Takes((str, bytes), copied=True)

@@ -4,10 +4,12 @@ Whoever writes a file chooses its keys. A tuple of tuples may take for ever to h
 so that each is compared with all before it. So a key has few parts, and the time for keys is bounded.
 """
 
+from __future__ import annotations
+
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence, Sized
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,6 +18,8 @@ from .._core.placement import device
 from .._core.shapes import Size
 from .._tensor.tensor import Tensor
 from .errors import FileError
+
+Table = TypeVar("Table", bound=Sized)
 
 MOST_PARTS = 64
 """How many parts a key may have that is a tuple or a frozenset, those of its parts included."""
@@ -29,7 +33,7 @@ _clock = getattr(time, "thread_time", time.process_time)
 
 _GROUPS = {tuple, frozenset, Size}
 _PLAIN = {str, bytes, float, complex, bool, type(None), dtypes.dtype, device, Tensor}
-_WRITES: dict[type, Callable[[Any, Any], Any]] = {
+_WRITES: dict[type, Callable[[Any, Any], object]] = {
     dict: dict.update,
     OrderedDict: OrderedDict.update,
     Counter: dict.update,  # its own adds up
@@ -45,12 +49,12 @@ class Keys:
         self.seconds = 0.0
         self.count = 0
 
-    def pairs(self, table: Any, pairs: Sequence[Any]) -> Any:
+    def pairs(self, table: Table, pairs: Sequence[tuple[object, object]]) -> Table:
         """The dict, with these pairs of keys and values added."""
         self._check(key for key, _ in pairs)
         return self._add(table, pairs)
 
-    def elements(self, table: Any, values: Sequence[Any]) -> Any:
+    def elements(self, table: Table, values: Sequence[object]) -> Table:
         """The set, with these elements added."""
         self._check(values)
         return self._add(table, values)
@@ -59,13 +63,14 @@ class Keys:
         """Whether a value of this type, no tuple and no frozenset, may be a key."""
         return self.objects or kind in _PLAIN or (issubclass(kind, np.generic) and kind is not np.void)
 
-    def _check(self, keys: Iterable[Any]) -> None:
+    def _check(self, keys: Iterable[object]) -> None:
         for key in keys:
             if type(key) is not str:
                 self._check_parts(key)
 
-    def _check_parts(self, key: Any) -> None:
-        left, parts = MOST_PARTS, [key]
+    def _check_parts(self, key: object) -> None:
+        left = MOST_PARTS
+        parts: list[Any] = [key]
         while parts:
             part = parts.pop()
             kind = type(part)
@@ -80,7 +85,7 @@ class Keys:
             elif not self.allowed(kind):
                 raise FileError(f"has a {kind.__name__} as a key")
 
-    def _add(self, table: Any, items: Sequence[Any]) -> Any:
+    def _add(self, table: Table, items: Sequence[object]) -> Table:
         write = _WRITES[type(table)]
         if len(table) + len(items) < _FEW:
             write(table, items)

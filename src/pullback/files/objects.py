@@ -4,11 +4,13 @@ Tensors, arrays and plain containers are built here as in any other file. Only n
 program: it says which of them it trusts, and these are imported, called, and given their state.
 """
 
+from __future__ import annotations
+
 import contextlib
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -23,6 +25,12 @@ from .builders import COUNT, FLAG, SIZES, TEXT, Builder, Takes
 from .errors import FileError, UnsafeFileError
 from .pickles import MAPPINGS, Machine, checked, paired
 
+if TYPE_CHECKING:
+    from io import BytesIO
+
+    from .._core.typing import Array
+    from .opening import Input
+
 _MOST_ATTRIBUTES = 1000  # of a tensor
 
 
@@ -33,17 +41,17 @@ class Objects(Machine):
     """
 
     def __init__(
-        self, names: Mapping[str, Any], trusted: Callable[[str, str], Any], *, everything: bool = False
+        self, names: Mapping[str, object], trusted: Callable[[str, str], object], *, everything: bool = False
     ) -> None:
         super().__init__({**_names(self), **names})
         self.trusted = trusted
         self.everything = everything
-        self.found: list[Any] = []
-        self.given: list[Any] = []  # attributes of tensors
+        self.found: list[object] = []
+        self.given: list[object] = []  # attributes of tensors
         self._outside = False
         self.keys.objects = True  # the hash of an object is its program's
 
-    def run(self, source: Any) -> Any:
+    def run(self, source: Input | BytesIO) -> object:
         """The value of the pickle at the position of a source; what tensors were given is looked at, too."""
         value = super().run(source)
         checked(self.given)
@@ -62,17 +70,17 @@ class Objects(Machine):
             raise error
         super().fail(error)
 
-    def absent(self, module: str, name: str) -> Any:
+    def absent(self, module: str, name: str) -> object:
         """What the program trusts of that name."""
         with self._program():
             found = self.trusted(module, name)
         self.found.append(found)
         return found
 
-    def _trusts(self, value: Any) -> bool:
+    def _trusts(self, value: object) -> bool:
         return self.everything or any(value is each for each in self.found)
 
-    def call(self, builder: Any, arguments: tuple[Any, ...]) -> Any:
+    def call(self, builder: Any, arguments: tuple[Any, ...]) -> object:
         """What a builder, or something trusted, makes of arguments."""
         if self.everything and getattr(builder, "build", None) is arrays.Array and arguments[0] not in arrays.KINDS:
             builder = np.ndarray.__new__  # of a class derived from arrays, which has its own way to take its state
@@ -91,14 +99,14 @@ class Objects(Machine):
         options, arguments, kind = self.pop(), self.pop(), self.pop()
         self._create(kind, arguments, options)
 
-    def _create(self, kind: Any, arguments: Any, options: Any) -> None:
+    def _create(self, kind: Any, arguments: tuple[object, ...], options: dict[str, object]) -> None:
         if isinstance(kind, Builder) or not self._trusts(kind):
             self.push(super().call(kind, arguments))
             return
         with self._program():
             self.push(kind.__new__(kind, *arguments, **options))
 
-    def tensor(self, array: Any, requires_grad: bool, kind: Any = None) -> Any:
+    def tensor(self, array: Array, requires_grad: bool, kind: object = None) -> Tensor:
         """A tensor, a parameter or a buffer, or one of a class that is trusted."""
         made = from_numpy(array).requires_grad_(requires_grad)
         if kind is None:
@@ -131,14 +139,14 @@ class Objects(Machine):
             return
         self.pop()
 
-    def _finish(self, value: Any, state: Any) -> None:
+    def _finish(self, value: arrays.Unbuilt, state: object) -> None:
         """Put what is built in the place of what was not."""
         self.stack[-2] = built = value.built(state, self.charge)
         for place in value.places:
             if self.memo.get(place) is value:
                 self.memo[place] = built
 
-    def append(self, values: list[Any]) -> None:
+    def append(self, values: list[object]) -> None:
         """Add values to the list, or to the trusted object like one, on top of the stack."""
         if type(self.stack[-1]) is list or not self._trusts(type(self.stack[-1])):
             super().append(values)
@@ -147,7 +155,7 @@ class Objects(Machine):
             for value in values:
                 self.stack[-1].append(value)
 
-    def set_items(self, values: list[Any]) -> None:
+    def set_items(self, values: list[object]) -> None:
         """Add keys and values to the dict, or to the trusted object like one, on top of the stack."""
         if type(self.stack[-1]) in MAPPINGS or not self._trusts(type(self.stack[-1])):
             super().set_items(values)
@@ -156,13 +164,13 @@ class Objects(Machine):
             for key, value in paired(values):
                 self.stack[-1][key] = value
 
-    steps: ClassVar[Mapping[bytes, Callable[[Any], Any]]] = {
+    steps: ClassVar[Mapping[bytes, Callable[[Any], object]]] = {
         **Machine.steps,
         b"\x92": lambda machine: machine.new_by_name(),
     }
 
 
-def _check_attributes(state: Any) -> None:
+def _check_attributes(state: object) -> None:
     """Refuse attributes for a tensor but those that a program may have given it."""
     if (
         type(state) is not dict
@@ -174,7 +182,7 @@ def _check_attributes(state: Any) -> None:
         raise UnsafeFileError(f"Weights only load failed: its pickle sets the attribute {taken[:100]} of a tensor")
 
 
-def _restore(value: Any, state: Any) -> None:
+def _restore(value: object, state: Any) -> None:
     """Give an object its state, as Python's `pickle` does."""
     if (restore := getattr(value, "__setstate__", None)) is not None:
         restore(state)
@@ -186,13 +194,13 @@ def _restore(value: Any, state: Any) -> None:
         setattr(value, name, each)
 
 
-def imported(module: str, name: str) -> Any:
+def imported(module: str, name: str) -> object:
     """The object of a name in a module, which is imported."""
     sys.audit("pickle.find_class", module, name)
     return pkgutil.resolve_name(f"{module}:{name}")
 
 
-def _names(machine: Objects) -> dict[str, Any]:
+def _names(machine: Objects) -> dict[str, object]:
     """The builder or value for each name that pickles of tensors and arrays have."""
     tensor = Builder("tensor", machine.tensor, Takes((np.ndarray, BFloatArray)), FLAG, Takes(), least=2)
     return {

@@ -1,5 +1,7 @@
 """Files and streams: bounded reading, and atomic writing, so that a crash leaves the old file."""
 
+from __future__ import annotations
+
 import contextlib
 import errno
 import functools
@@ -8,13 +10,17 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
 from .errors import FileError
 
-Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    Bytes: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
+    File: TypeAlias = str | os.PathLike[str] | BinaryIO
 _AT_ONCE = 4096  # bytes that are asked for whether or not the file has as many
 
 
@@ -98,10 +104,10 @@ class Output:
     def __init__(self, stream: Any) -> None:
         self.stream = stream
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self.stream, name)
 
-    def write(self, data: Any) -> int:
+    def write(self, data: bytes | memoryview) -> int:
         """Write all of some bytes; OSError if the stream takes no more."""
         left = data
         while len(left):

@@ -4,11 +4,13 @@ Python's `pickle` calls whatever function a file names. Here the opcodes are rea
 our builders, or refused, and only builders are called. Objects that cannot be built here are refused by name.
 """
 
+from __future__ import annotations
+
 import pickletools
 import struct
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -16,6 +18,11 @@ from .._core.shapes import Size
 from .builders import MOST_LEVELS, Builder, Marker, plain
 from .errors import FileError, UnsafeFileError
 from .keys import Keys
+
+if TYPE_CHECKING:
+    from io import BytesIO
+
+    from .opening import Input
 
 _MOST_DIGITS = 4300  # of a number that is written as text: Python's own limit, since it takes quadratic time
 _REFUSED = "Weights only load failed: "
@@ -26,9 +33,9 @@ _NESTING = {tuple, list, set, frozenset, Size, np.ndarray} | MAPPINGS
 class Machine:
     """An interpreter of pickle opcodes, limited to those that build data."""
 
-    steps: ClassVar[Mapping[bytes, Callable[[Any], Any]]] = {}
+    steps: ClassVar[Mapping[bytes, Callable[[Any], object]]] = {}
 
-    def __init__(self, names: Mapping[str, Any], persistent: Callable[[Any], Any] | None = None) -> None:
+    def __init__(self, names: Mapping[str, object], persistent: Callable[[object], object] | None = None) -> None:
         self.keys = Keys()
         self.names = {**plain(self.keys), **names}
         self.persistent = persistent
@@ -37,7 +44,7 @@ class Machine:
         self.memo: dict[int, Any] = {}
         self.copied = 0  # items, by builders
 
-    def run(self, source: Any) -> Any:
+    def run(self, source: Input | BytesIO) -> object:
         """The value of the pickle at the position of a source, which is then after the pickle."""
         self.source, self.begin = source, source.tell()
         try:
@@ -86,7 +93,7 @@ class Machine:
         """The value on top of the stack, removed from it."""
         return self.stack.pop()
 
-    def push(self, value: Any) -> None:
+    def push(self, value: object) -> None:
         """Put a value on top of the stack."""
         self.stack.append(value)
 
@@ -96,14 +103,14 @@ class Machine:
         self.stack = self.below.pop()
         return values
 
-    def named(self, module: Any, name: Any) -> Any:
+    def named(self, module: object, name: object) -> object:
         """The builder or value that a name is mapped to."""
         if type(module) is not str or type(name) is not str:
             raise FileError("holds a damaged pickle: a name is no text")
         full = f"{module}.{name}"
         return self.names[full] if full in self.names else self.absent(module, name)
 
-    def absent(self, module: str, name: str) -> Any:
+    def absent(self, module: str, name: str) -> object:
         """Refuse a name that is mapped to nothing."""
         raise UnsafeFileError(
             f"{_REFUSED}Unsupported global: GLOBAL {module[:200]}.{name[:200]} was not an allowed global. pullback reads "
@@ -122,7 +129,7 @@ class Machine:
         """Create an object: here, by calling a builder."""
         self.reduce()
 
-    def call(self, builder: Any, arguments: tuple[Any, ...]) -> Any:
+    def call(self, builder: object, arguments: tuple[object, ...]) -> object:
         """What a builder makes of arguments, once these are checked."""
         if not isinstance(builder, Builder):
             raise UnsafeFileError(f"{_REFUSED}its pickle calls a {type(builder).__name__}")
@@ -159,15 +166,15 @@ class Machine:
         """Keep the value on top of the stack at a place."""
         self.memo[place] = self.stack[-1]
 
-    def append(self, values: list[Any]) -> None:
+    def append(self, values: list[object]) -> None:
         """Add values to the list on top of the stack."""
         self._top(list).extend(values)
 
-    def set_items(self, values: list[Any]) -> None:
+    def set_items(self, values: list[object]) -> None:
         """Add keys and values to the dict on top of the stack."""
         self.keys.pairs(self._top(*MAPPINGS), paired(values))
 
-    def add(self, values: list[Any]) -> None:
+    def add(self, values: list[object]) -> None:
         """Add elements to the set on top of the stack."""
         self.keys.elements(self._top(set), values)
 
@@ -182,12 +189,12 @@ DAMAGES = (IndexError, KeyError, TypeError, ValueError, AttributeError, Overflow
 """What is raised where a pickle's opcodes do not fit each other."""
 
 
-def paired(values: list[Any]) -> list[Any]:
+def paired(values: list[object]) -> list[tuple[object, object]]:
     """Keys and values, which alternate, as pairs."""
     return [*zip(values[::2], values[1::2], strict=True)]
 
 
-def checked(value: Any) -> Any:
+def checked(value: object) -> object:
     """A value that was built, if it is nested no deeper than allowed, and all in it are values."""
     levels: dict[int, int] = {}  # how many levels each container has; 0 within itself
     inner = _nested(value)
@@ -209,7 +216,7 @@ def checked(value: Any) -> Any:
     return value
 
 
-def _nested(value: Any) -> list[Any]:
+def _nested(value: Any) -> list[object]:
     """The containers in a container; refused is what is no value."""
     kind = type(value)
     if isinstance(value, Marker):
@@ -235,14 +242,14 @@ def _number(size: int, *, signed: bool = False) -> Callable[[Machine], int]:
 _BYTE, _SHORT, _INT, _LONG = (_number(size) for size in (1, 2, 4, 8))
 
 
-def _digits(machine: Machine) -> Any:
+def _digits(machine: Machine) -> bytes:
     text = machine.line()
     if len(text) > _MOST_DIGITS:
         raise FileError(f"holds a number of {len(text)} digits, of {_MOST_DIGITS} allowed")
     return text
 
 
-def _integer(machine: Machine) -> Any:
+def _integer(machine: Machine) -> int:
     text = _digits(machine)
     return {b"00": False, b"01": True}[text] if text in {b"00", b"01"} else int(text.removesuffix(b"L"))
 
@@ -267,7 +274,7 @@ def _whole(count: Callable[[Machine], int]) -> Callable[[Machine], int]:
     return lambda machine: int.from_bytes(machine.exact(count(machine)), "little", signed=True)
 
 
-def _pushes(read: Callable[[Machine], Any]) -> Callable[[Machine], None]:
+def _pushes(read: Callable[[Machine], object]) -> Callable[[Machine], None]:
     def step(machine: Machine) -> None:
         value = read(machine)  # which may leave another stack
         machine.stack.append(value)
@@ -275,7 +282,7 @@ def _pushes(read: Callable[[Machine], Any]) -> Callable[[Machine], None]:
     return step
 
 
-def _tuple(count: int) -> Callable[[Machine], Any]:
+def _tuple(count: int) -> Callable[[Machine], object]:
     return lambda machine: tuple([machine.pop() for _ in range(count)][::-1])
 
 
@@ -284,21 +291,21 @@ def _mark(machine: Machine) -> None:
     machine.stack = []
 
 
-def _two(machine: Machine) -> list[Any]:
+def _two(machine: Machine) -> list[object]:
     value, key = machine.pop(), machine.pop()
     return [key, value]
 
 
-def _global(machine: Machine) -> Any:
+def _global(machine: Machine) -> object:
     return machine.named(machine.line().decode(), machine.line().decode())
 
 
-def _stack_global(machine: Machine) -> Any:
+def _stack_global(machine: Machine) -> object:
     name, module = machine.pop(), machine.pop()
     return machine.named(module, name)
 
 
-_VALUES: dict[bytes, Callable[[Machine], Any]] = {
+_VALUES: dict[bytes, Callable[[Machine], object]] = {
     b"N": lambda _: None,
     b"\x88": lambda _: True,
     b"\x89": lambda _: False,

@@ -5,21 +5,30 @@ name, and `__metadata__`, strings by name); and the arrays' bytes, in C order an
 The format is published at https://github.com/huggingface/safetensors.
 """
 
+from __future__ import annotations
+
 import itertools
 import json
 import math
 import re
 import sys
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
 
 import numpy as np
 
 from .._core import dtypes
-from .._core.bfloat import held
+from .._core.bfloat import CHAR, held
 from .builders import MOST_AXES, MOST_LEVELS
 from .errors import FileError
 from .opening import Input
+
+if TYPE_CHECKING:
+    from typing import Any, BinaryIO, TypeAlias
+
+    from .._core.typing import Array, NumpyType
+
+    Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 
 Order = Literal["little", "big"]
 
@@ -46,17 +55,17 @@ class _Entry(NamedTuple):
     end: int
 
 
-def write(stream: Any, arrays: Mapping[str, Any], metadata: Mapping[str, str]) -> None:
+def write(stream: BinaryIO, arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> None:
     """Write arrays and metadata strings."""
-    header: dict[str, Any] = {METADATA: dict(metadata)} if metadata else {}
+    header: dict[str, Json] = {METADATA: dict(metadata)} if metadata else {}
     begin = 0
     # The widest dtypes first, so that every array's offset is a multiple of its element size.
     order = sorted(arrays, key=lambda name: -arrays[name].dtype.itemsize)
     for name in order:
         array = arrays[name]
-        span = [begin, begin + array.nbytes]
+        span: list[Json] = [begin, begin + array.nbytes]
         header[name] = {
-            "dtype": BFLOAT if array.dtype.char == "E" else _NAMES[array.dtype],
+            "dtype": BFLOAT if array.dtype.char == CHAR else _NAMES[array.dtype],
             "shape": list(array.shape),
             "data_offsets": span,
         }
@@ -68,7 +77,7 @@ def write(stream: Any, arrays: Mapping[str, Any], metadata: Mapping[str, str]) -
     stream.write(len(text).to_bytes(8, "little"))
     stream.write(text)
     for name in order:
-        array = arrays[name].view(np.uint16) if arrays[name].dtype.char == "E" else arrays[name]
+        array = arrays[name].view(np.uint16) if arrays[name].dtype.char == CHAR else arrays[name]
         array = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
         if array.size:
             stream.write(array.reshape(-1).view(np.uint8).data)
@@ -92,7 +101,10 @@ def read_header(source: Input) -> tuple[list[_Entry], dict[str, str]]:
     if not isinstance(header, dict):
         raise FileError(f"has a header that is not a JSON object, but {_shown(header)}")
     metadata = header.pop(METADATA, {})
-    if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
+    texts = (
+        {key: value for key, value in metadata.items() if isinstance(value, str)} if isinstance(metadata, dict) else {}
+    )
+    if not isinstance(metadata, dict) or len(texts) != len(metadata):
         raise FileError(f"has in its header a {METADATA} that is no object of texts")
     entries = sorted((_entry(*item) for item in header.items()), key=lambda entry: (entry.begin, entry.end))
     end = 0
@@ -104,18 +116,18 @@ def read_header(source: Input) -> tuple[list[_Entry], dict[str, str]]:
     if end != source.left:
         which = "is truncated" if end > source.left else "has bytes that do not belong to a tensor"
         raise FileError(f"{which}: the header declares {end} bytes of tensors, {source.left} follow")
-    return entries, metadata
+    return entries, texts
 
 
-def read(source: Input) -> tuple[dict[str, Any], dict[str, str], bool]:
+def read(source: Input) -> tuple[dict[str, Array], dict[str, str], bool]:
     """The arrays by name, the metadata strings, and whether some arrays are of bfloat16, and became float32."""
     entries, metadata = read_header(source)
     arrays = {entry.name: _array(entry, source) for entry in entries}
-    return arrays, metadata, any(entry.dtype == BFLOAT and arrays[entry.name].dtype.char != "E" for entry in entries)
+    return arrays, metadata, any(entry.dtype == BFLOAT and arrays[entry.name].dtype.char != CHAR for entry in entries)
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found: dict[str, object] = {}
     for name, value in pairs:
         if name in found:
             raise ValueError(f"the name {name!r} is there twice")
@@ -123,11 +135,12 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def parsed(text: str, **options: Any) -> Any:
+def parsed(text: str, **options: Any) -> Json:
     """The value of JSON text: numbers of few digits, no NaN, and lists and objects no deeper than allowed."""
     if sys.getrecursionlimit() > _UNLIMITED and _levels(text) > MOST_LEVELS:
         raise ValueError(f"it is nested more than {MOST_LEVELS} levels deep")
-    return json.loads(text, parse_constant=_not_finite, parse_int=_integer, **options)
+    found: Json = json.loads(text, parse_constant=_not_finite, parse_int=_integer, **options)
+    return found
 
 
 def _levels(text: str) -> int:
@@ -147,12 +160,12 @@ def _not_finite(text: str) -> NoReturn:
     raise ValueError(f"{text} is no JSON number")
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _entry(name: str, value: Any) -> _Entry:
+def _entry(name: str, value: object) -> _Entry:
     if not isinstance(value, dict) or value.keys() != {"dtype", "shape", "data_offsets"}:
         raise FileError(f"tensor {name!r} needs dtype, shape and data_offsets, and has {_shown(value)}")
     dtype, shape, span = value["dtype"], value["shape"], value["data_offsets"]
@@ -171,18 +184,18 @@ def _entry(name: str, value: Any) -> _Entry:
     return _Entry(name, dtype, tuple(shape), *span)
 
 
-def _naturals(value: Any) -> bool:
+def _naturals(value: object) -> bool:
     return isinstance(value, list) and all(type(each) is int and 0 <= each < 2**63 for each in value)
 
 
-def _array(entry: _Entry, source: Input) -> Any:
+def _array(entry: _Entry, source: Input) -> Array:
     what = f"tensor {entry.name!r}"
     raw = source.array(entry.end - entry.begin, what)
     flat = bfloats(raw, "little") if entry.dtype == BFLOAT else typed(raw, DTYPES[entry.dtype], "little", what)
     return shaped(flat, entry.shape, what)
 
 
-def typed(raw: Any, dtype: np.dtype[Any], order: Order, what: str) -> Any:
+def typed(raw: Array, dtype: NumpyType, order: Order, what: str) -> Array:
     """Bytes as elements of a dtype, converted in place to the machine's byte order."""
     if dtype.kind == "b" and raw.size and raw.max() > 1:
         raise FileError(f"{what} is bool, and has bytes that are neither 0 nor 1")
@@ -190,15 +203,16 @@ def typed(raw: Any, dtype: np.dtype[Any], order: Order, what: str) -> Any:
     return array.astype(dtype, copy=False)
 
 
-def bfloats(raw: Any, order: Order) -> Any:
+def bfloats(raw: Array, order: Order) -> Array:
     """Bytes as bfloat16 numbers; where ml_dtypes is not installed, as float32, whose lower halves are zero."""
     halves = raw.view("<u2" if order == "little" else ">u2")
     if (dtype := dtypes.known()[-1]).name == "bfloat16":
-        return held(halves.astype(np.uint16, copy=False).view(np.dtype(dtype)))
+        numbers: Array = held(halves.astype(np.uint16, copy=False).view(np.dtype(dtype)))
+        return numbers
     return (halves.astype(np.uint32) << 16).view(np.float32)
 
 
-def shaped(flat: Any, shape: tuple[int, ...], what: str) -> Any:
+def shaped(flat: Array, shape: tuple[int, ...], what: str) -> Array:
     """An array in another shape; refused if NumPy allows neither the number of axes nor the sizes."""
     try:
         return flat.reshape(shape)

@@ -4,11 +4,13 @@ Numbers, strings, None and bools represent themselves. Everything else is an obj
 `{"list": [...]}`, `{"dict": [[key, value], ...]}`, `{"tensor": [name, flags...]}`.
 """
 
+from __future__ import annotations
+
 import json
 import math
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,10 +23,14 @@ from .errors import FileError
 from .keys import Keys
 from .safetensors import METADATA, parsed
 
+if TYPE_CHECKING:
+    from .._core.typing import Array
+    from .safetensors import Json
+
 _COMPLEX, _GRAD = "complex", "requires_grad"
 _DEEPEST = 200  # levels of nested containers
 _MAPPINGS: dict[str, type[dict[Any, Any]]] = {"dict": dict, "OrderedDict": OrderedDict, "Counter": Counter}
-_SEQUENCES: dict[str, Callable[[Any], Any]] = {kind.__name__: kind for kind in (list, tuple, set, frozenset, Size)}
+_SEQUENCES: dict[str, Callable[[Any], object]] = {kind.__name__: kind for kind in (list, tuple, set, frozenset, Size)}
 _SETS = {"set", "frozenset"}
 _KINDS = {kind: name for name, kind in (_MAPPINGS | _SEQUENCES).items()}
 
@@ -33,14 +39,15 @@ class Encoder:
     """Converts nested values to JSON and arrays by name."""
 
     def __init__(self) -> None:
-        self.arrays: dict[str, Any] = {}
-        self._places: dict[Any, str] = {}
+        self.arrays: dict[str, Array] = {}
+        self._places: dict[object, str] = {}
         self._within: list[int] = []
 
-    def encode(self, value: Any, path: tuple[Any, ...]) -> Any:
+    def encode(self, value: Any, path: tuple[object, ...]) -> Json:
         """A value as JSON; `path` is the keys that lead to it."""
+        plain: Json = value
         if value is None or type(value) in {bool, int, str}:
-            return value
+            return plain
         if type(value) is float:
             return value if math.isfinite(value) else {"float": str(value)}
         if isinstance(value, Carrier):
@@ -59,14 +66,14 @@ class Encoder:
             raise refusal(value, path)
         return self._container(value, path)
 
-    def _container(self, value: Any, path: tuple[Any, ...]) -> Any:
+    def _container(self, value: Any, path: tuple[object, ...]) -> Json:
         if id(value) in self._within or len(self._within) > _DEEPEST:
             raise ValueError(
                 f"save(): the {type(value).__name__} at {_written(path)} contains itself, or is nested too deeply"
             )
         self._within.append(id(value))
         kind = _KINDS[type(value)]
-        content: list[Any]
+        content: list[Json]
         if kind in _MAPPINGS:
             content = [[self.encode(key, (*path, key)), self.encode(item, (*path, key))] for key, item in value.items()]
         else:
@@ -74,18 +81,18 @@ class Encoder:
         self._within.pop()
         return {kind: content}
 
-    def _tensor(self, tensor: Any, path: tuple[Any, ...]) -> Any:
+    def _tensor(self, tensor: Carrier, path: tuple[object, ...]) -> Json:
         flags = [_GRAD] if tensor.requires_grad else []
         return {"tensor": self._stored(array_of(tensor, path), path, flags)}
 
-    def _array(self, value: Any, path: tuple[Any, ...]) -> Any:
+    def _array(self, value: Array | np.generic, path: tuple[object, ...]) -> Json:
         if value.dtype not in dtypes._FROM_NUMPY:
             raise refusal(value, path)
         if isinstance(value, np.ndarray):
             return {"array": self._stored(value, path, [])}
         return {"scalar": self._stored(np.asarray(value), path, [])}
 
-    def _stored(self, array: Any, path: tuple[Any, ...], flags: list[str]) -> list[str]:
+    def _stored(self, array: Array, path: tuple[object, ...], flags: list[str]) -> list[Json]:
         """The name of an array and its flags; arrays with the same memory have the same name."""
         place = (array.__array_interface__["data"], array.shape, array.strides, array.dtype)
         name = self._places.get(place) if array.size else None
@@ -99,7 +106,7 @@ class Encoder:
             self.arrays[name] = array
         return [name, *([_COMPLEX] if place[-1].kind == "c" else []), *flags]
 
-    def _free(self, path: tuple[Any, ...]) -> str:
+    def _free(self, path: tuple[object, ...]) -> str:
         """A name that is not in use."""
         wished = ".".join(map(str, path)) or "tensor"
         name, tries = wished, 1
@@ -109,11 +116,11 @@ class Encoder:
         return name
 
 
-def _written(path: tuple[Any, ...]) -> str:
+def _written(path: tuple[object, ...]) -> str:
     return "".join(f"[{key!r}]" for key in path) or "the top"
 
 
-def array_of(tensor: Any, path: tuple[Any, ...]) -> Any:
+def array_of(tensor: Carrier, path: tuple[object, ...]) -> Array:
     """The array of a tensor; refused inside a transform."""
     array = tensor._array
     if isinstance(array, Carrier) and array.interpreter.ended():
@@ -126,7 +133,7 @@ def array_of(tensor: Any, path: tuple[Any, ...]) -> Any:
     return array
 
 
-def refusal(value: Any, path: tuple[Any, ...]) -> TypeError:
+def refusal(value: object, path: tuple[object, ...]) -> TypeError:
     """The exception for a value that files do not hold."""
     kind = type(value).__name__
     if isinstance(value, (np.ndarray, np.generic)):
@@ -138,7 +145,7 @@ def refusal(value: Any, path: tuple[Any, ...]) -> TypeError:
     )
 
 
-def encoded(value: Any) -> tuple[str, dict[str, Any]]:
+def encoded(value: object) -> tuple[str, dict[str, Array]]:
     """Nested values as JSON text, and the arrays that it names."""
     encoder = Encoder()
     structure = encoder.encode(value, ())
@@ -148,13 +155,13 @@ def encoded(value: Any) -> tuple[str, dict[str, Any]]:
 class Decoder:
     """Rebuilds nested values from JSON and arrays by name."""
 
-    def __init__(self, arrays: Mapping[str, Any]) -> None:
+    def __init__(self, arrays: Mapping[str, Array]) -> None:
         self.arrays = arrays
         self._keys = Keys()
-        self._tensors: dict[tuple[Any, ...], Any] = {}
+        self._tensors: dict[tuple[object, ...], object] = {}
         self._level = 0
 
-    def decode(self, structure: Any) -> Any:
+    def decode(self, structure: object) -> object:
         """The value represented by JSON."""
         if structure is None or isinstance(structure, (bool, int, float, str)):
             return structure
@@ -173,7 +180,7 @@ class Decoder:
         finally:
             self._level -= 1
 
-    def _value(self, kind: str, content: Any) -> Any:
+    def _value(self, kind: str, content: Any) -> object:
         if kind in _MAPPINGS:
             return self._keys.pairs(_MAPPINGS[kind](), [(self.decode(key), self.decode(item)) for key, item in content])
         if kind in _SEQUENCES:
@@ -184,7 +191,8 @@ class Decoder:
         if kind == "float":
             return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[content]
         if kind == "complex":
-            return complex(*map(self.decode, content))
+            parts: list[Any] = [self.decode(each) for each in content]
+            return complex(*parts)
         if kind == "bytes":
             return bytes.fromhex(content)
         if kind == "dtype":
@@ -193,7 +201,7 @@ class Decoder:
             return device(str(content))
         raise FileError(f"has a structure with an unknown kind of value, {kind!r}")
 
-    def _stored(self, kind: str, name: Any, *flags: Any) -> Any:
+    def _stored(self, kind: str, name: str, *flags: str) -> object:
         if name not in self.arrays:
             raise FileError(f"has a structure that names a missing tensor, {name!r}")
         if set(flags) - {_COMPLEX, _GRAD}:
@@ -209,7 +217,7 @@ class Decoder:
         return self._tensors[key]
 
 
-def _made(kind: str, array: Any, requires_grad: bool) -> Any:
+def _made(kind: str, array: Array, requires_grad: bool) -> object:
     if kind == "array":
         return array
     if kind == "scalar":
@@ -217,7 +225,7 @@ def _made(kind: str, array: Any, requires_grad: bool) -> Any:
     return from_numpy(array).requires_grad_(requires_grad)
 
 
-def decoded(text: str, arrays: Mapping[str, Any]) -> Any:
+def decoded(text: str, arrays: Mapping[str, Array]) -> object:
     """The nested values represented by JSON text and named arrays."""
     try:
         structure = parsed(text)

@@ -4,6 +4,8 @@ An archive contains a pickle, which refers to storages by key, and one member wi
 format is a sequence of pickles followed by the storages' bytes.
 """
 
+from __future__ import annotations
+
 import io
 import math
 import posixpath
@@ -11,11 +13,12 @@ import struct
 import zipfile
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._core import dtypes
+from .._core.bfloat import CHAR
 from .._tensor.creation import from_numpy
 from .._tensor.tensor import Tensor
 from .builders import COUNT, FLAG, NONE, SIZES, Builder, Marker, Takes
@@ -24,6 +27,10 @@ from .opening import Input, filled
 from .pickles import Machine
 from .safetensors import Order, bfloats, typed
 
+if TYPE_CHECKING:
+    from .._core.typing import Array, NumpyType
+    from .opening import Bytes
+
 _MAGIC = 0x1950A86A20F9469CFC6C
 _PROTOCOL = 1001
 # zipfile's exceptions for invalid archives.
@@ -31,7 +38,7 @@ _DAMAGES = (zipfile.BadZipFile, struct.error, NotImplementedError, ValueError, O
 _BFLOAT = "BFloat16"
 _BYTES = "Untyped"
 
-_KINDS: dict[str, np.dtype[Any] | None] = {
+_KINDS: dict[str, NumpyType | None] = {
     **{dtype._legacy: dtype.numpy for dtype in dtypes.DTYPES},
     _BYTES: np.dtype(np.uint8),
     _BFLOAT: None,  # of ml_dtypes where that is installed, else converted to float32
@@ -58,16 +65,16 @@ _MOST_DERIVED = 4  # times the bytes of all storages: conjugates, negatives, and
 class Contents:
     """The names allowed in a torch file, and the storages that its pickle refers to."""
 
-    def __init__(self, storage: Callable[[str, str, int], Any], order: Order) -> None:
+    def __init__(self, storage: Callable[[str, str, int], Array], order: Order) -> None:
         self.storage = storage
         self.order = order
-        self.storages: dict[str, tuple[tuple[str, int], Any]] = {}
+        self.storages: dict[str, tuple[tuple[str, int], Tensor]] = {}
         self.narrowed = False
-        self._referred: dict[int, Any] = {}  # the storages and parts of them, by identity: no other tensor is one
-        self._derived: dict[Any, Any] = {}
+        self._referred: dict[int, object] = {}  # the storages and parts of them, by identity: no other tensor is one
+        self._derived: dict[object, Array] = {}
         self._bytes = self._bytes_derived = 0
 
-    def names(self) -> dict[str, Any]:
+    def names(self) -> dict[str, object]:
         """The builder or value for each name."""
         more, dtype = (FLAG, _HOOKS), Takes((dtypes.dtype,))
         old = Builder("tensor", self.tensor, *_LAYOUT, weight=_WEIGHT)
@@ -84,7 +91,7 @@ class Contents:
             "torch._utils._rebuild_parameter": Builder("parameter", _parameter, _TENSOR, FLAG, _HOOKS),
         }
 
-    def refer(self, reference: Any) -> Any:
+    def refer(self, reference: object) -> Tensor:
         """The storage that a pickle refers to, as a 1-d tensor."""
         match reference:
             case ("storage", StorageKind() as kind, str() as key, _, int() as count, *rest) if 0 <= count < 2**62:
@@ -94,7 +101,7 @@ class Contents:
         known = self.storages.get(key)
         if known is None:
             elements = self.storage(key, kind.name, count)
-            self.narrowed |= kind.name == _BFLOAT and elements.dtype.char != "E"
+            self.narrowed |= kind.name == _BFLOAT and elements.dtype.char != CHAR
             self._bytes += elements.nbytes
             known = self.storages[key] = (what, self._one(from_numpy(elements)))
         if known[0] != what:
@@ -103,36 +110,36 @@ class Contents:
             )
         return known[1] if not rest or rest[0] is None else self._one(_part(known[1], rest[0]))
 
-    def _one(self, storage: Any) -> Any:
+    def _one(self, storage: Tensor) -> Tensor:
         """The storage, from now on known as one."""
         self._referred[id(storage)] = storage
         return storage
 
     def typed_tensor(
         self,
-        storage: Any,
+        storage: Tensor,
         offset: int,
         size: tuple[int, ...],
         stride: tuple[int, ...],
         requires_grad: bool,
-        hooks: Any,
-        dtype: Any,
-        metadata: Any = None,
-    ) -> Any:
+        hooks: object,
+        dtype: dtypes.dtype,
+        metadata: dict[str, object] | None = None,
+    ) -> Tensor:
         """A tensor on an untyped storage, whose dtype is given separately."""
         return self.tensor(storage, offset, size, stride, requires_grad, hooks, metadata, dtype)
 
     def tensor(
         self,
-        storage: Any,
+        storage: Tensor,
         offset: int,
         size: tuple[int, ...],
         stride: tuple[int, ...],
         requires_grad: bool = False,
-        hooks: Any = None,
-        metadata: Any = None,
-        dtype: Any = None,
-    ) -> Any:
+        hooks: object = None,
+        metadata: dict[str, object] | None = None,
+        dtype: dtypes.dtype | None = None,
+    ) -> Tensor:
         """A tensor on part of a storage."""
         if id(storage) not in self._referred:
             raise FileError("holds a tensor whose storage is another tensor")
@@ -140,9 +147,9 @@ class Contents:
         elements = self._elements(storage, dtype, flags.get("conj") is True, flags.get("neg") is True)
         return from_numpy(strided(elements, offset, size, stride)).requires_grad_(requires_grad)
 
-    def _elements(self, storage: Any, dtype: Any, conjugate: bool, negative: bool) -> Any:
+    def _elements(self, storage: Tensor, dtype: dtypes.dtype | None, conjugate: bool, negative: bool) -> Array:
         """The elements of a storage as they are, of another dtype, conjugated or negated: computed once."""
-        array = storage._array
+        array: Array = storage._array
         if dtype is None and not conjugate and not negative:
             return array
         key = (id(storage), dtype, conjugate, negative)
@@ -157,18 +164,18 @@ class Contents:
         return self._derived[key]
 
 
-def _retyped(array: Any, dtype: Any, order: Order) -> Any:
-    if array.dtype != np.uint8 or dtype.numpy.char == "E":
+def _retyped(array: Array, dtype: dtypes.dtype, order: Order) -> Array:
+    if array.dtype != np.uint8 or dtype.numpy.char == CHAR:
         raise ValueError("its dtype or its storage is invalid")
     return typed(array[: array.size // dtype.itemsize * dtype.itemsize], dtype.numpy, order, "a storage")
 
 
-def _parameter(data: Any, requires_grad: bool, hooks: Any) -> Any:
+def _parameter(data: Tensor, requires_grad: bool, hooks: object) -> Tensor:
     """A parameter, as a plain tensor."""
     return data.requires_grad_(requires_grad)
 
 
-def _part(storage: Any, view: Any) -> Any:
+def _part(storage: Tensor, view: Any) -> Tensor:
     """A part of a storage, as in the older format: a key of its own, its offset, and its length."""
     if type(view) not in {tuple, list} or len(view) != 3:
         raise FileError("refers to a part of a storage that is no key, offset and length")
@@ -176,7 +183,7 @@ def _part(storage: Any, view: Any) -> Any:
     return from_numpy(strided(storage._array, offset, (count,), (1,)))
 
 
-def strided(storage: Any, offset: int, size: tuple[int, ...], stride: tuple[int, ...]) -> Any:
+def strided(storage: Array, offset: int, size: tuple[int, ...], stride: tuple[int, ...]) -> Array:
     """The elements of a storage given by offset, sizes and strides, all of which must be inside it."""
     numbers = (offset, *size, *stride)
     if not all(type(each) is int and -(2**64) < each < 2**64 for each in numbers):
@@ -199,7 +206,7 @@ def strided(storage: Any, offset: int, size: tuple[int, ...], stride: tuple[int,
     return np.lib.stride_tricks.as_strided(storage[offset:], size, steps)
 
 
-def _elements(raw: Any, kind: str, order: Order, what: str) -> Any:
+def _elements(raw: Array, kind: str, order: Order, what: str) -> Array:
     """The elements of a storage from its bytes."""
     dtype = _KINDS[kind]
     return bfloats(raw, order) if dtype is None else typed(raw, dtype, order, what)
@@ -239,7 +246,7 @@ class Archive:
             raise FileError("is a zip archive, but not of torch.save: it has no single data.pkl")
         return roots[0]
 
-    def read(self, name: str) -> Any:
+    def read(self, name: str) -> Bytes:
         """The bytes of a member, in a new array."""
         path = posixpath.join(self.root, name)
         member = self.members.get(path)
@@ -265,23 +272,23 @@ class Archive:
         return "little" if told == b"little" else "big"
 
 
-def read_archive(source: Input) -> tuple[Any, bool]:
+def read_archive(source: Input) -> tuple[object, bool]:
     """The value of a zip archive of torch.save, and whether some of its tensors were bfloat16."""
     archive = Archive(source)
     order = archive.order()
 
-    def storage(key: str, kind: str, count: int) -> Any:
+    def storage(key: str, kind: str, count: int) -> Array:
         raw = archive.read(f"data/{key}")
         if raw.size != count * _itemsize(kind):
             raise FileError(f"has a storage {key!r} of {raw.size} bytes, which are not {count} elements of {kind}")
         return _elements(raw, kind, order, f"storage {key!r}")
 
     contents = Contents(storage, order)
-    pickled = io.BytesIO(archive.read("data.pkl"))
+    pickled = io.BytesIO(archive.read("data.pkl").data)
     return Machine(contents.names(), contents.refer).run(pickled), contents.narrowed
 
 
-def read_legacy(source: Input) -> tuple[Any, bool]:
+def read_legacy(source: Input) -> tuple[object, bool]:
     """The value of a file in torch's older format, and whether some of its tensors were bfloat16.
 
     Its pickle, which precedes the storages, is run twice: first to learn their dtypes and sizes, then to build the
@@ -294,7 +301,7 @@ def read_legacy(source: Input) -> tuple[Any, bool]:
     order: Order = "little" if isinstance(system, dict) and system.get("little_endian", True) else "big"
     claimed = 0
 
-    def storage(key: str, kind: str, count: int) -> Any:
+    def storage(key: str, kind: str, count: int) -> Array:
         nonlocal claimed
         claimed += count * _itemsize(kind)
         if claimed > source.left:
@@ -319,7 +326,7 @@ def read_legacy(source: Input) -> tuple[Any, bool]:
     return value, contents.narrowed
 
 
-def _behind(source: Input, key: str, what: tuple[str, int], order: Order) -> Any:
+def _behind(source: Input, key: str, what: tuple[str, int], order: Order) -> Array:
     """The elements of the next storage behind the pickle, which are preceded by their number."""
     kind, count = what
     name = f"storage {key!r}"
@@ -328,6 +335,6 @@ def _behind(source: Input, key: str, what: tuple[str, int], order: Order) -> Any
     return _elements(source.array(count * _itemsize(kind), name), kind, order, name)
 
 
-def _plain(source: Input) -> Any:
+def _plain(source: Input) -> object:
     """The value of the next pickle, which must not refer to storages."""
     return Machine({}).run(source)

@@ -5,12 +5,14 @@ Every opcode is written here, in protocol 2: values, and the names of the few co
 storage, which holds the part of the memory between them.
 """
 
+from __future__ import annotations
+
 import struct
 import sys
 import zipfile
 from collections import Counter, OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +23,11 @@ from .._core.shapes import Size
 from .._tape.memory import bounds, owner
 from .._tensor.tensor import Tensor
 from .structures import array_of, refusal
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from .._core.typing import Array
 
 _ALIGNMENT = 64  # of storages in the file, which torch.load can map into memory
 _UNTYPED = {dtypes.uint16, dtypes.uint32, dtypes.uint64}  # torch has no class of storages for these
@@ -37,11 +44,11 @@ class Writer:
 
     def __init__(self) -> None:
         self.parts: list[bytes | Callable[[list[tuple[int, int]]], int]] = [b"\x80\x02"]
-        self._storages: dict[Any, tuple[int, list[Any]]] = {}  # the number of each, and the arrays in it
-        self._memo: dict[Any, tuple[int, Any]] = {}
+        self._storages: dict[object, tuple[int, list[Array]]] = {}  # the number of each, and the arrays in it
+        self._memo: dict[object, tuple[int, object]] = {}
         self._within: set[int] = set()  # the containers that are being written
 
-    def finished(self) -> tuple[bytes, list[Any]]:
+    def finished(self) -> tuple[bytes, list[memoryview]]:
         """The pickle of all that was written, and the bytes of the storages."""
         places = [[(bounds(array), array) for array in arrays] for _, arrays in self._storages.values()]
         spans = [(min(place[0] for place, _ in held), max(place[1] for place, _ in held)) for held in places]
@@ -49,7 +56,7 @@ class Writer:
         firsts = [min(held, key=lambda one: one[0][0])[1] for held in places]
         return pickled, [_memory(first, end - start) for first, (start, end) in zip(firsts, spans, strict=True)]
 
-    def write(self, value: Any, path: tuple[Any, ...] = ()) -> None:
+    def write(self, value: object, path: tuple[object, ...] = ()) -> None:
         """Write a value; `path` is the keys that lead to it."""
         kind = type(value)
         if kind in _PLAIN:
@@ -65,7 +72,7 @@ class Writer:
             place, _ = self._memo[value if kind is Name else id(value)] = len(self._memo), value  # held: ids are reused
             self.parts.append(b"r" + struct.pack("<I", place))
 
-    def _write_new(self, value: Any, path: tuple[Any, ...]) -> None:
+    def _write_new(self, value: object, path: tuple[object, ...]) -> None:
         if type(value) is Name:
             self.parts.append(b"c" + value.replace(" ", "\n").encode() + b"\n")
         elif isinstance(value, Carrier) and (value._role or value.level or type(value) is Tensor):
@@ -77,12 +84,12 @@ class Writer:
         else:
             raise refusal(value, path)
 
-    def _call(self, name: str, *arguments: Any) -> None:
+    def _call(self, name: str, *arguments: object) -> None:
         self.write(Name(name))
         self.write(arguments)
         self.parts.append(b"R")
 
-    def _container(self, value: Any, path: tuple[Any, ...]) -> None:
+    def _container(self, value: Any, path: tuple[object, ...]) -> None:
         """A container; an OrderedDict of a module's state has the versions of modules as an attribute."""
         name, opening, closing = _CONTAINERS[type(value)]
         if name:
@@ -97,7 +104,7 @@ class Writer:
             self.write({"_metadata": value._metadata}, path)
             self.parts.append(b"b")
 
-    def _tensor(self, tensor: Any, array: Any) -> None:
+    def _tensor(self, tensor: Carrier, array: Array) -> None:
         """A tensor: its storage, its place there, whether it requires grad, and its hooks, which are none."""
         size = array.itemsize
         if not array.size or any(step < 0 or step % size for step in array.strides) or not array.dtype.isnative:
@@ -113,7 +120,7 @@ class Writer:
             self.write(part)
         self.parts += [lambda spans: (spans[number][1] - spans[number][0]) // (1 if untyped else size), b"tQ"]
         self.parts.append(lambda spans: (bounds(array)[0] - spans[number][0]) // size)
-        parts: list[Any] = [
+        parts: list[object] = [
             array.shape,
             tuple(step // size for step in array.strides),
             bool(tensor.requires_grad),
@@ -143,7 +150,7 @@ _PLAIN: dict[type, Callable[[Any], bytes]] = {
     float: lambda value: b"G" + struct.pack(">d", value),
     str: _text,
 }
-_CALLS: dict[type, Callable[[Any], tuple[Any, ...]]] = {
+_CALLS: dict[type, Callable[[Any], tuple[str, *tuple[object, ...]]]] = {
     complex: lambda value: ("__builtin__ complex", value.real, value.imag),
     bytes: lambda value: ("_codecs encode", value.decode("latin1"), "latin1"),
     device: lambda value: ("torch device", str(value)),
@@ -161,16 +168,21 @@ _CONTAINERS: dict[type, tuple[str, bytes, bytes]] = {
 }
 
 
-def _memory(first: Any, size: int) -> Any:
+def _memory(first: Array, size: int) -> memoryview:
     """The bytes from the first element of an array on."""
     elements = np.lib.stride_tricks.as_strided(first, (size // first.itemsize,), (first.itemsize,), writeable=False)
     return elements.view(np.uint8).data
 
 
-def write(stream: Any, writer: Writer) -> None:
+def write(stream: BinaryIO, writer: Writer) -> None:
     """Write the archive of what a writer has been given."""
     pickled, storages = writer.finished()
-    members = {"data.pkl": pickled, ".format_version": b"1", "byteorder": sys.byteorder.encode(), "version": b"3\n"}
+    members: dict[str, bytes | memoryview] = {
+        "data.pkl": pickled,
+        ".format_version": b"1",
+        "byteorder": sys.byteorder.encode(),
+        "version": b"3\n",
+    }
     with zipfile.ZipFile(stream, "w") as archive:
         for name, content in {**members, **{f"data/{key}": raw for key, raw in enumerate(storages)}}.items():
             entry = zipfile.ZipInfo(f"archive/{name}")

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .. import ops
 from .._core.primitives import Primitive
 
-Params = dict[str, Any]
+if TYPE_CHECKING:
+    from .._core.typing import Params, Result, Value
+
+
 ndarray = np.ndarray
 
 
@@ -34,10 +37,10 @@ class Argument(NamedTuple):
         return (value.ndim if type(value) is ndarray else len(getattr(value, "shape", ()))) - batched
 
 
-Rule = Callable[[int, Primitive, list[Argument], Params], Any]
+Rule = Callable[[int, Primitive, list[Argument], dict[str, Any]], Any]
 
 
-def raised(arg: Argument, rank: int) -> Any:
+def raised(arg: Argument, rank: int) -> Value:
     """A value reshaped so that each example has `rank` axes: new axes of length 1 are inserted in front."""
     if not arg.batched:
         return arg.value
@@ -46,22 +49,22 @@ def raised(arg: Argument, rank: int) -> Any:
     return arg.value if missing <= 0 else ops.reshape(arg.value, shape=(shape[0], *(1,) * missing, *shape[1:]))
 
 
-def whole(size: int, arg: Argument) -> Any:
+def whole(size: int, arg: Argument) -> Value:
     """A value with a batch axis: a shared value is repeated for each example."""
     return arg.value if arg.batched else ops.broadcast_to(numeric(arg.value), shape=(size, *arg.shape))
 
 
-def numeric(value: Any) -> Any:
+def numeric(value: Any) -> Value:
     """A value unchanged, or a Python number as an array."""
     return value if hasattr(value, "shape") else np.asarray(value)
 
 
-def spread(size: int, arg: Argument, shape: tuple[int, ...]) -> Any:
+def spread(size: int, arg: Argument, shape: tuple[int, ...]) -> Value:
     """A value with a batch axis, each example broadcast to `shape`."""
     return ops.broadcast_to(numeric(raised(arg, len(shape))), shape=(size, *shape))
 
 
-def folded(size: int, arg: Argument) -> Any:
+def folded(size: int, arg: Argument) -> Value:
     """A value whose batch axis and first example axis are merged into one, example after example."""
     value = whole(size, arg)
     return ops.reshape(value, shape=(size * arg.shape[0], *arg.shape[1:]))
@@ -74,7 +77,7 @@ def unfolded(size: int, result: Any, count: int) -> Any:
     return ops.reshape(result, shape=(size, count, *result.shape[1:]))
 
 
-def merged(value: Any, axis: int) -> Any:
+def merged(value: Value, axis: int) -> Value:
     """A value whose batch axis is merged into one of the example's axes, which is counted without the batch axis."""
     order = (*range(1, axis + 1), 0, *range(axis + 1, len(value.shape)))
     moved = ops.permute_dims(value, axes=order) if axis else value
@@ -82,7 +85,7 @@ def merged(value: Any, axis: int) -> Any:
     return ops.reshape(moved, shape=(*shape[:axis], shape[axis] * shape[axis + 1], *shape[axis + 2 :]))
 
 
-def parted(size: int, value: Any, axis: int) -> Any:
+def parted(size: int, value: Value, axis: int) -> Value:
     """The inverse of `merged`."""
     shape = tuple(value.shape)
     count = shape[axis] // size if size else 0
@@ -90,7 +93,7 @@ def parted(size: int, value: Any, axis: int) -> Any:
     return ops.permute_dims(value, axes=(axis, *range(axis), *range(axis + 1, len(shape) + 1))) if axis else value
 
 
-def one_by_one(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def one_by_one(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """The fallback rule: compute each example separately and stack the results."""
     if not size:
         return _of_none(primitive, args, params)
@@ -103,10 +106,10 @@ def one_by_one(size: int, primitive: Primitive, args: list[Argument], params: Pa
     return ops.stack(*rows, axis=0)
 
 
-def _of_none(primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def _of_none(primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """The result for an empty batch, with the shape that an example of ones would give."""
 
-    def example(arg: Argument) -> Any:
+    def example(arg: Argument) -> Value:
         if not arg.batched:
             return arg.value
         dtype = arg.value._dtype if hasattr(arg.value, "_dtype") else arg.value.dtype
@@ -115,7 +118,7 @@ def _of_none(primitive: Primitive, args: list[Argument], params: Params) -> Any:
         square = len(arg.shape) > 1 and arg.shape[-1] == arg.shape[-2]
         return np.broadcast_to(np.eye(arg.shape[-1], dtype=dtype) if square else np.ones((), dtype), arg.shape).copy()
 
-    def none(y: Any) -> Any:
+    def none(y: Value) -> Value:
         return np.zeros((0, *y.shape), y._dtype if hasattr(y, "_dtype") else y.dtype)
 
     result = primitive(*map(example, args), **params)

@@ -8,7 +8,7 @@ are not. With a batch axis added, the axes therefore have to be moved.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,18 @@ from .._core import xp as _xp
 from .._core.bfloat import dtype_of as dtype_of_array
 from .._core.package import package
 from .._core.primitives import Carrier, Primitive
-from .arguments import Argument, Params, count, folded, one_by_one, raised, spread, unfolded, whole
+from .arguments import Argument, count, folded, one_by_one, raised, spread, unfolded, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import DTypeLike
+
+    from .._core.dtypes import NumpyType
+    from .._core.typing import Array, Params, Result, Value
+    from .._tape.views import Step
+    from ..vocabulary.indexing import Index
+
 
 DYNAMIC = (
     "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over aten::{name}: it "
@@ -46,7 +57,7 @@ class Layout(NamedTuple):
     steady: bool
 
 
-def _layout(rank: int, spec: tuple[Any, ...], arrays: list[Argument]) -> Layout:
+def _layout(rank: int, spec: Index, arrays: list[Argument]) -> Layout:
     """The layout of the result of indexing an example with `rank` axes."""
     marked = [i for i, entry in enumerate(spec) if entry is _xp.array]
     consumed = sum(entry is not None and entry is not Ellipsis for entry in spec)
@@ -59,7 +70,7 @@ def _layout(rank: int, spec: tuple[Any, ...], arrays: list[Argument]) -> Layout:
     return Layout(sum(lengths[: marked[0]]) if together else 0, width, others + width, steady)
 
 
-def _integers(spec: tuple[Any, ...], arrays: list[Argument]) -> tuple[tuple[Any, ...], list[Argument]]:
+def _integers(spec: Index, arrays: list[Argument]) -> tuple[Index, list[Argument]]:
     """The index with shared masks replaced by integer arrays; a mask that differs between the examples is refused."""
     entries: list[Any] = []
     found: list[Argument] = []
@@ -82,8 +93,8 @@ def _integers(spec: tuple[Any, ...], arrays: list[Argument]) -> tuple[tuple[Any,
     return tuple(entries), found
 
 
-def _kind(value: Any) -> str:
-    dtype: np.dtype[Any] = value._dtype if isinstance(value, Carrier) else dtype_of_array(value)
+def _kind(value: Value) -> str:
+    dtype: NumpyType = value._dtype if isinstance(value, Carrier) else dtype_of_array(value)
     return dtype.kind
 
 
@@ -100,7 +111,7 @@ def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(sorted(range(len(order)), key=order.__getitem__))
 
 
-def _within(size: int, spec: tuple[Any, ...], arrays: list[Argument], layout: Layout) -> tuple[Any, list[Any]]:
+def _within(size: int, spec: Index, arrays: list[Argument], layout: Layout) -> tuple[Index, list[Value]]:
     """The index into all examples at once: with a leading slice, or with the examples' numbers."""
     values = [raised(arg, layout.width) for arg in arrays]
     if layout.steady:
@@ -108,7 +119,7 @@ def _within(size: int, spec: tuple[Any, ...], arrays: list[Argument], layout: La
     return (_xp.array, *spec), [np.arange(size).reshape(size, *(1,) * layout.width), *values]
 
 
-def _split(args: list[Argument], leading: int, params: Params) -> tuple[tuple[Any, ...], list[Argument]] | None:
+def _split(args: list[Argument], leading: int, params: Params) -> tuple[Index, list[Argument]] | None:
     """The index of an operation without masks; None if only NumPy can interpret it."""
     spec = params["spec"]
     if any(type(entry) is int for entry in spec):
@@ -118,7 +129,7 @@ def _split(args: list[Argument], leading: int, params: Params) -> tuple[tuple[An
     return _integers(spec, args[leading:])
 
 
-def index(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def index(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """x[index]."""
     found = _split(args, 1, params)
     if found is None:
@@ -135,7 +146,7 @@ def index(size: int, primitive: Primitive, args: list[Argument], params: Params)
     return y if order == tuple(range(len(order))) else ops.permute_dims(y, axes=order)
 
 
-def index_add(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def index_add(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """Zeros with g added at an index."""
     found = _split(args, 1, params)
     if found is None:
@@ -147,7 +158,7 @@ def index_add(size: int, primitive: Primitive, args: list[Argument], params: Par
     return primitive(g, *values, **{**params, "spec": wider, "shape": (size, *params["shape"])})
 
 
-def index_put(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def index_put(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """A copy of x with a value assigned at an index."""
     found = _split(args, 2, params)
     if found is None:
@@ -159,7 +170,7 @@ def index_put(size: int, primitive: Primitive, args: list[Argument], params: Par
     return primitive(whole(size, args[0]), value, *values, **{**params, "spec": wider})
 
 
-def _placed(size: int, arg: Argument, layout: Layout) -> Any:
+def _placed(size: int, arg: Argument, layout: Layout) -> Value:
     """The value assigned at an index, with the arrays' axes moved behind the batch axis."""
     order = _inverse(_forward(layout))
     value = raised(Argument(whole(size, arg), True), layout.rank)
@@ -169,7 +180,7 @@ def _placed(size: int, arg: Argument, layout: Layout) -> Any:
 # 2. Rows of tables
 
 
-def embedding(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def embedding(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """Rows of a table; tables that differ between the examples are stacked below each other."""
     x, indices = args
     if params.get("by_frequency") or (x.batched and params.get("padding") is not None):
@@ -179,7 +190,7 @@ def embedding(size: int, primitive: Primitive, args: list[Argument], params: Par
     return primitive(folded(size, x), _numbered(size, indices, x.shape[0]), **params)
 
 
-def scatter_rows(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def scatter_rows(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """Zeros with rows added at indices."""
     g, indices = args
     rows = params["rows"]
@@ -187,20 +198,20 @@ def scatter_rows(size: int, primitive: Primitive, args: list[Argument], params: 
     return unfolded(size, y, rows)
 
 
-def _numbered(size: int, indices: Argument, rows: int) -> Any:
+def _numbered(size: int, indices: Argument, rows: int) -> Value:
     """Row numbers in the tables stacked below each other."""
     first = np.arange(size).reshape(size, *(1,) * indices.rank) * rows
     return ops.add(whole(size, indices), first)
 
 
-def put_rows(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def put_rows(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """Zeros with one element set in each row."""
     rows, columns = params["shape"]
     values = [ops.reshape(spread(size, arg, (rows,)), shape=(size * rows,)) for arg in args]
     return unfolded(size, primitive(*values, shape=(size * rows, columns)), rows)
 
 
-def searchsorted(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def searchsorted(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """The insertion positions of values in a sorted sequence: shared, the example's own, or one per row."""
     ordered, values = args
     if not ordered.batched and ordered.rank == 1:
@@ -212,7 +223,7 @@ def searchsorted(size: int, primitive: Primitive, args: list[Argument], params: 
     return ops.reshape(y, shape=(size, *values.shape)) if ordered.rank == 1 else y
 
 
-def isin(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def isin(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """True where elements occur in a set of values, which must be the same for all examples."""
     elements, others = args
     if others.batched:
@@ -223,7 +234,7 @@ def isin(size: int, primitive: Primitive, args: list[Argument], params: Params) 
 # 3. Metadata, and chains of views
 
 
-def _further(axis: Any) -> Any:
+def _further(axis: int | Sequence[int]) -> int | tuple[int, ...]:
     """An axis, or several, counted with the batch axis in front."""
     return axis + 1 if isinstance(axis, int) else tuple([one + 1 for one in axis])
 
@@ -244,7 +255,7 @@ def moved(size: int, primitive: Primitive, params: Params) -> Params:
     return found
 
 
-def viewed(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def viewed(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """An operation on the part of its first argument that a chain of views selects."""
     path = params["path"]
     if not has_rules(path):
@@ -255,15 +266,15 @@ def viewed(size: int, primitive: Primitive, args: list[Argument], params: Params
     return primitive(*values, **{**params, "path": chain})
 
 
-def has_rules(path: Any) -> bool:
+def has_rules(path: Sequence[Step]) -> bool:
     """True if each step of a chain of views can be applied to all examples at once."""
     return all(step is ops.clone or (step.view and step not in (ops.as_strided, ops.replay)) for step, _ in path)
 
 
-def lifted(size: int, path: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
+def lifted(size: int, path: Sequence[Step], shape: tuple[int, ...]) -> tuple[Sequence[Step], Array]:
     """The chain of views that does for a batch what `path` does for an example of `shape`; and the resulting shape."""
-    chain: list[Any] = []
-    region: Any = np.broadcast_to(np.zeros((), _probe(path)), shape)
+    chain: list[Step] = []
+    region: Array = np.broadcast_to(np.zeros((), _probe(path)), shape)
     for step, metadata in path:
         if step is ops.broadcast_to and len(metadata["shape"]) > region.ndim:
             longer = (size, *(1,) * (len(metadata["shape"]) - region.ndim), *region.shape)
@@ -273,6 +284,6 @@ def lifted(size: int, path: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
     return tuple(chain), region
 
 
-def _probe(path: Any) -> Any:
+def _probe(path: Sequence[Step]) -> DTypeLike:
     """The dtype that a chain of views starts from: it matters where views of complex tensors are real."""
     return next((metadata["source"] for _, metadata in path if metadata.get("source") is not None), np.bool_)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,10 @@ from .arguments import Argument, raised, whole
 from .batched_indexing import DYNAMIC
 from .batching_rules import batched_result
 from .levels import inner, tensor_of
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, Converted, Generator, MemoryFormat, Params, Result, Tensor, Value
+    from .._numerics.random import Draw
 
 Answer = TypeVar("Answer")
 CONTROL = (
@@ -71,10 +75,10 @@ class BatchedTensor(Boxed):
         """The number of axes of one example."""
         return self.ndim
 
-    def _marks(self) -> dict[str, Any]:
+    def _marks(self) -> dict[str, object]:
         return {"bdim": 0 if self.batched else None}
 
-    def is_contiguous(self, memory_format: Any = None) -> bool:
+    def is_contiguous(self, memory_format: MemoryFormat | None = None) -> bool:
         """True if the elements of an example are contiguous in the given memory format."""
         shape = self.shape
         if 0 in shape:
@@ -91,17 +95,17 @@ class BatchedTensor(Boxed):
         strides = tuple(tensor_of(self._array).stride())[1 if self.batched else 0 :]
         return strides if dim is None else strides[dim]
 
-    def _concrete(self, operation: str = "nonzero") -> Any:
+    def _concrete(self, operation: str = "nonzero") -> Array:
         if self.batched:
             raise _here(DYNAMIC.format(name=operation, package=package))
         return super()._concrete(operation)
 
-    def _each(self, function: Callable[[Any], Any], operation: str) -> Any:
+    def _each(self, function: Callable[[Array], Array], operation: str) -> Tensor:
         """What a function makes of each example, see `values.each`."""
         if not self.batched:
             return each(tensor_of(self._array), function, operation)
 
-        def rows(array: Any) -> Any:
+        def rows(array: Array) -> Array:
             if not len(array):
                 return function(np.ones(array.shape[1:], array.dtype))[None][:0]
             return np.stack([function(row) for row in array])
@@ -120,7 +124,7 @@ class BatchedTensor(Boxed):
     def __index__(self) -> int:
         return self._unless_batched(super().__index__)
 
-    def _scalar(self, convert: Callable[[Any], Any]) -> Any:
+    def _scalar(self, convert: type[Converted]) -> Converted:
         return self._unless_batched(lambda: super(BatchedTensor, self)._scalar(convert))
 
     def __bool__(self) -> bool:
@@ -137,7 +141,7 @@ class BatchedTensor(Boxed):
 class Split(BaseException):
     """Raised at a branch on which the examples of a batch disagree, with each example's answer."""
 
-    def __init__(self, batch: Batch, answers: Any) -> None:
+    def __init__(self, batch: Batch, answers: Array) -> None:
         super().__init__("a branch that the examples disagree about")
         self.batch = batch
         self.answers = answers
@@ -158,14 +162,14 @@ class Batch(Interpreter):
 
     carrier = BatchedTensor
 
-    def __init__(self, size: int, randomness: str = "error", past: list[Any] | None = None) -> None:
+    def __init__(self, size: int, randomness: str = "error", past: list[bool | Drawn] | None = None) -> None:
         super().__init__()
         self.size = size
         self.randomness = randomness
         self.past = past
         self._place = 0
 
-    def box(self, value: Any, batched: bool = True) -> Any:
+    def box(self, value: object, batched: bool = True) -> Any:
         """A value with one example per row, or a shared one, as a tensor of this level; a tuple element by element."""
         if type(value) is tuple:
             return tuple([self.box(piece, batched) for piece in value])
@@ -173,35 +177,36 @@ class Batch(Interpreter):
         boxed.batched = batched
         return boxed
 
-    def adopt(self, made: Any) -> Any:
+    def adopt(self, made: Tensor) -> Tensor:
         """A tensor that all examples share, until a value that differs between them is written to it."""
         return self.box(inner(made), batched=False)
 
-    def spread(self, arg: Any) -> Any:
+    def spread(self, arg: Value) -> Value:
         """The argument with its batch axis; a diagonal batch in `diagonal` becomes dense here."""
         return arg
 
-    def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    def process(self, primitive: Primitive, args: Sequence[Value], params: Params) -> Result:
         """The operation on all examples."""
         if not self._around:
             raise RuntimeError(errors.leaked(primitive.short_name))
         given = []
         batched = False
         for arg in args:
-            own = isinstance(arg, Carrier) and arg.interpreter is self
-            if own and arg.batched:
-                batched = True
-            given.append(Argument(arg._array, arg.batched) if own else Argument(arg, False))
+            if isinstance(arg, Carrier) and arg.interpreter is self:
+                batched = batched or arg.batched
+                given.append(Argument(arg._array, arg.batched))
+            else:
+                given.append(Argument(arg, False))
         if batched:
             return self.box(batched_result(self.size, primitive, given, params))
         return self.box(primitive(*[argument.value for argument in given], **params), batched=False)
 
-    def _argument(self, arg: Any) -> Argument:
+    def _argument(self, arg: Value) -> Argument:
         return Argument(arg._array, arg.batched) if self.holds(arg) else Argument(arg, False)
 
     # Branches
 
-    def branch(self, condition: Any) -> bool:
+    def branch(self, condition: Tensor) -> bool:
         """The branch that all examples take at an `if`; if they disagree, the run ends with a `Split`."""
         if self.past is None:
             raise _here(CONTROL.format(package=package))
@@ -214,7 +219,7 @@ class Batch(Interpreter):
         self._place += 1
         return bool(answers.any())
 
-    def _answers(self, value: Any) -> Any:
+    def _answers(self, value: Value) -> Array:
         """The condition's answer for each example; inside nested batches, by branching on the outer level."""
         inner = value
         while isinstance(inner, Carrier):
@@ -223,14 +228,14 @@ class Batch(Interpreter):
             inner = inner._array
         return np.asarray(inner, np.bool_).reshape(self.size)
 
-    def _remembered(self) -> Any:
+    def _remembered(self) -> bool | Drawn | None:
         """The branch or the draw recorded at this point by an earlier run; None if this run has gone further."""
         if self.past is None or self._place == len(self.past):
             return None
         self._place += 1
         return self.past[self._place - 1]
 
-    def past_of(self, rows: Any) -> list[Any]:
+    def past_of(self, rows: Array) -> list[bool | Drawn]:
         """The recorded past for some of the examples."""
         assert self.past is not None
         return [
@@ -240,12 +245,14 @@ class Batch(Interpreter):
 
     # Random numbers
 
-    def sampled(self, draw: Any, shape: tuple[int, ...], parameters: Any, generator: Any) -> Any:
+    def sampled(
+        self, draw: Draw, shape: tuple[int, ...], parameters: Sequence[Value], generator: Generator | None
+    ) -> Tensor:
         """Random numbers: different for each example, the same for all, or refused, as `randomness` says."""
         if self.randomness == "error":
             raise _here(RANDOM)
         known = self._remembered()
-        if known is None:
+        if not isinstance(known, Drawn):
             known = Drawn(self._drawn(draw, shape, [self._argument(p) for p in parameters], generator))
             if self.past is not None:
                 self.past.append(known)
@@ -253,7 +260,9 @@ class Batch(Interpreter):
         value, batched = known
         return self.box(value, batched)
 
-    def _drawn(self, draw: Any, shape: tuple[int, ...], given: Sequence[Argument], generator: Any) -> tuple[Any, bool]:
+    def _drawn(
+        self, draw: Draw, shape: tuple[int, ...], given: Sequence[Argument], generator: Generator | None
+    ) -> tuple[Value, bool]:
         around = self.around
         if self.randomness == "different" or not self.size:
             values = [raised(arg, len(shape)) for arg in given]

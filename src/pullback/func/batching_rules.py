@@ -8,16 +8,19 @@ computed example by example.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .. import ops
 from .._core.package import package
 from .._core.primitives import Primitive
 from . import batched_indexing, products
-from .arguments import Argument, Params, Rule, count, folded, one_by_one, raised, spread, unfolded, whole
+from .arguments import Argument, Rule, count, folded, one_by_one, raised, spread, unfolded, whole
+
+if TYPE_CHECKING:
+    from .._core.typing import Params, Result
 
 
-def batched_result(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def batched_result(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """The results for all examples, along a first axis; a tuple for several outputs."""
     rule = RULES.get(primitive.name) or KINDS.get(primitive.kind, one_by_one)
     return rule(size, primitive, args, params)
@@ -32,7 +35,7 @@ def stacks(*cores: int, repeated: bool = False) -> Rule:
     With `repeated` every argument gets a batch axis, for operations whose result has the shape of one argument.
     """
 
-    def rule(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    def rule(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
         pairs = list(zip(args, cores, strict=False))
         lead = max([arg.rank - core for arg, core in pairs])
         if repeated:
@@ -42,7 +45,7 @@ def stacks(*cores: int, repeated: bool = False) -> Rule:
     return rule
 
 
-def elementwise(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def elementwise(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """The same operation; examples of lower rank get axes of length 1, so that they broadcast as before."""
     if len(args) == 1:
         return primitive(args[0].value, **params)
@@ -50,17 +53,17 @@ def elementwise(size: int, primitive: Primitive, args: list[Argument], params: P
     return primitive(*[raised(arg, rank) if arg.batched else arg.value for arg in args], **params)
 
 
-def alike(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def alike(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """An operation on arrays that must all have the shape of the first."""
     return primitive(*[spread(size, arg, args[0].shape) for arg in args], **params)
 
 
-def carried(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def carried(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """The same operation, with the axes and shapes in its parameters adapted to the batch axis in front."""
     return primitive(*[whole(size, arg) for arg in args], **batched_indexing.moved(size, primitive, params))
 
 
-def scattered(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def scattered(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """Like `carried`, for an operation that writes a value, which may be a number."""
     x, source, indices = args
     rank = x.rank
@@ -68,7 +71,7 @@ def scattered(size: int, primitive: Primitive, args: list[Argument], params: Par
     return primitive(whole(size, x), written, whole(size, indices), **batched_indexing.moved(size, primitive, params))
 
 
-def rows(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def rows(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """An operation on each element of the first axis independently: the batch is merged into that axis."""
     return unfolded(size, primitive(*[folded(size, arg) for arg in args], **params), args[0].shape[0])
 
@@ -76,7 +79,7 @@ def rows(size: int, primitive: Primitive, args: list[Argument], params: Params) 
 def beside_first(fewer: int = 0) -> Rule:
     """The rule of an operation whose result is like its first argument; the others have `fewer` axes, or broadcast."""
 
-    def rule(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    def rule(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
         first, *rest = args
         others = [raised(arg, first.rank - fewer) for arg in rest]
         return primitive(whole(size, first), *others, **batched_indexing.moved(size, primitive, params))
@@ -84,13 +87,13 @@ def beside_first(fewer: int = 0) -> Rule:
     return rule
 
 
-def tile(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def tile(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """Copies side by side along the example's axes, with a single copy along the batch axis."""
     repeats = params["repeats"]
     return primitive(raised(args[0], len(repeats)), repeats=(1, *repeats))
 
 
-def place_of_extreme(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def place_of_extreme(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """The index of the largest or smallest element along an axis, or among all elements for None."""
     if params["axis"] is not None:
         return carried(size, primitive, args, params)
@@ -99,7 +102,7 @@ def place_of_extreme(size: int, primitive: Primitive, args: list[Argument], para
     return ops.reshape(y, shape=(size, *(1,) * x.rank)) if params.get("keepdims") else y
 
 
-def distinct(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def distinct(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """The distinct elements: refused, since their number differs between the examples."""
     name = "_unique2" if primitive.name == "unique" else primitive.name
     raise RuntimeError(batched_indexing.DYNAMIC.format(name=name, package=package))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,13 @@ from .._tensor.tensor import Tensor
 from ..vocabulary.arithmetic import ne, where
 from ..vocabulary.shapes import movedim, reshape, stack, unbind
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._core.typing import Array, Number
+    from .batching import Batch
+
+
 Leaves = list[Any]
 
 # 1. Leaves
@@ -32,7 +39,7 @@ Leaves = list[Any]
 # shapes and dtypes from one step to the next, and both sides of a branch return the same ones.
 
 
-def _taken(tree: Any, name: str, message: str) -> tuple[Leaves, Structure]:
+def _taken(tree: object, name: str, message: str) -> tuple[Leaves, Structure]:
     """The leaves of a tree as tensors, and their structure; anything else is refused, and its path is named."""
     leaves, structure = flatten(tree)
     for place, leaf in enumerate(leaves):
@@ -140,7 +147,7 @@ class LoopStep:
             )
         return result
 
-    def next(self, tree: Any) -> Leaves:
+    def next(self, tree: object) -> Leaves:
         """The leaves of the next carry, checked against the pattern of the one before."""
         leaves, structure = _taken(tree, "carry", f"{self.who} must return tensors or numbers")
         self.carry.require(
@@ -161,7 +168,7 @@ class ScanStep(LoopStep):
         self.slices = slices
         self.output: Pattern | None = None
 
-    def __call__(self, carry: Leaves, operands: Sequence[Any] = ()) -> Any:
+    def __call__(self, carry: Leaves, operands: Sequence[Tensor | None] = ()) -> Any:
         """The leaves of the next carry and of the output, whose pattern must match the first output's."""
         args = unflatten(self.carry.structure, carry), unflatten(self.slices, operands)
         answer = self.unwritten([*carry, *operands], *args)
@@ -188,9 +195,9 @@ class ScanStep(LoopStep):
 # there reaches a gradient.
 
 
-def _bared(value: Any) -> tuple[list[Any], Any]:
+def _bared(value: Any) -> tuple[list[Batch], Any]:
     """The batch levels that a value varies in, in the order of their axes, and the array beneath, or what a compiler has there."""
-    batches: list[Any] = []
+    batches: list[Batch] = []
     while isinstance(value, Carrier) and value.level >= 0:
         if getattr(value, "batched", False):
             batches.insert(0, value.interpreter)
@@ -202,11 +209,11 @@ def _bared(value: Any) -> tuple[list[Any], Any]:
 class Mask(NamedTuple):
     """A condition on which the examples of one or more batches disagree."""
 
-    condition: Any
-    batches: list[Any]
-    values: Any
+    condition: Tensor
+    batches: list[Batch]
+    values: Array
 
-    def stand_in(self, leaf: Any, side: bool) -> Any:
+    def stand_in(self, leaf: Tensor, side: bool) -> Tensor:
         """A leaf's value for one example that takes `side`, as a constant; a shared leaf unchanged."""
         batches, array = _bared(leaf)
         if not any(batch in self.batches for batch in batches):
@@ -286,7 +293,7 @@ class Runner:
     def _outputs_of_no_steps(self, step: ScanStep, carry: Leaves, columns: Leaves) -> Leaves:
         """Outputs of length 0, with the shapes that a step on zeros gives."""
 
-        def blank(leaf: Any, shape: Sequence[int]) -> Any:
+        def blank(leaf: Tensor, shape: Sequence[int]) -> Tensor:
             return zeros(tuple(shape), dtype=leaf.dtype)
 
         with FieldBlock(grad=False):
@@ -301,7 +308,7 @@ runner: ContextVar[Runner] = ContextVar("pullback.runner", default=Runner())  # 
 # 4. The functions
 
 
-def cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:
+def cond(pred: Tensor | Array | Number, true_fn: Function, false_fn: Function, operands: Sequence[object] = ()) -> Any:
     """The result of true_fn(*operands) where pred holds, and of false_fn(*operands) otherwise.
 
     Parameters
@@ -330,15 +337,8 @@ def cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:
     >>> pullback.func.vmap(pullback.func.grad(f))(pullback.tensor([4.0, 0.0]))
     tensor([0.2500, 0.0000])
     """
-    if isinstance(pred, Carrier):
-        if pred.numel() != 1:
-            raise RuntimeError(
-                f"Expected pred to be bool or single-element tensor, but got one of shape {tuple(pred.shape)}: use "
-                f"{package}.where to choose element by element, or .any() or .all() to decide once"
-            )
-    elif not isinstance(pred, (bool, int, float, np.generic, np.ndarray)) or np.size(pred) != 1:
-        raise RuntimeError(f"Expected pred to be bool or tensor, but got {pred!r}")
-    if not callable(true_fn) or not callable(false_fn):
+    _require_decisive(pred)
+    if not all(map(callable, (true_fn, false_fn))):
         raise RuntimeError(f"Expect both branches to be callable, but got {type(true_fn)} and {type(false_fn)}")
     message = "Expect operands to be a tuple of possibly nested dict/list/tuple that only consists of tensor leaves"
     if not isinstance(operands, (tuple, list)):
@@ -351,7 +351,19 @@ def cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:
     return unflatten(pattern.structure, results)
 
 
-def while_loop(cond_fn: Any, body_fn: Any, carried_inputs: Any) -> Any:
+def _require_decisive(pred: object) -> None:
+    """Refuse a predicate that is no number, or is not one."""
+    if isinstance(pred, Carrier):
+        if pred.numel() != 1:
+            raise RuntimeError(
+                f"Expected pred to be bool or single-element tensor, but got one of shape {tuple(pred.shape)}: use "
+                f"{package}.where to choose element by element, or .any() or .all() to decide once"
+            )
+    elif not isinstance(pred, (bool, int, float, np.generic, np.ndarray)) or np.size(pred) != 1:
+        raise RuntimeError(f"Expected pred to be bool or tensor, but got {pred!r}")
+
+
+def while_loop(cond_fn: Callable[..., Tensor | bool], body_fn: Function, carried_inputs: object) -> Any:
     """The first values in the sequence carried_inputs, body_fn(*carried_inputs), ... for which cond_fn does not hold.
 
     Parameters
@@ -381,7 +393,7 @@ def while_loop(cond_fn: Any, body_fn: Any, carried_inputs: Any) -> Any:
     >>> pullback.func.vmap(steps)(pullback.tensor([10.0, 0.5, 3.0]))
     tensor([4, 0, 2])
     """
-    if not callable(cond_fn) or not callable(body_fn):
+    if not all(map(callable, (cond_fn, body_fn))):
         raise RuntimeError(f"Expect cond_fn and body_fn to be callable, but got {type(cond_fn)} and {type(body_fn)}")
     leaves, structure = _taken(
         carried_inputs,
@@ -391,7 +403,7 @@ def while_loop(cond_fn: Any, body_fn: Any, carried_inputs: Any) -> Any:
     spread = structure.kind in (tuple, list)
     pattern = Pattern.of("carried_inputs", leaves, structure)
 
-    def test(carry: Leaves) -> Any:
+    def test(carry: Leaves) -> Tensor | bool:
         state = unflatten(structure, carry)
         return _truth(cond_fn(*state) if spread else cond_fn(state))
 
@@ -399,17 +411,18 @@ def while_loop(cond_fn: Any, body_fn: Any, carried_inputs: Any) -> Any:
     return unflatten(structure, runner.get().while_loop(test, step, leaves))
 
 
-def _truth(answer: Any) -> Any:
+def _truth(answer: object) -> Tensor | bool:
     """The result of a condition, checked: a bool, or a boolean tensor of one element."""
-    tensor = isinstance(answer, Carrier)
-    if isinstance(answer, (bool, np.bool_)) or (tensor and answer.numel() == 1 and answer._dtype.kind == "b"):
+    if isinstance(answer, (bool, np.bool_)):
+        return bool(answer)
+    if isinstance(answer, Carrier) and answer.numel() == 1 and answer._dtype.kind == "b":
         return answer
-    got = _described(Meta.of(answer)) if tensor else repr(answer)
+    got = _described(Meta.of(answer)) if isinstance(answer, Carrier) else repr(answer)
     raise RuntimeError(f"cond_fn must return a boolean scalar tensor or a boolean but got {got}")
 
 
 def scan(
-    combine_fn: Any, init: Any, xs: Any = None, length: int | None = None, reverse: bool = False, *, dim: int = 0
+    combine_fn: Function, init: Any, xs: Any = None, length: int | None = None, reverse: bool = False, *, dim: int = 0
 ) -> tuple[Any, Any]:
     """The last carry and all outputs of `carry, y = combine_fn(carry, x)`, run for each slice x of xs in turn.
 
@@ -456,7 +469,7 @@ def scan(
     return unflatten(structure, carry), unflatten(step.output.structure, outputs)
 
 
-def _step_count(columns: Leaves, names: list[str], length: Any, dim: Any) -> int:
+def _step_count(columns: Leaves, names: list[str], length: object, dim: object) -> int:
     """The number of steps of a scan; refused if its sources disagree."""
     if not isinstance(dim, int) or isinstance(dim, bool):
         raise RuntimeError(f"Dim must be an int, but got {type(dim)}")
@@ -480,7 +493,7 @@ def _step_count(columns: Leaves, names: list[str], length: Any, dim: Any) -> int
     return int(next(iter(counts.values())))
 
 
-def fori_loop(lower: Any, upper: Any, body_fun: Any, init_val: Any) -> Any:
+def fori_loop(lower: int | Tensor, upper: int | Tensor, body_fun: Function, init_val: object) -> Any:
     """The value after `value = body_fun(i, value)` for each i from lower up to, but not including, upper.
 
     The bounds are ints, or integer tensors of one element, which under `vmap` may differ between the examples. `i` is an

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import ops
 from .._core.errors import size
@@ -15,9 +15,13 @@ from .._core.trees import flatten, spread, unflatten
 from .._tensor.custom import Custom, CustomCall, Meta, among, expandable, tensor_of
 from .._tensor.function import NO_JVP, Function, FunctionCtx, FunctionPrimitive, backward_of, has_context
 from . import batching_rules, pushforwards
-from .arguments import Argument, Params
+from .arguments import Argument
 from .levels import inner
 from .mapping import vmap
+
+if TYPE_CHECKING:
+    from .._core.typing import Params, Tensor, Value
+
 
 EXTENDING = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
 
@@ -25,7 +29,13 @@ EXTENDING = "For more details, please see https://pytorch.org/docs/main/notes/ex
 
 
 @restoring
-def pushed(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params) -> Any:
+def pushed(
+    primitive: Primitive,
+    primals: Sequence[Value],
+    tangents: Sequence[Value | None],
+    y: tuple[Value, ...],
+    params: Params,
+) -> tuple[Tensor | None, ...]:
     """The tangents of a custom function's outputs, computed by its jvp."""
     assert isinstance(primitive, FunctionPrimitive)
     function, call = primitive.function, params["call"]
@@ -41,7 +51,7 @@ def pushed(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any]
         saved = ctx._saved if ctx._for_forward is None else ctx._for_forward
     else:
         ctx, saved = call.context, call.pushed
-    moves: list[Any] = [None] * len(call.constants)
+    moves: list[Tensor | None] = [None] * len(call.constants)
     for place, primal, tangent in zip(call.places, primals, tangents, strict=True):
         meta = Meta.of(tensor_of(primal))
         if tangent is not None:
@@ -53,7 +63,9 @@ def pushed(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any]
     return _checked_tangents(function, call, y, answer)
 
 
-def _checked_tangents(function: type[Function], call: CustomCall, y: Sequence[Any], answer: Any) -> tuple[Any, ...]:
+def _checked_tangents(
+    function: type[Function], call: CustomCall, y: Sequence[Value], answer: object
+) -> tuple[Tensor | None, ...]:
     """The tangents that jvp returned, checked: those of the tensors among the outputs."""
     answers = answer if isinstance(answer, tuple) else (answer,)
     count = len(call.template)
@@ -79,7 +91,7 @@ def _checked_tangents(function: type[Function], call: CustomCall, y: Sequence[An
     return tuple(tangents)
 
 
-def _checked_tangent(function: type[Function], number: int, out: Any, tangent: Any) -> Any:
+def _checked_tangent(function: type[Function], number: int, out: Tensor, tangent: object) -> Tensor | None:
     if tangent is None:
         return None
     if not isinstance(tangent, Carrier):
@@ -107,7 +119,7 @@ class VmapInfo(NamedTuple):
 
 
 @restoring
-def batched(count: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def batched(count: int, primitive: Primitive, args: list[Argument], params: Params) -> tuple[Value, ...]:
     """The outputs for all examples of a batch."""
     assert isinstance(primitive, FunctionPrimitive)
     function, call = primitive.function, params["call"]
@@ -137,7 +149,7 @@ def batched(count: int, primitive: Primitive, args: list[Argument], params: Para
         return _examples_first(count, function, call, outputs, places)
 
 
-def _two(answer: Any) -> tuple[Any, Any]:
+def _two(answer: object) -> tuple[Any, Any]:
     if not isinstance(answer, tuple) or len(answer) != 2:
         got = f"{len(answer)} returns" if isinstance(answer, tuple) else f"a {type(answer)}"
         raise RuntimeError(
@@ -147,7 +159,9 @@ def _two(answer: Any) -> tuple[Any, Any]:
     return answer
 
 
-def _examples_first(count: int, function: type[Function], call: CustomCall, outputs: Any, out_dims: Any) -> Any:
+def _examples_first(
+    count: int, function: type[Function], call: CustomCall, outputs: object, out_dims: object
+) -> tuple[Value, ...]:
     """The outputs with the batch axis of each tensor moved to the front."""
     leaves, structure = flatten(outputs)
     dims = spread(out_dims, structure)
@@ -181,7 +195,7 @@ def _examples_first(count: int, function: type[Function], call: CustomCall, outp
 class _Noted(FunctionCtx):
     """The ctx shared by all examples."""
 
-    def __init__(self, ctx: Any, saved: tuple[Any, ...] = ()) -> None:
+    def __init__(self, ctx: FunctionCtx, saved: tuple[Tensor | None, ...] = ()) -> None:
         self.needs_input_grad = ctx.needs_input_grad
         self._pushed = saved
 
@@ -223,14 +237,14 @@ def _forward(function: type[Function], dims: tuple[int | None, ...]) -> Callable
 
 
 def _setup_context(function: type[Function], dims: tuple[int | None, ...]) -> Callable[..., None]:
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: object) -> None:
         noted = _Noted(ctx)
         outputs = CustomCall(())
         batches = outputs.taken_apart(output)
         metas: list[Meta | None] = []
-        origins: list[Any] = []
+        origins: list[int | None] = []
 
-        def one(inputs: tuple[Any, ...], outs: list[Any]) -> list[Any]:
+        def one(inputs: tuple[Any, ...], outs: list[Tensor]) -> list[Tensor]:
             metas.extend(map(Meta.of, inputs))
             function.setup_context(noted, inputs, outputs.assembled(outs))
             if noted._dirty:
@@ -244,7 +258,7 @@ def _setup_context(function: type[Function], dims: tuple[int | None, ...]) -> Ca
             return [t for t, n in zip(noted._saved, origins, strict=True) if n is None and t is not None]
 
         computed = iter(vmap(one, in_dims=(dims, 0))(inputs, batches))
-        saved: list[Any] = []
+        saved: list[Tensor | None] = []
         saved_dims: list[int | None] = []
         for tensor, origin in zip(noted._saved, origins, strict=True):
             if origin is None:
@@ -260,11 +274,11 @@ def _setup_context(function: type[Function], dims: tuple[int | None, ...]) -> Ca
 
 
 def _backward(function: type[Function], dims: tuple[int | None, ...]) -> Callable[..., Any]:
-    def backward(ctx: Any, *g: Any) -> Any:
+    def backward(ctx: Any, *g: Tensor | None) -> Any:
         answered: list[bool] = []
-        misfit: list[Any] = []
+        misfit: list[tuple[object, ...]] = []
 
-        def one(saved: list[Any], *g: Any) -> list[Any]:
+        def one(saved: list[Tensor], *g: Tensor | None) -> list[Tensor]:
             noted = _Noted(ctx, tuple(saved))
             vars(noted).update(ctx._examples.attributes)
             answer = backward_of(function)(noted, *g)
@@ -291,10 +305,10 @@ def _backward(function: type[Function], dims: tuple[int | None, ...]) -> Callabl
 
 
 def _jvp(function: type[Function], dims: tuple[int | None, ...]) -> Callable[..., Any]:
-    def jvp(ctx: Any, *tangents: Any) -> Any:
+    def jvp(ctx: Any, *tangents: Tensor | None) -> tuple[Tensor | None, ...]:
         answered: list[bool] = []
 
-        def one(saved: list[Any], *tangents: Any) -> list[Any]:
+        def one(saved: list[Tensor], *tangents: Tensor | None) -> list[Tensor]:
             noted = _Noted(ctx)
             vars(noted).update(ctx._examples.attributes)
             answer = noted._pushing(function.jvp, tangents, tuple(saved))

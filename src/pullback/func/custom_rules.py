@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import ops
 from .._core.errors import kind
@@ -18,13 +18,17 @@ from .._core.trees import flatten, paths, unflatten
 from .._tensor.custom import CustomCall
 from .rules import Backward, Leaves, PushforwardRule, Rule, RulePrimitive
 
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
+
+
 # 1. Trees
 
 
 class CallStructure:
     """The structure of the arguments of one call: which are differentiated, and their leaves."""
 
-    def __init__(self, name: str, parameters: Sequence[str], args: Sequence[Any], held: Sequence[int]) -> None:
+    def __init__(self, name: str, parameters: Sequence[str], args: Sequence[object], held: Sequence[int]) -> None:
         self.name = name
         self.args = list(args)
         self.held = held
@@ -39,14 +43,14 @@ class CallStructure:
                         "a transform. Make it an ordinary argument"
                     )
 
-    def whole(self, leaves: Leaves) -> list[Any]:
+    def whole(self, leaves: Leaves) -> list[object]:
         """All arguments, rebuilt with the given leaves."""
         args = list(self.args)
         for place, arg in zip(self.places, unflatten(self.structure, leaves), strict=True):
             args[place] = arg
         return args
 
-    def fixed(self) -> list[Any]:
+    def fixed(self) -> list[object]:
         """The arguments that are not differentiated."""
         return [self.args[place] for place in self.held]
 
@@ -59,7 +63,7 @@ class CallStructure:
         ]
 
 
-def _leaves(tree: Any, name: str) -> tuple[list[Any], list[str]]:
+def _leaves(tree: object, name: str) -> tuple[list[object], list[str]]:
     leaves, structure = flatten(tree)
     return leaves, paths(structure, name)
 
@@ -76,7 +80,7 @@ class OfTrees(Rule):
         """The names of the arguments' leaves."""
         return self.plan.names()
 
-    def value(self, leaves: Leaves) -> list[Any]:
+    def value(self, leaves: Leaves) -> list[object]:
         """The leaves of the result."""
         outs, self.result = flatten(self.fun(*self.plan.whole(leaves)))
         return outs
@@ -85,7 +89,7 @@ class OfTrees(Rule):
 class BackwardOfTrees(OfTrees, Backward):
     """One call of a function with its pullback."""
 
-    def forward(self, leaves: Leaves) -> tuple[list[Any], list[Any]]:
+    def forward(self, leaves: Leaves) -> tuple[list[object], list[object]]:
         """The leaves of the result, and those of the residuals."""
         answer = self.rules[0](*self.plan.whole(leaves))
         if not isinstance(answer, (tuple, list)) or len(answer) != 2:
@@ -97,7 +101,7 @@ class BackwardOfTrees(OfTrees, Backward):
         needed, self.residual = flatten(answer[1])
         return outs, needed
 
-    def backward(self, residuals: Leaves, g: Leaves) -> list[Any]:
+    def backward(self, residuals: Leaves, g: Leaves) -> list[object]:
         """A cotangent or None for each leaf of the arguments."""
         plan = self.plan
         answer = self.rules[1](*plan.fixed(), unflatten(self.residual, residuals), unflatten(self.result, g))
@@ -106,7 +110,7 @@ class BackwardOfTrees(OfTrees, Backward):
                 f"the backward rule of {plan.name} must return a tuple with one gradient for each of its arguments "
                 f"({', '.join(plan.parameters)}), None for one without, and returned {_described(answer)}"
             )
-        found: list[Any] = []
+        found: list[object] = []
         for parameter, structure, part in zip(plan.parameters, plan.structure.children, answer, strict=True):
             leaves, given = ([None] * structure.leaf_count(), structure) if part is None else flatten(part)
             if given != structure:
@@ -121,7 +125,7 @@ class BackwardOfTrees(OfTrees, Backward):
 class ForwardOfTrees(OfTrees, PushforwardRule):
     """One call of a function with its pushforward."""
 
-    def push(self, leaves: Leaves, tangents: Leaves) -> list[Any]:
+    def push(self, leaves: Leaves, tangents: Leaves) -> list[Tensor | None]:
         """A tangent or None for each leaf of the result."""
         plan = self.plan
         answer = self.rules[0](*plan.fixed(), unflatten(plan.structure, leaves), unflatten(plan.structure, tangents))
@@ -141,7 +145,7 @@ class ForwardOfTrees(OfTrees, PushforwardRule):
         triples = zip(outs, pushed, paths(self.result, "output"), strict=True)
         return [self._fitted(out, tangent, path) for out, tangent, path in triples]
 
-    def _fitted(self, out: Any, tangent: Any, path: str) -> Any:
+    def _fitted(self, out: object, tangent: object, path: str) -> Tensor | None:
         """A tangent checked against its output's shape and converted to its dtype."""
         if tangent is None:
             return None
@@ -159,7 +163,7 @@ class ForwardOfTrees(OfTrees, PushforwardRule):
         return tangent if fits else ops.astype(tangent, dtype=out._dtype, source=tangent._dtype)
 
 
-def _described(answer: Any) -> str:
+def _described(answer: object) -> str:
     if isinstance(answer, Carrier):
         return f"a tensor of shape {tuple(answer.shape)}"
     if isinstance(answer, (tuple, list)):
@@ -187,7 +191,7 @@ class _Decorator:
         self._held = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else tuple(nondiff_argnums)
         self._primitive = RulePrimitive(self.__name__)
 
-    def __get__(self, instance: Any, owner: type) -> Any:
+    def __get__(self, instance: object, owner: type) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -212,7 +216,7 @@ class _Decorator:
             raise ValueError(f"{self.__name__} has {count} arguments, and nondiff_argnums names number {number}")
         return number % count
 
-    def _rule(self, plan: CallStructure) -> Any:
+    def _rule(self, plan: CallStructure) -> OfTrees:
         raise NotImplementedError
 
 
@@ -265,7 +269,7 @@ class custom_vjp(_Decorator):
                 raise TypeError(f"defvjp of {self.__name__}: {name} must be a function, not {_described(rule)}")
         self._fwd, self._bwd = fwd, bwd
 
-    def _rule(self, plan: CallStructure) -> Any:
+    def _rule(self, plan: CallStructure) -> OfTrees:
         if not hasattr(self, "_bwd"):
             raise AttributeError(
                 f"No VJP defined for custom_vjp function {self.__name__} using defvjp: call {self.__name__}.defvjp(fwd, bwd)"
@@ -314,7 +318,7 @@ class custom_jvp(_Decorator):
         if self._held:
             raise TypeError(f"defjvps of {self.__name__}: with nondiff_argnums only defjvp can be used")
 
-        def rule(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+        def rule(primals: tuple[object, ...], tangents: tuple[object, ...]) -> tuple[object, object]:
             if len(rules) != len(primals):
                 raise TypeError(
                     f"{self.__name__} has {len(primals)} arguments, and defjvps was given {len(rules)} rules"
@@ -329,7 +333,7 @@ class custom_jvp(_Decorator):
 
         self._pushforward = rule
 
-    def _rule(self, plan: CallStructure) -> Any:
+    def _rule(self, plan: CallStructure) -> OfTrees:
         if not hasattr(self, "_pushforward"):
             raise AttributeError(
                 f"No JVP defined for custom_jvp function {self.__name__} using defjvp: call {self.__name__}.defjvp(rule)"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,8 +19,12 @@ from .._core.primitives import Carrier, Primitive
 from .._core.shapes import Size, size_of
 from .batching import Batch, BatchedTensor
 
-Params = dict[str, Any]
-Kept = tuple[Any, int] | None  # the diagonal's values and their axis; None if the result is not diagonal
+if TYPE_CHECKING:
+    from .._core.typing import Result, Tensor, Value
+
+    Kept = Tensor | tuple[Tensor, int] | None
+    """A dense batch, the diagonal's values and their axis, or None where a rule does not apply."""
+    from .._core.typing import Params
 
 
 class DiagonalTensor(BatchedTensor):
@@ -48,14 +52,14 @@ class Rows(Batch):
 
     carrier = DiagonalTensor
 
-    def box(self, value: Any, batched: bool = True, axis: int | None = None) -> Any:
+    def box(self, value: object, batched: bool = True, axis: int | None = None) -> Any:
         """A dense batch with one example per row, or a diagonal batch with the examples along an axis."""
         boxed = super().box(value, batched)
         if type(boxed) is not tuple:
             boxed.axis = axis
         return boxed
 
-    def process(self, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+    def process(self, primitive: Primitive, args: Sequence[Value], params: Params) -> Result:
         """The operation on the diagonal's values if the result is diagonal too, else on the dense batch."""
         diagonal, plain = False, True
         for arg in args:
@@ -68,13 +72,13 @@ class Rows(Batch):
             return super().process(primitive, args, params)
         rule = RULES.get(primitive.name) if plain else None
         kept = None if rule is None else rule(self, primitive, args, params)
-        if type(kept) is tuple:
+        if isinstance(kept, tuple):
             return self.box(kept[0], axis=kept[1])
         if kept is not None:
             return self.box(kept)
         return super().process(primitive, [self.spread(arg) for arg in args], params)
 
-    def spread(self, arg: Any) -> Any:
+    def spread(self, arg: Value) -> Value:
         """A diagonal batch as a dense one; anything else unchanged."""
         if not self.holds(arg) or arg.axis is None:
             return arg
@@ -83,7 +87,7 @@ class Rows(Batch):
         last = value if axis == value.ndim - 1 else ops.permute_dims(value, axes=order)
         return self.box(ops.scatter_diagonal(last, axes=(0, axis + 1), shape=(self.size, *value.shape)))
 
-    def rows(self, value: Any) -> Any:
+    def rows(self, value: Value) -> Value:
         """The dense values of all examples, along a first axis."""
         spread = self.spread(value)
         if self.holds(spread) and spread.batched:
@@ -96,15 +100,15 @@ class Rows(Batch):
 # does not apply or zeros would not stay zeros. Pullbacks are linear, but the user's hooks need not be.
 
 
-def _elementwise(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
-    values = []
+def _elementwise(rows: Rows, primitive: Primitive, args: Sequence[Value], params: Params) -> Kept:
+    values: list[Value] = []
     places = set()
     for arg in args:
-        own = isinstance(arg, Carrier) and arg.interpreter is rows
-        value = arg._array if own else arg
-        values.append(value)
-        if own:
-            places.add(arg.axis - value.ndim)  # counted from the end, as in broadcasting
+        if isinstance(arg, Carrier) and arg.interpreter is rows:
+            values.append(arg._array)
+            places.add(arg.axis - arg._array.ndim)  # counted from the end, as in broadcasting
+        else:
+            values.append(arg)
     if len(places) > 1:
         return None
     value = primitive(*values, **params)
@@ -112,22 +116,22 @@ def _elementwise(rows: Rows, primitive: Primitive, args: Sequence[Any], params: 
     return (value, value.ndim + place) if value.shape[place] == rows.size else None
 
 
-def _added(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+def _added(rows: Rows, primitive: Primitive, args: Sequence[Value], params: Params) -> Kept:
     return _elementwise(rows, primitive, args, params) if all(map(rows.holds, args)) else None
 
 
-def _by_first(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+def _by_first(rows: Rows, primitive: Primitive, args: Sequence[Value], params: Params) -> Kept:
     """An operation that is linear in its first operand."""
     return None if rows.holds(args[1]) else _elementwise(rows, primitive, args, params)
 
 
-def _chosen(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+def _chosen(rows: Rows, primitive: Primitive, args: Sequence[Value], params: Params) -> Kept:
     condition, *values = args
     zeros = all(rows.holds(value) or not (isinstance(value, Carrier) or np.any(value)) for value in values)
     return _elementwise(rows, primitive, args, params) if zeros and not rows.holds(condition) else None
 
 
-def _sum(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+def _sum(rows: Rows, primitive: Primitive, args: Sequence[Tensor], params: Params) -> Kept:
     (x,) = args
     axis, keepdims = params["axis"], params["keepdims"]
     if x.axis not in axis:
@@ -141,7 +145,7 @@ def _sum(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) 
     return ops.reshape(front, shape=(rows.size, *kept))
 
 
-def _matmul(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+def _matmul(rows: Rows, primitive: Primitive, args: Sequence[Tensor], params: Params) -> Kept:
     a, b = args
     if rows.holds(a) == rows.holds(b) or a.ndim > 2 or b.ndim > 2:
         return None
@@ -159,20 +163,20 @@ def _matmul(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Param
     return _outer(columns, b._array) if b.ndim == 2 else columns * ops.reshape(b._array, shape=(rows.size, 1))
 
 
-def _times_transpose(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+def _times_transpose(rows: Rows, primitive: Primitive, args: Sequence[Tensor], params: Params) -> Kept:
     return _matmul(rows, ops.matmul, (args[0], ops.matrix_transpose(args[1])), params)
 
 
-def _transpose_times(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+def _transpose_times(rows: Rows, primitive: Primitive, args: Sequence[Tensor], params: Params) -> Kept:
     return _matmul(rows, ops.matmul, (ops.matrix_transpose(args[0]), args[1]), params)
 
 
-def _outer(left: Any, right: Any) -> Any:
+def _outer(left: Tensor, right: Tensor) -> Tensor:
     """The outer product of each pair of rows."""
     return ops.reshape(left, shape=(*left.shape, 1)) * ops.reshape(right, shape=(right.shape[0], 1, right.shape[1]))
 
 
-def _reshape(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+def _reshape(rows: Rows, primitive: Primitive, args: Sequence[Tensor], params: Params) -> Kept:
     (x,) = args
     before, shape = math.prod(x.shape[: x.axis]), params["shape"]
     for axis, length in enumerate(shape):
@@ -181,27 +185,27 @@ def _reshape(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Para
     return None
 
 
-def _permute(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+def _permute(rows: Rows, primitive: Primitive, args: Sequence[Tensor], params: Params) -> Kept:
     return primitive(args[0]._array, **params), params["axes"].index(args[0].axis)
 
 
-def _transpose(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+def _transpose(rows: Rows, primitive: Primitive, args: Sequence[Tensor], params: Params) -> Kept:
     (x,) = args
     last = x.ndim - 1
     return primitive(x._array), {last: last - 1, last - 1: last}.get(x.axis, x.axis)
 
 
-def _broadcast(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+def _broadcast(rows: Rows, primitive: Primitive, args: Sequence[Tensor], params: Params) -> Kept:
     (x,) = args
     axis = x.axis + len(params["shape"]) - x.ndim
     return (primitive(x._array, **params), axis) if params["shape"][axis] == rows.size else None
 
 
-def _same(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+def _same(rows: Rows, primitive: Primitive, args: Sequence[Tensor], params: Params) -> Kept:
     return primitive(args[0]._array, **params), args[0].axis
 
 
-def _along(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+def _along(rows: Rows, primitive: Primitive, args: Sequence[Tensor], params: Params) -> Kept:
     """An operation along another axis than the diagonal's; for lookups of rows by number, along the last."""
     x, *others = args
     axis = params.get("axis", x.ndim - 1)
@@ -210,7 +214,7 @@ def _along(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params
     return primitive(x._array, *others, **params), x.axis
 
 
-def _each_row(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+def _each_row(rows: Rows, primitive: Primitive, args: Sequence[Tensor], params: Params) -> Kept:
     """An operation on each row separately, which sums nothing over rows."""
     x, *others = args
     if any(map(rows.holds, others)) or x.axis != 0 or params["reduction"] != "none":
@@ -218,7 +222,7 @@ def _each_row(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Par
     return primitive(x._array, *others, **params), 0
 
 
-RULES: dict[str, Callable[[Rows, Primitive, Sequence[Any], Params], Any]] = {
+RULES: dict[str, Callable[[Rows, Primitive, Sequence[Any], Params], Kept]] = {
     **dict.fromkeys(("negative", "multiply", "select"), _elementwise),
     **dict.fromkeys(("add", "subtract"), _added),
     **dict.fromkeys(("astype", "clone"), _same),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from .._tape.cuts import strictly
 from .._tensor.creation import from_numpy
 from .live import hessian, jacobian
 
+if TYPE_CHECKING:
+    from .._core.dtypes import NumpyType
+    from .._core.typing import Tensor
+
+
 Array = np.ndarray[Any, np.dtype[Any]]
 DOUBLE = np.dtype(np.float64)
 
@@ -26,7 +31,7 @@ class ParameterLeaf(NamedTuple):
 
     path: str
     shape: tuple[int, ...]
-    dtype: np.dtype[Any]
+    dtype: NumpyType
     made: Function
 
 
@@ -38,7 +43,7 @@ class Problem(NamedTuple):
     unflatten: Function
 
 
-def flatten_problem(f: Function, params: Any, *, allow_nan: bool = False, allow_escapes: bool = False) -> Problem:
+def flatten_problem(f: Function, params: object, *, allow_nan: bool = False, allow_escapes: bool = False) -> Problem:
     """A function of nested parameters as `fun, x0, unflatten`: a function of one float64 vector, for SciPy's `minimize`.
 
     `params` nests tensors, arrays and floats in tuples, lists, dicts, named tuples and dataclasses; None stays None.
@@ -86,7 +91,7 @@ def flatten_problem(f: Function, params: Any, *, allow_nan: bool = False, allow_
     return Problem(fun, np.concatenate(vectors), fun.unflatten)
 
 
-def _leaf(value: Any, path: str) -> tuple[ParameterLeaf, Array]:
+def _leaf(value: object, path: str) -> tuple[ParameterLeaf, Array]:
     """The description of a leaf of the parameters, and its value as an array."""
     if isinstance(value, Carrier):
         if value.level:
@@ -124,32 +129,32 @@ class FlatFunction:
         self._allow_nan = allow_nan
         self._known = [leaf for leaf in leaves if leaf is not None]
         self._sizes = [math.prod(leaf.shape) for leaf in self._known]
-        self._last: tuple[np.ndarray[Any, Any], tuple[Any, ...], Any, Any] | None = None
+        self._last: tuple[Array, tuple[object, ...], Tensor, Tensor] | None = None
 
-    def __call__(self, x: Any, *args: Any) -> tuple[float, Array]:
+    def __call__(self, x: Array | Tensor, *args: object) -> tuple[float, Array]:
         """The value and the gradient at x."""
         self._last = None
         flat, loss = self._loss(x, args)
         (g,) = backward.grad(loss, flat)
         return self._value(loss, flat), self._checked("gradient", g)
 
-    def value(self, x: Any, *args: Any) -> float:
+    def value(self, x: Array | Tensor, *args: object) -> float:
         """The value at x."""
         self._last = None
         with FieldBlock(grad=False):
             flat = self._flat(x)
             return self._value(_scalar(self._output(flat, args)), flat)
 
-    def grad(self, x: Any, *args: Any) -> Array:
+    def grad(self, x: Array | Tensor, *args: object) -> Array:
         """The gradient at x."""
         return self(x, *args)[1]
 
-    def hess(self, x: Any, *args: Any) -> Array:
+    def hess(self, x: Array | Tensor, *args: object) -> Array:
         """The Hessian at x."""
         flat, loss = self._loss(x, args)
         return self._checked("Hessian", hessian(loss, flat))
 
-    def hessp(self, x: Any, p: Any, *args: Any) -> Array:
+    def hessp(self, x: Array | Tensor, p: Array | Tensor, *args: object) -> Array:
         """The Hessian at x times p; for several p at one x, f is computed once."""
         flat, g = self._gradient(x, args)
         p = self._vector("p", p)
@@ -158,7 +163,7 @@ class FlatFunction:
         (product,) = backward.grad(g, flat, from_numpy(p), retain_graph=True, materialize_grads=True)
         return self._checked("product with the Hessian", product)
 
-    def residuals(self, x: Any, *args: Any) -> Array:
+    def residuals(self, x: Array | Tensor, *args: object) -> Array:
         """The elements of f's result at x, as a vector: for `scipy.optimize.least_squares`."""
         self._last = None
         with FieldBlock(grad=False):
@@ -169,18 +174,18 @@ class FlatFunction:
             raise FloatingPointError(f"residual {int(np.isnan(residuals).argmax())} is NaN{self._blame(flat)}")
         return residuals
 
-    def jacobian(self, x: Any, *args: Any) -> Array:
+    def jacobian(self, x: Array | Tensor, *args: object) -> Array:
         """The Jacobian of the residuals at x, one row per residual."""
         flat, output = self._tracked(x, args)
         return self._checked("Jacobian", jacobian(output.reshape(-1), flat))
 
-    def unflatten(self, x: Any) -> Any:
+    def unflatten(self, x: Array | Tensor) -> Any:
         """The entries of a vector nested as the parameters are, each leaf of its original type and dtype."""
         pieces = iter(np.split(self._vector("x", x), np.cumsum(self._sizes)[:-1]))
         made = [leaf and leaf.made(next(pieces).reshape(leaf.shape).astype(leaf.dtype)) for leaf in self._leaves]
         return unflatten(self._structure, made)
 
-    def _vector(self, name: str, x: Any) -> Array:
+    def _vector(self, name: str, x: Array | Tensor) -> Array:
         """The optimizer's vector, checked and copied."""
         vector: Array = np.array(x.detach().numpy() if isinstance(x, Carrier) else x, DOUBLE)
         if vector.shape != (sum(self._sizes),):
@@ -190,10 +195,10 @@ class FlatFunction:
             )
         return vector
 
-    def _flat(self, x: Any) -> Any:
+    def _flat(self, x: Array | Tensor) -> Tensor:
         return from_numpy(self._vector("x", x))
 
-    def _output(self, flat: Any, args: tuple[Any, ...]) -> Any:
+    def _output(self, flat: Tensor, args: tuple[object, ...]) -> object:
         """f's result for the parameters in a flat tensor."""
         pieces = iter(flat.split(self._sizes))
         made = [
@@ -202,7 +207,7 @@ class FlatFunction:
         ]
         return self._f(unflatten(self._structure, made), *args)
 
-    def _tracked(self, x: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
+    def _tracked(self, x: Array | Tensor, args: tuple[object, ...]) -> tuple[Tensor, Tensor]:
         """The vector as a tensor that requires grad, and f's result for it."""
         flat = self._flat(x).requires_grad_()
         with FieldBlock(grad=True), strictly(self._strict):
@@ -211,11 +216,11 @@ class FlatFunction:
             raise reasons.no_history(0, output)
         return flat, output
 
-    def _loss(self, x: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
+    def _loss(self, x: Array | Tensor, args: tuple[object, ...]) -> tuple[Tensor, Tensor]:
         flat, output = self._tracked(x, args)
         return flat, _scalar(output)
 
-    def _gradient(self, x: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
+    def _gradient(self, x: Array | Tensor, args: tuple[object, ...]) -> tuple[Tensor, Tensor]:
         """The vector as a tensor, and the gradient there with its graph; cached while nothing changes."""
         last = self._last
         if last is not None and np.array_equal(last[0], x) and list(map(id, last[1])) == list(map(id, args)):
@@ -226,18 +231,18 @@ class FlatFunction:
         self._last = flat._array.copy(), args, flat, g
         return flat, g
 
-    def _value(self, loss: Any, flat: Any) -> float:
+    def _value(self, loss: Tensor, flat: Tensor) -> float:
         value = float(loss._array.reshape(()))
         if math.isnan(value) and not self._allow_nan:
             raise FloatingPointError(f"the value is NaN{self._blame(flat)}")
         return value
 
-    def _blame(self, flat: Any) -> str:
+    def _blame(self, flat: Tensor) -> str:
         """A phrase that names the parameters that are NaN or infinite."""
         place = np.flatnonzero(~np.isfinite(flat._array))
         return f": {self._path(int(place[0]))} is {flat._array[place[0]]}" if place.size else " at finite parameters"
 
-    def _checked(self, what: str, found: Any) -> Array:
+    def _checked(self, what: str, found: Tensor) -> Array:
         """A derivative as a new array, refused if it contains NaN."""
         array: Array = np.array(found.detach()._array, DOUBLE)
         if not self._allow_nan and np.isnan(array).any():
@@ -258,7 +263,7 @@ class FlatFunction:
         raise IndexError(place)
 
 
-def _tensor(output: Any) -> Any:
+def _tensor(output: object) -> Tensor:
     if not isinstance(output, Carrier):
         raise TypeError(f"The function given to flatten_problem must return a Tensor, not {_kind(output)}")
     if output._dtype.kind != "f":
@@ -268,7 +273,7 @@ def _tensor(output: Any) -> Any:
     return output
 
 
-def _scalar(output: Any) -> Any:
+def _scalar(output: object) -> Tensor:
     output = _tensor(output)
     if output.numel() != 1:
         raise RuntimeError(
@@ -278,5 +283,5 @@ def _scalar(output: Any) -> Any:
     return output
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     return "None" if value is None else f"a {type(value).__name__}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,13 +16,18 @@ from .levels import INTEGERS, Level, beside, inner, output_leaves, rewritten, te
 from .pushforwards import dtype_of, pushforward
 from .reverse import split, tracked
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._core.typing import Params, Result, Returned, Tensor, Value
+
 
 class DualTensor(Boxed):
     """A value with its tangent; the tangent is None if the value does not depend on the primals."""
 
     __slots__ = ()
 
-    tangent: Any
+    tangent: Value | None
     _held = (*Boxed._held, "tangent")
     _histories = ("tangent",)
     _transparent = True
@@ -49,7 +54,7 @@ class Forward(Interpreter):
 
     carrier = DualTensor
 
-    def dual(self, primal: Any, tangent: Any) -> Any:
+    def dual(self, primal: Result, tangent: Any) -> Any:
         """A value with a tangent; for tuples, element by element."""
         if type(primal) is tuple:
             tangents = (None,) * len(primal) if tangent is None else tangent
@@ -58,22 +63,22 @@ class Forward(Interpreter):
         boxed.tangent = tangent
         return boxed
 
-    def box(self, value: Any) -> Any:
+    def box(self, value: object) -> Any:
         """A value without a tangent."""
         boxed = super().box(value)
         for piece in boxed if type(boxed) is tuple else (boxed,):
             piece.tangent = None
         return boxed
 
-    def adopt(self, made: Any) -> Any:
+    def adopt(self, made: Tensor) -> Tensor:
         """A tensor of this level without a tangent, so that a value with one can be written to it."""
         return self.box(inner(made))
 
-    def tangent(self, value: Any) -> Any:
+    def tangent(self, value: object) -> Value | None:
         """The tangent of a value; None for a value of another level."""
         return value.tangent if self.holds(value) else None
 
-    def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    def process(self, primitive: Primitive, args: Sequence[Value], params: Params) -> Result:
         """The operation on the values, and its derivative on their tangents."""
         primals, tangents = [], []
         known = False
@@ -97,13 +102,15 @@ def _arrays(value: Any) -> Any:
     return np.asarray(value) if isinstance(value, np.generic) else value
 
 
-def _moves(y: Any) -> bool:
+def _moves(y: Result) -> bool:
     """True if a result's dtype is real or complex floating point, so that it can have a tangent."""
-    return any(dtype_of(piece).kind in "fc" for piece in y) if type(y) is tuple else dtype_of(y).kind in "fc"
+    return any(dtype_of(piece).kind in "fc" for piece in y) if isinstance(y, tuple) else dtype_of(y).kind in "fc"
 
 
 @restoring
-def jvp(f: Function, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
+def jvp(
+    f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...], *, strict: bool = False, has_aux: bool = False
+) -> Any:
     """f(*primals), and the derivative of f at the primals in the direction of the tangents.
 
     Both are tuples of the same structure; a tangent has its primal's shape. Returns (outputs, tangents), and with
@@ -142,20 +149,17 @@ def jvp(f: Function, primals: Any, tangents: Any, *, strict: bool = False, has_a
         known = tensor_of(np.zeros(tuple(result.shape), result._dtype) if tangent is None else tangent)
         pushed.append(beside(known, [*leaves, *moves]))
 
-    def lowered(value: Any) -> Any:
-        return (
-            arguments[id(value)]
-            if id(value) in arguments
-            else beside(tensor_of(forward.unbox(value)), [*leaves, *moves])
-        )
+    def lowered(value: object) -> Any:
+        if id(value) in arguments:
+            return arguments[id(value)]
+        return beside(tensor_of(forward.unbox(value)), [*leaves, *moves])
 
-    values = unflatten(nested, list(map(lowered, results)))
-    answer = (values, unflatten(nested, pushed))
+    answer = unflatten(nested, list(map(lowered, results))), unflatten(nested, pushed)
     return (*answer, mapped(lowered, aux)) if has_aux else answer
 
 
 @restoring
-def linearize(f: Function, *primals: Any) -> Any:
+def linearize(f: Callable[..., Returned], *primals: object) -> tuple[Returned, Callable[..., Returned]]:
     """f(*primals), and f's derivative there as a function of tangents, which does not run f again.
 
     Returns (outputs, jvp_fn); jvp_fn takes one tangent for each primal, of its shape, and returns one for each output.
@@ -186,7 +190,7 @@ def linearize(f: Function, *primals: Any) -> Any:
     return unflatten(nested, list(map(level.lowered, leaves))), push
 
 
-def require_primals(leaves: Sequence[Any], structure: Structure, name: str) -> None:
+def require_primals(leaves: Sequence[object], structure: Structure, name: str) -> None:
     """Refuse leaves that cannot be differentiated; the error names their paths."""
     for i, leaf in enumerate(leaves):
         if not isinstance(leaf, Carrier):
@@ -199,7 +203,7 @@ def require_primals(leaves: Sequence[Any], structure: Structure, name: str) -> N
             )
 
 
-def _fitting(name: str, primals: Any, tangents: Any) -> tuple[list[Any], list[Any], Any]:
+def _fitting(name: str, primals: object, tangents: object) -> tuple[list[Tensor], list[Tensor], Structure]:
     """The leaves of the primals and of their tangents, checked against each other, and their structure."""
     if not isinstance(primals, tuple):
         raise RuntimeError(f"{name}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,12 @@ from .._tape.views import steps, view
 from ..interpreters import Boxed, Interpreter
 from .levels import inner, rewritten, tensor_of
 from .mapping import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._core.typing import Given, Params, Result, Returned, Tensor, Value
+
 
 REMOVALS = ("mutations", "mutations_and_views")
 
@@ -33,17 +39,17 @@ class Functional(Interpreter):
 
     carrier = FunctionalTensor
 
-    def adopt(self, made: Any) -> Any:
+    def adopt(self, made: Tensor) -> Tensor:
         """A tensor of this level, so that tensors of this level can be written to it."""
         return self.box(inner(made))
 
-    def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    def process(self, primitive: Primitive, args: Sequence[Value], params: Params) -> Result:
         """The operation on the values."""
         result = primitive(*[arg._array if self.holds(arg) else inner(arg) for arg in args], **params)
         return self.box(np.asarray(result) if isinstance(result, np.generic) else result)
 
 
-def functionalize(func: Function, *, remove: str = "mutations") -> Function:
+def functionalize(func: Callable[Given, Returned], *, remove: str = "mutations") -> Callable[Given, Returned]:
     """The function that computes what func computes without writing to tensors while it runs.
 
     Inside it, the values of every tensor that is created or passed as an argument never change: a write such as
@@ -84,7 +90,7 @@ def functionalize(func: Function, *, remove: str = "mutations") -> Function:
 
 
 @restoring
-def _run(func: Function, args: Any, kwargs: Any, *, views: bool) -> Any:
+def _run(func: Function, args: tuple[object, ...], kwargs: dict[str, object], *, views: bool) -> Any:
     """A call of a function whose writes to the arguments are deferred until it returns."""
     leaves, structure = flatten((args, kwargs))
     tensors = {id(leaf): leaf for leaf in leaves if isinstance(leaf, Carrier)}
@@ -109,7 +115,7 @@ def _run(func: Function, args: Any, kwargs: Any, *, views: bool) -> Any:
     return answer
 
 
-def _lowered(interpreter: Functional, value: Any, unwritten: dict[int, Any], views: bool) -> Any:
+def _lowered(interpreter: Functional, value: object, unwritten: dict[int, Tensor], views: bool) -> object:
     """A result outside: an unwritten argument itself, or a view of it unless views are removed."""
     if not interpreter.holds(value):
         return value

@@ -6,7 +6,7 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,11 +19,16 @@ from .mapping import vmap
 from .reverse import regrouped, split, tracked
 from .rows import of_units
 
-Function = Callable[..., Any]
+if TYPE_CHECKING:
+    from .._core.typing import Given
+
+
 Numbers = int | tuple[int, ...]
 
 
-def jacrev(f: Function, argnums: Numbers = 0, *, has_aux: bool = False, chunk_size: int | None = None) -> Function:
+def jacrev(
+    f: Callable[Given, Any], argnums: Numbers = 0, *, has_aux: bool = False, chunk_size: int | None = None
+) -> Callable[Given, Any]:
     """The function that computes the Jacobian of f in reverse mode, with all rows at once.
 
     The result nests as f's outputs do, and each part of it as the argument does (a tuple of arguments for a tuple of
@@ -58,17 +63,17 @@ def jacrev(f: Function, argnums: Numbers = 0, *, has_aux: bool = False, chunk_si
     return jacobian
 
 
-def _inputs(args: Sequence[Any], places: Sequence[int]) -> tuple[list[Any], Structure]:
+def _inputs(args: Sequence[object], places: Sequence[int]) -> tuple[list[Tensor], Structure]:
     """The leaves of the arguments to differentiate, and their structure; refused unless real or complex."""
     leaves, structure = flatten(tuple(args[place] for place in places))
     require_primals(leaves, structure, "input")
     return leaves, structure
 
 
-def _rows(level: Level, outputs: Sequence[Any], variables: Sequence[Any], chunk_size: int | None) -> list[Any]:
+def _rows(level: Level, outputs: Sequence[Tensor], variables: Sequence[Tensor], chunk_size: int | None) -> list[Any]:
     """For each variable, the pullbacks of the unit vectors of all outputs, along a first axis."""
 
-    def pull(*cotangents: Any) -> Any:
+    def pull(*cotangents: Tensor) -> tuple[Tensor, ...]:
         return tuple(level.pull(outputs, cotangents, variables, retain_graph=True))
 
     if len(outputs) == 1 and chunk_size is None and outputs[0].numel():
@@ -76,7 +81,7 @@ def _rows(level: Level, outputs: Sequence[Any], variables: Sequence[Any], chunk_
     return list(vmap(pull, chunk_size=chunk_size)(*identity(outputs)))
 
 
-def identity(tensors: Sequence[Any]) -> list[Any]:
+def identity(tensors: Sequence[Tensor]) -> list[Tensor]:
     """The unit vectors of the product space of several tensors: for each tensor its parts, along a first axis."""
     total = sum(math.prod(tensor.shape) for tensor in tensors)
     basis = []
@@ -87,7 +92,11 @@ def identity(tensors: Sequence[Any]) -> list[Any]:
 
 
 def _parts(
-    rows: Sequence[Any], outputs: Sequence[Any], variables: Sequence[Any], structures: Sequence[Structure], single: bool
+    rows: Sequence[Tensor],
+    outputs: Sequence[Tensor],
+    variables: Sequence[Tensor],
+    structures: Sequence[Structure],
+    single: bool,
 ) -> list[Any]:
     """For each output its Jacobians, nested as the arguments are."""
     parts = []
@@ -99,20 +108,20 @@ def _parts(
     return parts
 
 
-def _pieces(tensors: Sequence[Any]) -> list[tuple[Any, slice]]:
+def _pieces(tensors: Sequence[Tensor]) -> list[tuple[Tensor, slice]]:
     """Tensors, each with its place on an axis along which their elements follow one another."""
     ends = itertools.accumulate(math.prod(tensor.shape) for tensor in tensors)
     return [(tensor, slice(end - math.prod(tensor.shape), end)) for tensor, end in zip(tensors, ends, strict=True)]
 
 
 def jacfwd(
-    f: Function,
+    f: Callable[Given, Any],
     argnums: Numbers = 0,
     has_aux: bool = False,
     *,
     randomness: str = "error",
     chunk_size: int | None = None,
-) -> Function:
+) -> Callable[Given, Any]:
     """The function that computes the Jacobian of f in forward mode, with all columns at once.
 
     Otherwise like `jacrev`. Forward mode is cheapest where there are fewer inputs than outputs; nothing is recorded.
@@ -133,13 +142,13 @@ def jacfwd(
         kept: list[Any] = []
         require_real(*_inputs(taken, places), "jacfwd", "input")
 
-        def of_primals(*primals: Any) -> Any:
+        def of_primals(*primals: Tensor) -> Any:
             given = list(taken)
             for place, part in zip(places, regrouped(primals, structures), strict=True):
                 given[place] = part
             return f(*given, **kwargs)
 
-        def push(*tangents: Any) -> Any:
+        def push(*tangents: Tensor) -> Any:
             result = jvp(of_primals, tuple(leaves), tangents, has_aux=has_aux)
             require_real(*flatten(result[0]), "jacfwd", "output")
             kept[:] = [result[0], *result[2:]]
@@ -154,7 +163,9 @@ def jacfwd(
     return jacobian
 
 
-def _columns(columns: Sequence[Any], inputs: Sequence[Any], structures: Sequence[Structure], single: bool) -> list[Any]:
+def _columns(
+    columns: Sequence[Tensor], inputs: Sequence[Tensor], structures: Sequence[Structure], single: bool
+) -> list[Any]:
     """For each output its Jacobians, nested as the arguments are; `columns` have the inputs along the last axis."""
     parts = []
     for column in columns:
@@ -164,7 +175,7 @@ def _columns(columns: Sequence[Any], inputs: Sequence[Any], structures: Sequence
     return parts
 
 
-def hessian(f: Function, argnums: Numbers = 0) -> Function:
+def hessian(f: Callable[Given, Any], argnums: Numbers = 0) -> Callable[Given, Any]:
     """The function that computes the second derivatives of f, as jacfwd of jacrev.
 
     The result nests as the Jacobian of a Jacobian does. For a scalar function of one tensor, its shape is the tensor's

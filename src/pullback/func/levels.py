@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ReferenceType, ref
 
 import numpy as np
@@ -17,12 +17,17 @@ from .._tape import node as _node
 from .._tape.memory import aliased, owner
 from .._tape.node import Node
 from .._tape.recording import Tape
+from .._tape.seeds import cotangent
 from .._tape.views import alias
 from .._tape.walk import pull_back
-from .._tensor.attributes import DIFFERENTIABLE
 from .._tensor.creation import tensor as new_tensor
+from .._tensor.flags import DIFFERENTIABLE
 from .._tensor.tensor import Tensor
 from ..interpreters import Boxed, Interpreter
+
+if TYPE_CHECKING:
+    from .._core.typing import Params, Result, Value
+
 
 ndarray = np.ndarray
 
@@ -31,12 +36,12 @@ INTEGERS = "Write 1.0 for 1; x.astype(float) converts an array, x.double() a ten
 _NUMBERS = (float, complex, int, np.generic)
 
 
-def is_row(value: Any) -> bool:
+def is_row(value: object) -> bool:
     """True for a list of numbers, or of such lists, which stands for a tensor; other lists are containers."""
     return type(value) is list and bool(value) and all(isinstance(each, _NUMBERS) or is_row(each) for each in value)
 
 
-def tensors(tree: Any) -> Any:
+def tensors(tree: object) -> Any:
     """A tree in which arrays, numbers and lists of numbers are tensors: what all transforms convert arguments by.
 
     The tensors are those that `pullback.tensor` makes: they have an array's dtype, and memory of their own.
@@ -48,12 +53,12 @@ def tensors(tree: Any) -> Any:
     return unflatten(structure, [new_tensor(leaf) if isinstance(leaf, stand) else leaf for leaf in leaves])
 
 
-def tensor_of(value: Any) -> Any:
+def tensor_of(value: Value) -> Tensor:
     """A value from the level beneath as a public tensor."""
     return value if isinstance(value, Carrier) and value.level >= 0 else Tensor.interpreter.wrap(value, None)
 
 
-def inner(tensor: Any) -> Any:
+def inner(tensor: Value) -> Value:
     """The value that a level computes with for a tensor: its array if no tape or transform needs the tensor itself."""
     if type(tensor) is not Tensor or tensor._node is not None:
         return tensor
@@ -62,7 +67,7 @@ def inner(tensor: Any) -> Any:
     return aliased(tensor)
 
 
-def beside(value: Any, given: Sequence[Any]) -> Any:
+def beside(value: Any, given: Sequence[object]) -> Any:
     """A transform's result; if it shares memory with a given tensor, the two are registered as aliases."""
     if isinstance(value, Carrier) and isinstance(value._array, ndarray) and value._storage is None:
         memory = owner(value._array)
@@ -72,7 +77,7 @@ def beside(value: Any, given: Sequence[Any]) -> Any:
     return value
 
 
-def rewritten(tensor: Any, before: Any) -> bool:
+def rewritten(tensor: Tensor, before: Value) -> bool:
     """True if a function wrote to a level's tensor: a write replaces its array, and keeps the shape."""
     return tensor._array is not before and np.shape(tensor._array) == np.shape(before)
 
@@ -94,7 +99,7 @@ class Level(Tape, Interpreter):
 
     def __init__(self) -> None:
         super().__init__()
-        self._given: dict[int, tuple[ReferenceType[Any], Any]] = {}  # weak: the tensors hold the level
+        self._given: dict[int, tuple[ReferenceType[Tensor], Tensor]] = {}  # weak: the tensors hold the level
 
     def _values(self) -> dict[Any, Any]:
         values = super()._values()
@@ -106,7 +111,7 @@ class Level(Tape, Interpreter):
         here = mode.get()
         return self._around[-1][mode] if self._around and here.grad else here
 
-    def wrap(self, value: Any, node: Node | None) -> Any:
+    def wrap(self, value: Value, node: Node | None) -> Tensor:
         """A tensor of this level."""
         boxed = self.box(value)
         boxed._node = node
@@ -114,11 +119,11 @@ class Level(Tape, Interpreter):
             created(boxed)
         return boxed
 
-    def adopt(self, made: Any) -> Any:
+    def adopt(self, made: Tensor) -> Tensor:
         """A tensor of this level, so that values of this level can be written to it."""
         return self.box(inner(made))
 
-    def beneath(self, primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) -> Any:
+    def beneath(self, primitive: Primitive, values: Sequence[Value], params: Params) -> Result:
         """The operation one level further in, under the mode that applies there."""
         values = [inner(value) for value in values]
         outside = self.outside
@@ -131,11 +136,11 @@ class Level(Tape, Interpreter):
         finally:
             mode.set(before)
 
-    def recording(self, create_graph: bool, cotangents: Sequence[Any]) -> bool:
+    def recording(self, create_graph: bool, cotangents: Sequence[object]) -> bool:
         """A context in which operations beneath are recorded as the mode outside says."""
         return self.outside.grad or super().recording(create_graph, cotangents)
 
-    def variable(self, tensor: Any) -> Any:
+    def variable(self, tensor: Tensor) -> Tensor:
         """A leaf of this level that requires grad; the history of the tensor it is made from stays beneath."""
         plain = type(tensor) is Tensor and tensor._node is None
         boxed = self.box(aliased(tensor) if plain else tensor)
@@ -146,16 +151,21 @@ class Level(Tape, Interpreter):
         return boxed
 
     def pull(
-        self, outputs: Sequence[Any], cotangents: Sequence[Any], inputs: Sequence[Any], *, retain_graph: bool
-    ) -> list[Any]:
+        self,
+        outputs: Sequence[Tensor],
+        cotangents: Sequence[Value | None],
+        inputs: Sequence[Tensor],
+        *,
+        retain_graph: bool,
+    ) -> list[Tensor]:
         """The pullbacks of cotangents of outputs to inputs, as tensors of the level beneath; zeros without a path."""
-        roots = [
+        roots: list[tuple[Node, Any]] = [
             (output._node, cotangent)
             for output, cotangent in zip(outputs, cotangents, strict=True)
             if self.holds(output) and output._node is not None
         ]
-        places = [tensor._node for tensor in inputs]
-        found: dict[Any, Any] = {}
+        places: list[Any] = [tensor._node for tensor in inputs]
+        found: dict[Node, Value] = {}
         if roots:
             found = pull_back(self, roots, targets=places, retain_graph=retain_graph, create_graph=False).found
         answers = []
@@ -168,18 +178,22 @@ class Level(Tape, Interpreter):
             answers.append(tensor_of(g))
         return answers
 
-    def lowered(self, value: Any) -> Any:
+    def fitted(self, outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        """Cotangents of outputs as `pull` takes them; raises where one does not have the shape or the dtype of its output."""
+        pairs = enumerate(zip(outputs, cotangents, strict=True))
+        return [cotangent(self, output, g, place, create_graph=False) for place, (output, g) in pairs]
+
+    def lowered(self, value: object) -> Any:
         """A value as seen outside this level: an unmodified argument is the original tensor."""
         if not self.holds(value):
             return value
-        held, tensor = self._given.get(id(value), (None, None))
-        boxed = None if held is None else held()
-        if boxed is not None and boxed is value and boxed._array is inner(tensor):
-            return tensor
+        given = self._given.get(id(value))
+        if given is not None and given[0]() is value and value._array is inner(given[1]):
+            return given[1]
         return beside(tensor_of(value._array), [tensor for _, tensor in self._given.values()])
 
 
-def require_tensors(leaves: Sequence[Any], structure: Structure, name: str, message: str) -> None:
+def require_tensors(leaves: Sequence[object], structure: Structure, name: str, message: str) -> None:
     """Refuse leaves that are not tensors of real or complex numbers; the error names their paths."""
     for i, leaf in enumerate(leaves):
         if not isinstance(leaf, Carrier):
@@ -188,7 +202,7 @@ def require_tensors(leaves: Sequence[Any], structure: Structure, name: str, mess
             raise RuntimeError(f"only {DIFFERENTIABLE}: {paths(structure, name)[i]} is a {kind(leaf)}. {INTEGERS}")
 
 
-def output_leaves(outputs: Any, who: str) -> tuple[list[Any], Structure]:
+def output_leaves(outputs: object, who: str) -> tuple[list[Tensor], Structure]:
     """The leaves of a function's result, and their structure; refused if there are none, or one is not a tensor."""
     leaves, structure = flatten(outputs)
     if not leaves or outputs is None:
@@ -202,7 +216,7 @@ def output_leaves(outputs: Any, who: str) -> tuple[list[Any], Structure]:
     return leaves, structure
 
 
-def require_numbers(leaves: Sequence[Any], structure: Structure) -> None:
+def require_numbers(leaves: Sequence[Tensor], structure: Structure) -> None:
     """Refuse integer outputs, which have no cotangents."""
     for i, leaf in enumerate(leaves):
         if leaf._dtype.kind not in "fc":
@@ -212,7 +226,7 @@ def require_numbers(leaves: Sequence[Any], structure: Structure) -> None:
             )
 
 
-def require_real(leaves: Sequence[Any], structure: Structure, name: str, what: str) -> None:
+def require_real(leaves: Sequence[Tensor], structure: Structure, name: str, what: str) -> None:
     """Refuse complex tensors, whose Jacobian would be that of their real and imaginary parts."""
     for i, leaf in enumerate(leaves):
         if leaf._dtype.kind == "c":
@@ -223,10 +237,10 @@ def require_real(leaves: Sequence[Any], structure: Structure, name: str, what: s
             )
 
 
-def chosen(argnums: Any, args: Sequence[Any]) -> tuple[tuple[int, ...], list[Any]]:
+def chosen(argnums: int | tuple[int, ...], args: Sequence[object]) -> tuple[tuple[int, ...], list[Any]]:
     """The indices of the arguments to differentiate, checked and counted from 0; and all arguments, these as tensors."""
     count = len(args)
-    if not isinstance(argnums, (int, tuple)) or isinstance(argnums, bool):
+    if isinstance(argnums, bool) or not isinstance(argnums, (int, tuple)):
         raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
     numbers = (argnums,) if isinstance(argnums, int) else argnums
     if not numbers:

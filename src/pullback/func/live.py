@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,12 @@ from ..vocabulary.shapes import cat
 from .levels import Level, tensor_of
 from .rows import of_some_units, of_units
 
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
+    from .._core.typing import Targets, Tensor
+
+
 MEMORY = 1 << 28  # bytes available to the rows of one chunk
 
 
@@ -35,8 +41,8 @@ class Plan(NamedTuple):
 
 
 def jacobian(
-    y: Any,
-    x: Any,
+    y: Tensor,
+    x: Tensor | Iterable[Tensor],
     *,
     mode: str | None = None,
     chunk_size: int | None = None,
@@ -74,18 +80,17 @@ def jacobian(
     tensor([[4., 1.],
             [2., 5.]])
     """
-    single = isinstance(x, Carrier)
-    inputs = [x] if single else list(x)
+    inputs = [x] if isinstance(x, Carrier) else list(x)
     backward.check_inputs(inputs, False, None)
     backward.check_output(0, y)
     chosen = _plan(y, inputs, mode, chunk_size, memory)
     way = _by_columns if chosen.mode == "forward" else _by_rows
     found = way(y, inputs, chosen.chunk_size, create_graph, allow_unused)
-    answer = found[0] if single else tuple(found)
+    answer = found[0] if isinstance(x, Carrier) else tuple(found)
     return (answer, chosen) if plan else answer
 
 
-def _plan(y: Any, inputs: Sequence[Any], mode: str | None, chunk_size: int | None, memory: int) -> Plan:
+def _plan(y: Tensor, inputs: Sequence[Tensor], mode: str | None, chunk_size: int | None, memory: int) -> Plan:
     if mode not in (None, "reverse", "forward"):
         raise ValueError(f"jacobian: mode is 'reverse', 'forward' or None, not {mode!r}")
     if chunk_size is not None and (type(chunk_size) is not int or chunk_size < 1):
@@ -96,6 +101,7 @@ def _plan(y: Any, inputs: Sequence[Any], mode: str | None, chunk_size: int | Non
             "is two real ones, those of y.real and of y.imag"
         )
     rows, columns = y.numel(), sum(x.numel() for x in inputs)
+    assert y._node is not None  # which has been checked
     nodes = youngest_first([y._node])
     turned = any(x.is_complex() for x in inputs)
     if mode is None:  # a column costs about as much as two rows
@@ -110,8 +116,10 @@ def _plan(y: Any, inputs: Sequence[Any], mode: str | None, chunk_size: int | Non
     return Plan(mode, passes, max(1, min(chunk_size, passes)))
 
 
-def _by_rows(y: Any, inputs: Sequence[Any], chunk_size: int, create_graph: bool, allow_unused: bool) -> list[Any]:
-    def pull(g: Any) -> Any:
+def _by_rows(
+    y: Tensor, inputs: Sequence[Tensor], chunk_size: int, create_graph: bool, allow_unused: bool
+) -> list[Tensor]:
+    def pull(g: Tensor) -> Sequence[Tensor | None]:
         return _pulled(y, inputs, g, create_graph, allow_unused)
 
     rows = _chunked(pull, y, chunk_size) if y.numel() else [None] * len(inputs)
@@ -119,14 +127,16 @@ def _by_rows(y: Any, inputs: Sequence[Any], chunk_size: int, create_graph: bool,
 
 
 @restoring
-def _by_columns(y: Any, inputs: Sequence[Any], chunk_size: int, create_graph: bool, allow_unused: bool) -> list[Any]:
+def _by_columns(
+    y: Tensor, inputs: Sequence[Tensor], chunk_size: int, create_graph: bool, allow_unused: bool
+) -> list[Tensor]:
     with Level() as level:
         g = level.variable(tensor_of(np.zeros(tuple(y.shape), y._dtype)))
         pulled = _pulled(y, inputs, g, create_graph, allow_unused)
     found = []
     for x, back in zip(inputs, pulled, strict=True):
 
-        def push(tangent: Any, back: Any = back) -> Any:
+        def push(tangent: Tensor, back: Tensor = back) -> list[Tensor]:
             return level.pull([back], [tangent], [g], retain_graph=True)
 
         known = level.holds(back) and back._node is not None and back.numel()
@@ -139,13 +149,13 @@ def _by_columns(y: Any, inputs: Sequence[Any], chunk_size: int, create_graph: bo
     return found
 
 
-def _pulled(y: Any, inputs: Sequence[Any], g: Any, create_graph: bool, allow_unused: bool) -> Any:
+def _pulled(y: Tensor, inputs: Sequence[Tensor], g: Tensor, create_graph: bool, allow_unused: bool) -> Any:
     return backward.grad(
         y, inputs, grad_outputs=g, retain_graph=True, create_graph=create_graph, allow_unused=allow_unused
     )
 
 
-def _chunked(pull: Function, y: Any, chunk_size: int) -> list[Any]:
+def _chunked(pull: Function, y: Tensor, chunk_size: int) -> list[Tensor | None]:
     """The pullbacks of all unit vectors of y, `chunk_size` at a time."""
     count = y.numel()
     if chunk_size >= count:
@@ -154,7 +164,7 @@ def _chunked(pull: Function, y: Any, chunk_size: int) -> list[Any]:
     return [None if column[0] is None else cat(column) for column in zip(*parts, strict=True)]
 
 
-def _filled(rows: Any, shape: tuple[int, ...], like: Any) -> Any:
+def _filled(rows: Tensor | None, shape: tuple[int, ...], like: Tensor) -> Tensor:
     """Rows reshaped to the Jacobian's shape; zeros for None."""
     if rows is None:
         return tensor_of(np.zeros(shape, like._dtype))
@@ -162,8 +172,8 @@ def _filled(rows: Any, shape: tuple[int, ...], like: Any) -> Any:
 
 
 def hessian(
-    loss: Any,
-    x: Any,
+    loss: Tensor,
+    x: Tensor | Iterable[Tensor],
     *,
     chunk_size: int | None = None,
     memory: int = MEMORY,
@@ -187,8 +197,7 @@ def hessian(
     RuntimeError
         As `jacobian` does, and if the loss has more than one element.
     """
-    single = isinstance(x, Carrier)
-    inputs = [x] if single else list(x)
+    inputs = [x] if isinstance(x, Carrier) else list(x)
     backward.check_output(0, loss)
     if loss.numel() != 1:
         raise RuntimeError(
@@ -198,10 +207,10 @@ def hessian(
     gradients = backward.grad(loss, inputs, create_graph=True, allow_unused=allow_unused)
     options = {"chunk_size": chunk_size, "memory": memory, "create_graph": create_graph}
     found = tuple(second(g, a, inputs, **options) for g, a in zip(gradients, inputs, strict=True))
-    return found[0][0] if single else found
+    return found[0][0] if isinstance(x, Carrier) else found
 
 
-def second(g: Any, a: Any, inputs: Sequence[Any], **options: Any) -> Any:
+def second(g: Tensor | None, a: Tensor, inputs: Sequence[Tensor], **options: Any) -> tuple[Tensor, ...]:
     """The Jacobians of the gradient of `a`, or of any other tensor of that shape; zeros where it is constant."""
     if g is None or not g.requires_grad:
         return tuple(tensor_of(np.zeros((*a.shape, *x.shape), x._dtype)) for x in inputs)
@@ -209,9 +218,9 @@ def second(g: Any, a: Any, inputs: Sequence[Any], **options: Any) -> Any:
 
 
 def grad(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
+    outputs: Targets,
+    inputs: Tensor | Iterable[Tensor] | dict[Hashable, Tensor],
+    grad_outputs: object = None,
     *,
     batched: bool = False,
     retain_graph: bool | None = None,
@@ -252,7 +261,7 @@ def grad(
 
 
 @restoring
-def value_grad_hessian(f: Function, *params: Any) -> tuple[Any, Any, Any]:
+def value_grad_hessian(f: Function, *params: object) -> tuple[Any, Any, Any]:
     """The value of a scalar function, its gradient and its second derivatives, from one run of the function.
 
     `params` are tensors, or trees of them. The gradient has the structure of `params` (a tuple for several), the second

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,19 +18,26 @@ from .batched_indexing import has_rules, lifted
 from .batching import Batch, Split
 from .levels import beside, inner, is_row, rewritten, tensor_of, tensors
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._core.typing import Array, Given, Returned, Tensor
+    from .batching import Drawn
+
+
 ALONE = flatten(0)[1]
 """The structure of a single value that is not nested in a container."""
 
 
 def vmap(
-    f: Function,
-    in_dims: Any = 0,
-    out_dims: Any = 0,
+    f: Callable[Given, Returned],
+    in_dims: int | tuple[object, ...] = 0,
+    out_dims: object = 0,
     randomness: str = "error",
     *,
     chunk_size: int | None = None,
     on_branch: str = "error",
-) -> Function:
+) -> Callable[Given, Returned]:
     """The function that applies f to each example of a batch, all of them at once.
 
     Parameters
@@ -75,14 +82,14 @@ class _Asked(NamedTuple):
     """The arguments of `vmap`."""
 
     f: Function
-    in_dims: Any
-    out_dims: Any
+    in_dims: object
+    out_dims: object
     randomness: str
     chunk_size: int | None
     on_branch: str
 
 
-def _check(randomness: Any, chunk_size: Any, on_branch: Any) -> None:
+def _check(randomness: object, chunk_size: object, on_branch: object) -> None:
     """Refuse invalid options."""
     if randomness not in ("error", "different", "same"):
         raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
@@ -92,7 +99,7 @@ def _check(randomness: Any, chunk_size: Any, on_branch: Any) -> None:
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
 
-def _mapped(asked: _Asked, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _mapped(asked: _Asked, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """The results of one call, computed in chunks if `chunk_size` is given."""
     f, in_dims, out_dims, randomness, chunk_size, on_branch = asked
     leaves, structure = _batches(in_dims, args)
@@ -113,7 +120,7 @@ def _mapped(asked: _Asked, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     return _joined(call, parts, "chunks").tree({})
 
 
-def _batches(in_dims: Any, args: tuple[Any, ...]) -> tuple[list[Any], Structure]:
+def _batches(in_dims: object, args: tuple[object, ...]) -> tuple[list[Any], Structure]:
     """The leaves of the arguments and their structure; arrays and lists of numbers that have a batch axis are tensors."""
     leaves, structure = flatten(args, is_row)
     if spread(in_dims, structure) is None:  # it says more of a list of numbers than one axis
@@ -130,11 +137,11 @@ class _Call(NamedTuple):
     f: Function
     structure: Structure
     dims: Sequence[int | None]
-    kwargs: dict[str, Any]
-    out_dims: Any
+    kwargs: dict[str, object]
+    out_dims: object
     randomness: str
 
-    def part(self, leaves: Sequence[Any], rows: Any) -> list[Any]:
+    def part(self, leaves: Sequence[Any], rows: slice | Array) -> list[Any]:
         """The arguments for some of the examples."""
         return [leaf if dim is None else leaf[rows] for leaf, dim in zip(leaves, self.dims, strict=True)]
 
@@ -144,11 +151,11 @@ class _Results(NamedTuple):
 
     values: list[Any]
     structure: Structure
-    places: list[Any]
+    places: list[int | None]
     written: Sequence[int] = ()
     """The indices of the arguments that f has written to."""
 
-    def tree(self, unmoved: dict[tuple[int, Any], Any]) -> Any:
+    def tree(self, unmoved: dict[tuple[int, int | None], Any]) -> Any:
         """The results in the caller's structure; an argument returned in its place is that same argument."""
         pairs = zip(self.values, self.places, strict=True)
         moved = [unmoved.get((id(y), place), y.movedim(0, place) if place else y) for y, place in pairs]
@@ -156,7 +163,7 @@ class _Results(NamedTuple):
 
 
 @restoring
-def _at_once(call: _Call, leaves: Sequence[Any], size: int, past: list[Any] | None = None) -> _Results:
+def _at_once(call: _Call, leaves: Sequence[Any], size: int, past: list[bool | Drawn] | None = None) -> _Results:
     """f on all examples at once."""
     with Batch(size, call.randomness, past) as batch:
         return _ran(batch, call, leaves)
@@ -177,7 +184,7 @@ def _ran(batch: Batch, call: _Call, leaves: Sequence[Any]) -> _Results:
     return _Results(values, nested, places, written)
 
 
-def _seen(batch: Batch, y: Any, arguments: dict[int, Any], value: Any) -> Any:
+def _seen(batch: Batch, y: Tensor, arguments: dict[int, Tensor], value: Tensor) -> Tensor:
     """A result outside the batch; a result that is an argument, or a view of one, is that argument or a view of it."""
     base = getattr(y, "_base", None)
     leaf = arguments.get(id(y if base is None else base))
@@ -195,8 +202,8 @@ def _seen(batch: Batch, y: Any, arguments: dict[int, Any], value: Any) -> Any:
 def _in_parts(call: _Call, leaves: Sequence[Any], size: int) -> _Results:
     """f on each group of examples that takes the same branches; the groups are determined by running f."""
     parts: list[_Results] = []
-    order: list[Any] = []
-    pending: list[tuple[Any, list[Any]]] = [(np.arange(size), [])]
+    order: list[Array] = []
+    pending: list[tuple[Array, list[bool | Drawn]]] = [(np.arange(size), [])]
     while pending:
         rows, past = pending.pop()
         given = leaves if len(rows) == size else call.part(leaves, rows)
@@ -221,7 +228,7 @@ def _in_parts(call: _Call, leaves: Sequence[Any], size: int) -> _Results:
     return joined._replace(values=[y if place is None else y[back] for y, place in pairs])
 
 
-def _placed(f: Function, batch: Batch, y: Any, place: int | None) -> Any:
+def _placed(f: Function, batch: Batch, y: Tensor, place: int | None) -> Tensor:
     """A result with the batch axis in front."""
     own = batch.holds(y)
     value = tensor_of(y._array) if own else y
@@ -261,7 +268,7 @@ def _joined(call: _Call, parts: Sequence[_Results], what: str) -> _Results:
     return _Results(values, first.structure, first.places)
 
 
-def _input_dims(f: Function, in_dims: Any, leaves: Sequence[Any], structure: Structure) -> list[Any]:
+def _input_dims(f: Function, in_dims: object, leaves: Sequence[object], structure: Structure) -> list[int | None]:
     """The batch axis of each leaf of the arguments, counted from 0; None for a shared one."""
     if not isinstance(in_dims, (int, tuple)) or isinstance(in_dims, bool):
         raise ValueError(
@@ -285,11 +292,11 @@ def _input_dims(f: Function, in_dims: Any, leaves: Sequence[Any], structure: Str
     ]
 
 
-def _where(f: Function, in_dims: Any) -> str:
+def _where(f: Function, in_dims: object) -> str:
     return f"vmap({name_of(f)}, in_dims={in_dims}, ...)(<inputs>):"
 
 
-def _input_dim(f: Function, in_dims: Any, structure: Structure, number: int, leaf: Any, dim: Any) -> int:
+def _input_dim(f: Function, in_dims: object, structure: Structure, number: int, leaf: object, dim: object) -> int:
     if type(dim) is int and isinstance(leaf, Carrier) and -leaf.ndim <= dim < leaf.ndim:
         return int(dim % leaf.ndim)
     where, path = _where(f, in_dims), paths(structure, "args")[number]
@@ -306,7 +313,7 @@ def _input_dim(f: Function, in_dims: Any, structure: Structure, number: int, lea
     )
 
 
-def _batch_size(leaves: Sequence[Any], dims: Sequence[Any], structure: Structure) -> int:
+def _batch_size(leaves: Sequence[Any], dims: Sequence[int | None], structure: Structure) -> int:
     """The batch size, which must be the same in all arguments."""
     sizes = [leaf.shape[dim] for leaf, dim in zip(leaves, dims, strict=True) if dim is not None]
     if not sizes:
@@ -320,7 +327,7 @@ def _batch_size(leaves: Sequence[Any], dims: Sequence[Any], structure: Structure
     return int(sizes[0])
 
 
-def _output_dims(f: Function, out_dims: Any, results: Sequence[Any], nested: Structure) -> list[Any]:
+def _output_dims(f: Function, out_dims: object, results: Sequence[object], nested: Structure) -> list[int | None]:
     """The position of the batch axis in each result."""
     for given in flatten(out_dims)[0]:
         if given is not None and (not isinstance(given, int) or isinstance(given, bool)):
@@ -328,8 +335,8 @@ def _output_dims(f: Function, out_dims: Any, results: Sequence[Any], nested: Str
                 f"vmap({name_of(f)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints representing where in the "
                 f"outputs the vmapped dimension should appear, got {type(given)}."
             )
-    alone = isinstance(out_dims, (tuple, list)) and len(out_dims) == 1 and nested == ALONE
-    places = spread(out_dims[0] if alone else out_dims, nested)
+    prefix = out_dims[0] if isinstance(out_dims, (tuple, list)) and len(out_dims) == 1 and nested == ALONE else out_dims
+    places = spread(prefix, nested)
     if places is None:
         raise ValueError(
             f"vmap({name_of(f)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of `outputs`. out_dims has structure "

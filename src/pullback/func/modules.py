@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import nn
 from ..nn.utils.stateless import called
 from ..vocabulary.shapes import stack
 
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
+    from ..nn.modules.module import Module
+
+    Network = TypeVar("Network", bound=Module)
+
 
 def functional_call(
-    module: Any,
-    parameter_and_buffer_dicts: dict[str, Any] | Sequence[dict[str, Any]],
+    module: Module,
+    parameter_and_buffer_dicts: dict[str, Tensor] | Sequence[dict[str, Tensor]],
     args: Any = None,
     kwargs: dict[str, Any] | None = None,
     *,
@@ -55,7 +61,7 @@ def functional_call(
     return called(module, tensors, args, kwargs, tie_weights=tie_weights, strict=strict)
 
 
-def _together(dicts: Sequence[Any]) -> dict[str, Any]:
+def _together(dicts: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
     """Several dictionaries merged into one."""
     if not all(isinstance(each, dict) for each in dicts):
         raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")
@@ -66,7 +72,7 @@ def _together(dicts: Sequence[Any]) -> dict[str, Any]:
     return {key: value for each in dicts for key, value in each.items()}
 
 
-def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """The parameters and the buffers of several models of one class, stacked along a new first axis, for `vmap`.
 
     Raises
@@ -91,7 +97,7 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str,
     )
 
 
-def replace_all_batch_norm_modules_(root: Any) -> Any:
+def replace_all_batch_norm_modules_(root: Network) -> Network:
     """Make batch normalisations keep no running statistics, in place, so that transforms need not update them.
 
     >>> import pullback
@@ -107,7 +113,7 @@ def replace_all_batch_norm_modules_(root: Any) -> Any:
     return root
 
 
-def _stacked(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _stacked(states: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
     """The states of all models stacked into one leaf for each name."""
     found = {}
     for name, first in states[0].items():

@@ -7,14 +7,18 @@ product is one of stacked matrices. Convolutions with different weights become t
 from __future__ import annotations
 
 import string
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .. import ops
 from .._core.primitives import Primitive
-from .arguments import Argument, Params, count, folded, merged, one_by_one, parted, raised, unfolded, whole
+from .arguments import Argument, count, folded, merged, one_by_one, parted, raised, unfolded, whole
+
+if TYPE_CHECKING:
+    from .._core.typing import Params, Result, Value
+    from ..ops.convolution import Window
 
 
-def matmul(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def matmul(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """Products of vectors, matrices and stacks of matrices."""
     a, b = args
     ranks = a.rank, b.rank
@@ -34,19 +38,19 @@ def matmul(size: int, primitive: Primitive, args: list[Argument], params: Params
     return ops.reshape(product, shape=tuple(shape))
 
 
-def times_transpose(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def times_transpose(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """A product with the transpose of the second matrix."""
     a, b = args
     return matmul(size, ops.matmul, [a, _transposed(b)], {})
 
 
-def transpose_times(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def transpose_times(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """A product with the transpose of the first matrix."""
     a, b = args
     return matmul(size, ops.matmul, [_transposed(a), b], {})
 
 
-def outer(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def outer(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """The outer product of two vectors."""
     a, b = args
     row = ops.reshape(b.value, shape=(*b.value.shape[:-1], 1, b.value.shape[-1]))
@@ -66,7 +70,7 @@ def _matrix(arg: Argument, axis: int) -> Argument:
     return Argument(ops.reshape(arg.value, shape=wider), arg.batched)
 
 
-def einsum(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def einsum(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """Sums of products over labels: the batch axis gets its own label."""
     terms, result = params["equation"].split("->")
     label = next(letter for letter in string.ascii_letters if letter not in params["equation"])
@@ -74,7 +78,7 @@ def einsum(size: int, primitive: Primitive, args: list[Argument], params: Params
     return primitive(*[arg.value for arg in args], **{**params, "equation": f"{','.join(marked)}->{label}{result}"})
 
 
-def affine(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def affine(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """x times the transpose of a weight, plus a bias."""
     x, weight, *bias = args
     if not weight.batched and not any(arg.batched for arg in bias):
@@ -85,17 +89,17 @@ def affine(size: int, primitive: Primitive, args: list[Argument], params: Params
     return ops.add(product, raised(bias[0], x.rank)) if bias else product
 
 
-def recurrent(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def recurrent(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """The steps of a recurrent layer: with shared weights, the batch is merged into the rows of each step."""
     states = 3 if primitive.name.startswith("lstm") else 2
     if not size or any(arg.batched for arg in args[states:]):
         return one_by_one(size, primitive, args, params)
 
-    def turned(arg: Argument) -> Any:
+    def turned(arg: Argument) -> Value:
         rows = ops.permute_dims(whole(size, arg), axes=(1, 0, 2))
         return ops.reshape(rows, shape=(arg.shape[0] * size, arg.shape[1]))
 
-    def parted_rows(y: Any) -> Any:
+    def parted_rows(y: Value) -> Value:
         rows = ops.reshape(y, shape=(y.shape[0] // size, size, y.shape[1]))
         return ops.permute_dims(rows, axes=(1, 0, 2))
 
@@ -108,11 +112,11 @@ def recurrent(size: int, primitive: Primitive, args: list[Argument], params: Par
 # Convolutions
 
 
-def _grouped(size: int, window: Any) -> Any:
+def _grouped(size: int, window: Window) -> Window:
     return window._replace(groups=window.groups * size)
 
 
-def convolve(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def convolve(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """A convolution: the batch becomes more images, more output channels, or more groups."""
     if not size:
         return one_by_one(size, primitive, args, params)
@@ -126,7 +130,7 @@ def convolve(size: int, primitive: Primitive, args: list[Argument], params: Para
     return parted(size, y, 1)
 
 
-def convolve_transpose(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def convolve_transpose(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """A transposed convolution: the batch becomes more images, or more groups."""
     if not size:
         return one_by_one(size, primitive, args, params)
@@ -138,7 +142,7 @@ def convolve_transpose(size: int, primitive: Primitive, args: list[Argument], pa
     return parted(size, x, 1)
 
 
-def convolve_weight(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def convolve_weight(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """A convolution's weight gradient: the batch becomes more output channels, or more groups."""
     if not size:
         return one_by_one(size, primitive, args, params)
@@ -150,7 +154,7 @@ def convolve_weight(size: int, primitive: Primitive, args: list[Argument], param
     return unfolded(size, primitive(merged(whole(size, x), 1), merged(whole(size, y), 1), **grouped), y.shape[1])
 
 
-def biased(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def biased(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """An image plus a bias per channel."""
     x, bias = args
     if not bias.batched:
@@ -162,7 +166,7 @@ def biased(size: int, primitive: Primitive, args: list[Argument], params: Params
 # Losses over rows
 
 
-def cross_entropy(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def cross_entropy(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """The losses of all rows of all examples, reduced per example."""
     x, indices = args
     rows = primitive(folded(size, x), folded(size, indices), reduction="none", known=None)
@@ -173,7 +177,7 @@ def cross_entropy(size: int, primitive: Primitive, args: list[Argument], params:
     return total if params["reduction"] == "sum" else total / x.shape[0]
 
 
-def cross_entropy_pullback(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def cross_entropy_pullback(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Result:
     """The cotangents of all rows of all examples, each row scaled by its example's cotangent."""
     given, x, indices = args
     shares = whole(size, given)

@@ -8,9 +8,9 @@ pulling the tangents back through the rule itself. If all values are plain array
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,12 @@ from .._tape.recording import sources
 from .._tape.zeros import with_strong_zeros
 from .levels import Level, tensor_of
 
-Params = dict[str, Any]
+if TYPE_CHECKING:
+    from .._core.dtypes import NumpyType
+    from .._core.primitives import Function
+    from .._core.typing import Namespace, Params, Result, Value
+
+
 ndarray = np.ndarray
 
 
@@ -40,7 +45,9 @@ class _Edge(NamedTuple):
 ARRAYS = {ndarray, type(None)}
 
 
-def pushforward(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params) -> Any:
+def pushforward(
+    primitive: Primitive, primals: Sequence[Value], tangents: Sequence[Value | None], y: Result, params: Params
+) -> Result | tuple[Value | None, ...] | None:
     """The tangent of the result, or a tuple; None represents a zero tangent, of inputs as of results."""
     if primitive.push is not None:
         with np.errstate(all="ignore"):
@@ -48,7 +55,7 @@ def pushforward(primitive: Primitive, primals: Sequence[Any], tangents: Sequence
         if pushed is not NotImplemented:
             return pushed
     push = PUSHFORWARDS.get(primitive.kind)
-    if push is _elementwise and primitive.complex == "as written" and "c" in {dtype_of(x).kind for x in (*primals, y)}:
+    if push is _elementwise and primitive.complex == "as written" and "c" in _kinds(*primals, *_pieces(y)):
         push = _transposed  # the rule conjugates, so it is not its own transpose
     elif push is None:
         push = _by_rule(primitive, tangents, y)
@@ -63,16 +70,31 @@ def pushforward(primitive: Primitive, primals: Sequence[Any], tangents: Sequence
         return push(ops, primitive, primals, tangents, y, params)
 
 
-def dtype_of(value: Any) -> np.dtype[Any]:
+def dtype_of(value: Value) -> NumpyType:
     """The dtype of a carrier or an array."""
     return value._dtype if isinstance(value, Carrier) else dtype_of_array(value)
 
 
+def _kinds(*values: Value) -> set[str]:
+    """The kinds of the dtypes of values."""
+    return {dtype_of(value).kind for value in values}
+
+
+def _pieces(y: Result) -> tuple[Value, ...]:
+    """The outputs of an operation."""
+    return y if isinstance(y, tuple) else (y,)
+
+
 def _elementwise(
-    xp: Any, primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params
-) -> Any:
+    xp: Namespace,
+    primitive: Primitive,
+    primals: Sequence[Value],
+    tangents: Sequence[Value | None],
+    y: Value,
+    params: Params,
+) -> Value | None:
     saved = _saved(primitive, primals, y)
-    total: Any = None
+    total: Value | None = None
     for place, tangent in enumerate(tangents):
         if tangent is not None:
             edges = tuple([_Edge(x.shape) if i == place else None for i, x in enumerate(primals)])
@@ -87,26 +109,38 @@ def _elementwise(
     return xp.broadcast_to(total, shape=tuple(y.shape))
 
 
-def _pulled(xp: Any, primitive: Primitive, edges: Any, params: Params, g: Any, saved: Any) -> Any:
+def _pulled(
+    xp: Namespace, primitive: Primitive, edges: Sequence[_Edge | None], params: Params, g: Value, saved: Sequence[Cell]
+) -> Sequence[Value | None]:
     """The results of rules, which those with bfloat16 compute in float32."""
     if char_of(g) == "E":
         return pulled_in_bfloat(primitive, xp, g, edges, saved, params)
     return primitive.pull(xp, g, edges, saved, params)
 
 
-def _applied(xp: Any, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+def _applied(xp: Namespace, primitive: Primitive, args: Sequence[Value], params: Params) -> Value:
     return primitive.forward(*args, **params) if xp is _xp else primitive(*args, **params)
 
 
 def _linear(
-    xp: Any, primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params
-) -> Any:
+    xp: Namespace,
+    primitive: Primitive,
+    primals: Sequence[Value],
+    tangents: Sequence[Value | None],
+    y: Value,
+    params: Params,
+) -> Value | None:
     return None if tangents[0] is None else _applied(xp, primitive, (tangents[0], *primals[1:]), params)
 
 
 def _jointly(
-    xp: Any, primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params
-) -> Any:
+    xp: Namespace,
+    primitive: Primitive,
+    primals: Sequence[Value],
+    tangents: Sequence[Value | None],
+    y: Value,
+    params: Params,
+) -> Value:
     filled = [
         tangent if tangent is not None else xp.zeros_like(x) if dtype_of(x).kind in "fc" else x
         for x, tangent in zip(primals, tangents, strict=True)
@@ -114,18 +148,25 @@ def _jointly(
     return _applied(xp, primitive, filled, params)
 
 
-def _product(xp: Any, primitive: Primitive, place: int, params: Params, tangent: Any, factors: Any) -> tuple[Any]:
+def _product(
+    xp: Namespace, primitive: Primitive, place: int, params: Params, tangent: Value, factors: Sequence[Cell]
+) -> tuple[Value]:
     values = [factor.array for factor in factors]
     return (_applied(xp, primitive, (*values[:place], tangent, *values[place:]), params),)
 
 
 def _multilinear(
-    xp: Any, primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params
-) -> Any:
-    total: Any = None
+    xp: Namespace,
+    primitive: Primitive,
+    primals: Sequence[Value],
+    tangents: Sequence[Value | None],
+    y: Value,
+    params: Params,
+) -> Value | None:
+    total: Value | None = None
     for place, tangent in enumerate(tangents):
         if tangent is not None:
-            part = _applied(xp, primitive, (*primals[:place], tangent, *primals[place + 1 :]), params)
+            part: Value | None = _applied(xp, primitive, (*primals[:place], tangent, *primals[place + 1 :]), params)
             if mode.get().strong_zeros:
                 factors = tuple(map(cell_with, (*primals[:place], *primals[place + 1 :])))
                 product = partial(_product, xp, primitive, place, params)
@@ -140,10 +181,10 @@ SYMMETRIC = {"softmax": 0, "softmax_pullback": 0, "cross_entropy_pullback": 1}
 """Operations that are not elementwise and yet their own transpose, with the index of the relevant input."""
 
 
-def _by_rule(primitive: Primitive, tangents: Sequence[Any], y: Any) -> Callable[..., Any]:
+def _by_rule(primitive: Primitive, tangents: Sequence[Value | None], y: Result) -> Function:
     """The pushforward of an operation that follows from its rules rather than its kind."""
     moved = {place: tangent for place, tangent in enumerate(tangents) if tangent is not None}
-    if type(y) is tuple or any(dtype_of(value).kind != "f" for value in (y, *moved.values())):
+    if isinstance(y, tuple) or _kinds(y, *moved.values()) != {"f"}:
         return _transposed
     if [*moved] == [SYMMETRIC.get(primitive.name)]:
         return _elementwise
@@ -151,12 +192,17 @@ def _by_rule(primitive: Primitive, tangents: Sequence[Any], y: Any) -> Callable[
 
 
 def _of_number(
-    xp: Any, primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params
-) -> Any:
+    xp: Namespace,
+    primitive: Primitive,
+    primals: Sequence[Value],
+    tangents: Sequence[Value | None],
+    y: Value,
+    params: Params,
+) -> Value | None:
     """The derivative of a scalar result: the pullback of 1, times the tangents, summed."""
     edges = _edges(primals, tangents)
     pulled = _pulled(xp, primitive, edges, params, np.ones((), dtype_of(y)), _saved(primitive, primals, y))
-    total: Any = None
+    total: Value | None = None
     for slopes, edge, tangent in zip(pulled, edges, tangents, strict=False):
         if edge is not None and slopes is not None:
             every = tuple(range(len(edge.shape)))
@@ -169,13 +215,17 @@ def _of_number(
 
 @restoring
 def _transposed(
-    xp: Any, primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params
-) -> Any:
-    several = type(y) is tuple
-    pieces = y if several else (y,)
+    xp: Namespace,
+    primitive: Primitive,
+    primals: Sequence[Value],
+    tangents: Sequence[Value | None],
+    y: Result,
+    params: Params,
+) -> tuple[Value | None, ...] | Value | None:
+    several, pieces = isinstance(y, tuple), _pieces(y)
     edges = _edges(primals, tangents)
     saved = _saved(primitive, primals, y)
-    conjugated = any(dtype_of(piece).kind == "c" for piece in pieces)
+    conjugated = "c" in _kinds(*pieces)
     pull = node_class(primitive, primitive.node_name(params), conjugated).pull
     with Level() as level:
         zeros = [tensor_of(np.zeros(piece.shape, dtype_of(piece))) for piece in pieces]
@@ -192,18 +242,18 @@ def _transposed(
     return pushed if several else pushed[0]
 
 
-def _edges(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[_Edge | None, ...]:
+def _edges(primals: Sequence[Value], tangents: Sequence[Value | None]) -> tuple[_Edge | None, ...]:
     """An edge for each input that has a tangent."""
     return tuple([None if t is None else _Edge(tuple(x.shape)) for x, t in zip(primals, tangents, strict=True)])
 
 
-def _saved(primitive: Primitive, primals: Sequence[Any], y: Any) -> tuple[Cell, ...]:
+def _saved(primitive: Primitive, primals: Sequence[Value], y: Result) -> tuple[Cell, ...]:
     """Cells for the saved values that a primitive's rules name."""
-    pieces = iter(y if type(y) is tuple else (y,))
+    pieces = iter(_pieces(y))
     return tuple([cell_with(next(pieces) if i is None else primals[i]) for i in sources(primitive, len(primals))])
 
 
-PUSHFORWARDS: dict[str, Callable[..., Any]] = {
+PUSHFORWARDS: dict[str, Function] = {
     "elementwise": _elementwise,
     "linear": _linear,
     "jointly linear": _jointly,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,13 @@ from .._tape.cuts import strictly
 from .._tape.seeds import cotangent
 from .levels import Level, beside, chosen, is_row, output_leaves, require_numbers, require_tensors, tensor_of, tensors
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def grad(f: Function, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Function:
+    from .._core.typing import Given, Tensor, Value
+
+
+def grad(f: Callable[Given, Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[Given, Any]:
     """The function that computes the gradient of a scalar function f.
 
     Parameters
@@ -54,7 +59,9 @@ def grad(f: Function, argnums: int | tuple[int, ...] = 0, has_aux: bool = False)
     return derivative
 
 
-def grad_and_value(f: Function, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Function:
+def grad_and_value(
+    f: Callable[Given, Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
+) -> Callable[Given, Any]:
     """The function that computes the gradient of a scalar function f and its value; otherwise like `grad`.
 
     With `has_aux` the result is (gradient, (value, aux)).
@@ -66,7 +73,9 @@ def grad_and_value(f: Function, argnums: int | tuple[int, ...] = 0, has_aux: boo
     return _derivative(f, argnums, has_aux)
 
 
-def value_and_grad(f: Function, argnums: int | tuple[int, ...] = 0, *, allow_escapes: bool = False) -> Function:
+def value_and_grad(
+    f: Callable[..., Tensor], argnums: int | tuple[int, ...] = 0, *, allow_escapes: bool = False
+) -> Callable[..., tuple[float, Any]]:
     """The function that computes the value of a scalar function f and its gradient, as a float and NumPy arrays.
 
     This is the form that optimizers of other libraries call. Parameters are floats, arrays, or nested containers of
@@ -111,7 +120,7 @@ def value_and_grad(f: Function, argnums: int | tuple[int, ...] = 0, *, allow_esc
     return numbers
 
 
-def _doubles(tree: Any) -> Any:
+def _doubles(tree: object) -> Any:
     """A tree in which floats and lists of numbers are arrays, of float64."""
     leaves, structure = flatten(tree, is_row)
     return unflatten(structure, [np.asarray(leaf) if isinstance(leaf, (float, list)) else leaf for leaf in leaves])
@@ -150,7 +159,7 @@ def _derivative(
 
 
 @restoring
-def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
+def vjp(f: Function, *primals: object, has_aux: bool = False) -> Any:
     """f(*primals), and the function that pulls cotangents of the outputs back to the primals.
 
     Returns (outputs, pullback), with `has_aux` (outputs, pullback, aux). The pullback takes cotangents nested as the
@@ -175,7 +184,7 @@ def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
         leaves, structure = output_leaves(outputs, "vjp(f, *primals)")
         require_numbers(leaves, structure)
 
-    def pull(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+    def pull(cotangents: object, retain_graph: bool = True, create_graph: bool | None = None) -> tuple[Any, ...]:
         """The pullbacks of cotangents of the outputs, one for each primal."""
         cotangents = tensors(cotangents)
         start = _fitting(level, cotangents, leaves, structure)
@@ -187,10 +196,12 @@ def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
     return (lowered, pull, mapped(level.lowered, aux)) if has_aux else (lowered, pull)
 
 
-def tracked(level: Level, args: Sequence[Any], places: Sequence[int]) -> tuple[list[Any], list[Any], list[Structure]]:
+def tracked(
+    level: Level, args: Sequence[object], places: Sequence[int]
+) -> tuple[list[Any], list[Tensor], list[Structure]]:
     """The arguments with a level's variables at `places`; the variables; and the structure at each place."""
     given = list(args)
-    variables: list[Any] = []
+    variables: list[Tensor] = []
     structures = []
     for place in places:
         leaves, structure = flatten(args[place])
@@ -202,7 +213,7 @@ def tracked(level: Level, args: Sequence[Any], places: Sequence[int]) -> tuple[l
     return given, variables, structures
 
 
-def regrouped(flat: Sequence[Any], structures: Sequence[Structure]) -> list[Any]:
+def regrouped(flat: Sequence[Tensor], structures: Sequence[Structure]) -> list[Any]:
     """The leaves of several trees, concatenated, as these trees."""
     rest = iter(flat)
     return [unflatten(structure, [next(rest) for _ in range(structure.leaf_count())]) for structure in structures]
@@ -223,7 +234,7 @@ def split(result: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
     return result[0], result[1]
 
 
-def _require_scalar(value: Any, name: str = "grad_and_value") -> None:
+def _require_scalar(value: object, name: str = "grad_and_value") -> None:
     where = f"{name}(f)(*args): Expected f(*args) to return"
     if not isinstance(value, Carrier):
         kept = " Leave out what takes its history away: float(), .item(), .numpy(), np.array()"
@@ -240,7 +251,7 @@ def _require_scalar(value: Any, name: str = "grad_and_value") -> None:
         )
 
 
-def _fitting(level: Level, cotangents: Any, outputs: Sequence[Any], structure: Structure) -> list[Any]:
+def _fitting(level: Level, cotangents: object, outputs: Sequence[Tensor], structure: Structure) -> list[Value | None]:
     """The cotangents, checked and converted to the shape and dtype of their outputs."""
     leaves, given = flatten(cotangents)
     if given != structure:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,18 +11,22 @@ from .._core.modes import restoring
 from .diagonal import Rows
 from .levels import inner, tensor_of
 
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
+
+
 Pull = Callable[..., Sequence[Any]]
 
 
 @restoring
-def together(pull: Pull, batches: Sequence[Any], size: int) -> list[Any]:
+def together(pull: Pull, batches: Sequence[Tensor], size: int) -> list[Tensor | None]:
     """The results of a pullback for a batch of cotangents of each output, along a first axis."""
     with Rows(size) as rows:
         return _seen(rows, pull(*[rows.box(inner(batch)) for batch in batches]))
 
 
 @restoring
-def of_units(pull: Pull, output: Any) -> list[Any]:
+def of_units(pull: Pull, output: Tensor) -> list[Tensor | None]:
     """The results of a pullback for the unit vectors of an output, along a first axis."""
     size = output.numel()
     if not output.ndim:
@@ -35,12 +39,12 @@ def of_units(pull: Pull, output: Any) -> list[Any]:
         return _seen(rows, pull(rows.box(units)))
 
 
-def of_some_units(pull: Pull, output: Any, start: int, stop: int) -> list[Any]:
+def of_some_units(pull: Pull, output: Tensor, start: int, stop: int) -> list[Tensor | None]:
     """The same for the elements with indices from `start` to `stop`."""
     units = np.eye(stop - start, output.numel(), start, dtype=output._dtype)
     return together(pull, [tensor_of(units.reshape(stop - start, *output.shape))], stop - start)
 
 
-def _seen(rows: Rows, pulled: Sequence[Any]) -> list[Any]:
+def _seen(rows: Rows, pulled: Sequence[Tensor | None]) -> list[Tensor | None]:
     """The results outside the batch."""
     return [None if g is None else tensor_of(rows.rows(g)) for g in pulled]

@@ -8,7 +8,7 @@ differentiated.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,10 +35,14 @@ from .._tensor.custom import (
     slot,
     tensor_of,
 )
-from .arguments import Argument, Params
+from .arguments import Argument
 from .custom import RULES, Rules
 from .levels import Level, inner
 from .mapping import vmap
+
+if TYPE_CHECKING:
+    from .._core.typing import Params, Tensor, Value
+
 
 Leaves = Sequence[Any]
 
@@ -50,7 +54,7 @@ Leaves = Sequence[Any]
 class Rule:
     """A function on leaves with its derivative."""
 
-    def value(self, leaves: Leaves) -> list[Any]:
+    def value(self, leaves: Leaves) -> list[object]:
         """The leaves of the result."""
         raise NotImplementedError
 
@@ -66,11 +70,11 @@ class Rule:
 class Backward(Rule):
     """A function with its pullback."""
 
-    def forward(self, leaves: Leaves) -> tuple[list[Any], list[Any]]:
+    def forward(self, leaves: Leaves) -> tuple[list[object], list[object]]:
         """The leaves of the result, and those of the residuals."""
         raise NotImplementedError
 
-    def backward(self, residuals: Leaves, g: Leaves) -> list[Any]:
+    def backward(self, residuals: Leaves, g: Leaves) -> list[object]:
         """A cotangent or None for each leaf of the arguments, from the residuals and the result's cotangents."""
         raise NotImplementedError
 
@@ -82,7 +86,7 @@ class Backward(Rule):
 class PushforwardRule(Rule):
     """A function with its pushforward."""
 
-    def push(self, leaves: Leaves, tangents: Leaves) -> list[Any]:
+    def push(self, leaves: Leaves, tangents: Leaves) -> list[Tensor | None]:
         """A tangent or None for each leaf of the result, from one for each leaf of the arguments."""
         raise NotImplementedError
 
@@ -91,7 +95,7 @@ class PushforwardRule(Rule):
         return ForwardOnBatches(self, dims)
 
 
-def _mapped(function: Callable[..., Leaves], in_dims: Any, *args: Any) -> list[Any]:
+def _mapped(function: Callable[..., Leaves], in_dims: tuple[object, ...], *args: Any) -> list[Any]:
     """The results of a function of leaves on a batch: tensors with the batch axis in front, other leaves unchanged."""
     nest = CustomCall(())
     outs = vmap(lambda *examples: nest.taken_apart(tuple(function(*examples))), in_dims=in_dims)(*args)
@@ -113,7 +117,7 @@ class OnBatches(Rule):
         """The names of the original rule."""
         return self.rule.names()
 
-    def value(self, leaves: Leaves) -> list[Any]:
+    def value(self, leaves: Leaves) -> list[object]:
         """The results of all examples."""
         return _mapped(self.rule.value, (self.dims,), list(leaves))
 
@@ -123,11 +127,11 @@ class BackwardOnBatches(OnBatches, Backward):
 
     rule: Backward
 
-    def forward(self, leaves: Leaves) -> tuple[list[Any], list[Any]]:
+    def forward(self, leaves: Leaves) -> tuple[list[object], list[object]]:
         """The results and the residuals of all examples."""
         counts: list[int] = []
 
-        def both(leaves: Leaves) -> list[Any]:
+        def both(leaves: Leaves) -> list[object]:
             self.metas = list(map(Meta.of, leaves))
             outs, residuals = self.rule.forward(leaves)
             counts.append(len(outs))
@@ -136,10 +140,10 @@ class BackwardOnBatches(OnBatches, Backward):
         found = _mapped(both, (self.dims,), list(leaves))
         return found[: counts[0]], found[counts[0] :]
 
-    def backward(self, residuals: Leaves, g: Leaves) -> list[Any]:
+    def backward(self, residuals: Leaves, g: Leaves) -> list[object]:
         """The cotangents of all examples; summed over the examples for shared arguments."""
 
-        def one(residuals: Leaves, g: Leaves) -> list[Any]:
+        def one(residuals: Leaves, g: Leaves) -> list[object]:
             return [
                 r if not isinstance(r, Carrier) or meta is None or not expandable(meta.shape, tuple(r.shape))
                 else sum_to(ops, r, meta.shape)
@@ -157,7 +161,7 @@ class ForwardOnBatches(OnBatches, PushforwardRule):
 
     rule: PushforwardRule
 
-    def push(self, leaves: Leaves, tangents: Leaves) -> list[Any]:
+    def push(self, leaves: Leaves, tangents: Leaves) -> list[Tensor | None]:
         """The tangents of all examples."""
         moved = [None if t is None else dim for t, dim in zip(tangents, self.dims, strict=True)]
         return _mapped(self.rule.push, (self.dims, moved), list(leaves), list(tangents))
@@ -172,15 +176,15 @@ class RuleNode(CustomNode):
     __slots__ = ("rule", "leaves", "residuals", "count")
 
     rule: PushforwardRule | Backward
-    leaves: list[Any]
-    residuals: list[Any]
+    leaves: list[tuple[object] | None]
+    residuals: list[tuple[object] | None]
     count: int
 
     def names(self) -> list[str]:
         """The expression that names each leaf of the arguments in the user's terms."""
         return self.rule.names()
 
-    def gradients(self, run: RuleRun, g: Sequence[Any]) -> Any:
+    def gradients(self, run: RuleRun, g: Sequence[Tensor | None]) -> tuple[object, ...]:
         """A cotangent or None for each leaf of the arguments."""
         g = [
             made.zeros() if each is None and made is not None else each for each, made in zip(g, self.made, strict=True)
@@ -201,12 +205,12 @@ def _with(template: Leaves, tensors: Leaves) -> list[Any]:
     return [next(rest) if entry is None else entry[0] for entry in template]
 
 
-def _without(leaves: Leaves) -> list[Any]:
+def _without(leaves: Leaves) -> list[tuple[object] | None]:
     return [None if isinstance(leaf, Carrier) else (leaf,) for leaf in leaves]
 
 
 @restoring
-def _transposed(rule: PushforwardRule, leaves: Leaves, g: Leaves) -> list[Any]:
+def _transposed(rule: PushforwardRule, leaves: Leaves, g: Leaves) -> list[Tensor | None]:
     """The pullback of cotangents: the transpose of the pushforward, recorded as a function of its tangents."""
     with Level() as level:
         tangents = [
@@ -233,13 +237,13 @@ class RulePrimitive(Custom):
         members = {"__slots__": (), "title": self.title, "primitive": self}
         self.node = type(str(self.title), (RuleNode,), members)
 
-    def computed(self, *arrays: Any, call: CustomCall) -> tuple[Any, ...]:
+    def computed(self, *arrays: Value, call: CustomCall) -> tuple[Value, ...]:
         """The results for plain arrays, as arrays."""
         with among(()):
             outs = call.taken_apart(tuple(call.rule.value(call.filled(arrays))))
         return tuple(map(inner, outs))
 
-    def recorded(self, tape: Tape, args: Sequence[Any], call: CustomCall) -> Sequence[Any]:
+    def recorded(self, tape: Tape, args: Sequence[Value], call: CustomCall) -> Sequence[Tensor]:
         """The results, recorded on a tape."""
         edges = edges_of(tape, args)
         if not mode.get().grad or all(edge is None for edge in edges):
@@ -248,9 +252,9 @@ class RulePrimitive(Custom):
             return call.taken_apart(tuple(call.rule.value(call.filled(args))))
         lower = [_lowered(tape, arg) for arg in args]
         leaves = call.filled(lower)
-        residuals: list[Any] = []
+        residuals: list[object] = []
 
-        def run(*_: Any) -> list[Any]:
+        def run(*_: object) -> list[object]:
             with among(lower):
                 if isinstance(call.rule, PushforwardRule):
                     return call.rule.value(leaves)
@@ -269,7 +273,7 @@ class RulePrimitive(Custom):
                     f"{self.label} depends on a {kind(out)} that requires grad and is no argument: its gradient would be "
                     "lost. Pass it as an argument"
                 )
-        node: Any = record(self.node, tape, args, edges, call, outs)
+        node: RuleNode = record(self.node, tape, args, edges, call, outs)
         places = places_of(node)
         results = [
             tape.wrap(_apart(inner(out), lower), places[position] if out._dtype.kind in "fc" else None)
@@ -290,14 +294,14 @@ class RulePrimitive(Custom):
         return results
 
 
-def _lowered(tape: Tape, arg: Any) -> Any:
+def _lowered(tape: Tape, arg: Value) -> Tensor:
     """An argument as seen beneath a tape; beneath the lowest tape, the same memory without history."""
     if not isinstance(arg, Carrier) or arg.level != tape.level:
         return tensor_of(arg)
     return tensor_of(arg._array) if tape.level else alias(arg, tape.wrap(arg._array, None))
 
 
-def _apart(value: Any, lower: Sequence[Any]) -> Any:
+def _apart(value: Value, lower: Sequence[Tensor]) -> Value:
     """A result that shares no memory with an input."""
     if isinstance(value, np.ndarray) and any(
         isinstance(other._array, np.ndarray) and np.may_share_memory(value, other._array) for other in lower
@@ -310,11 +314,17 @@ def _apart(value: Any, lower: Sequence[Any]) -> Any:
 
 
 @restoring
-def pushed(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params) -> Any:
+def pushed(
+    primitive: Primitive,
+    primals: Sequence[Value],
+    tangents: Sequence[Value | None],
+    y: tuple[Value, ...],
+    params: Params,
+) -> tuple[Tensor | None, ...]:
     """The tangents of the results, by the pushforward, or by transposing the pullback."""
     call = params["call"]
     leaves = list(call.filled(primals))
-    moves: list[Any] = [None] * len(leaves)
+    moves: list[Tensor | None] = [None] * len(leaves)
     for place, tangent in zip(call.places, tangents, strict=True):
         if tangent is not None:
             moves[place] = tensor_of(tangent)
@@ -330,7 +340,7 @@ def pushed(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any]
 
 
 @restoring
-def _pushed_back(call: CustomCall, leaves: Leaves, moves: Leaves, y: Sequence[Any]) -> list[Any]:
+def _pushed_back(call: CustomCall, leaves: Leaves, moves: Leaves, y: tuple[Value, ...]) -> list[Tensor | None]:
     """The tangents of the results by transposing the pullback, which is linear in its cotangents."""
     residuals = call.rule.forward(leaves)[1]
     metas = [Meta.of(tensor_of(piece)) for piece in y]
@@ -352,7 +362,7 @@ def _pushed_back(call: CustomCall, leaves: Leaves, moves: Leaves, y: Sequence[An
 
 
 @restoring
-def batched(count: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def batched(count: int, primitive: Primitive, args: list[Argument], params: Params) -> tuple[Value, ...]:
     """The results for all examples of a batch."""
     assert isinstance(primitive, RulePrimitive)
     call = params["call"]

@@ -1,7 +1,10 @@
 """einops on tensors: a backend with which its functions take tensors, and gradients pass through."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,10 +12,13 @@ from .._core.primitives import Carrier
 from .._tensor.creation import from_numpy
 from ..array_api.creation import arange
 
+if TYPE_CHECKING:
+    from .._core.typing import Array, Tensor
+
 __all__ = ["enable"]
 
 
-_registered: list[Any] = []  # einops looks through the subclasses of its own class, which do not keep them alive
+_registered: list[type] = []  # einops looks through the subclasses of its own class, which do not keep them alive
 
 
 class _Backend:
@@ -27,19 +33,19 @@ class _Backend:
     tile = staticmethod(np.tile)
     transpose = staticmethod(np.transpose)
 
-    def is_appropriate_type(self, tensor: Any) -> bool:
+    def is_appropriate_type(self, tensor: object) -> bool:
         return isinstance(tensor, Carrier)
 
-    def to_numpy(self, x: Any) -> Any:
+    def to_numpy(self, x: Tensor) -> Array:
         return x.numpy(force=True)
 
-    def reduce(self, x: Any, operation: str, axes: Any) -> Any:
+    def reduce(self, x: Tensor, operation: str, axes: Iterable[int]) -> Tensor:
         return getattr(np, operation)(x, axis=tuple(axes))
 
-    def add_axis(self, x: Any, new_position: int) -> Any:
-        return np.expand_dims(x, new_position)
+    def add_axis(self, x: Tensor, new_position: int) -> Tensor:
+        return x.unsqueeze(new_position)
 
-    def is_float_type(self, x: Any) -> bool:
+    def is_float_type(self, x: Tensor) -> bool:
         return bool(x.dtype.is_floating_point)
 
 

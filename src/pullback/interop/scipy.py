@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 from .._core import forks
@@ -32,7 +35,9 @@ class _Finder:
     """A finder of `sys.meta_path` that configures scikit-learn when its settings have been imported."""
 
     @classmethod
-    def find_spec(cls, name: str, path: Any = None, target: Any = None) -> Any:
+    def find_spec(
+        cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         """The specification that the other finders give, with a loader that configures the module that it has loaded."""
         if name != SETTINGS or cls not in sys.meta_path:
             return None
@@ -40,7 +45,7 @@ class _Finder:
         spec: Any = find_spec(name)
         load = spec.loader.exec_module
 
-        def exec_module(module: Any) -> None:
+        def exec_module(module: ModuleType) -> None:
             load(module)
             _configure(module)
 

@@ -1,7 +1,9 @@
 """torch.nn.grad: the gradients of a convolution by its input and by its weight, from the gradient of its result."""
 
-from collections.abc import Callable
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from .._core.modes import enable_grad, is_grad_enabled, restoring
 from .._core.sites import named
@@ -9,11 +11,44 @@ from .._tape.backward import grad
 from .._tensor.creation import zeros
 from . import functional
 
-Convolution = Callable[[Any], Any]
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from .._core.typing import Sizes, Tensor
+
+    class ByInput(Protocol):
+        """The gradient of a convolution by its input."""
+
+        def __call__(
+            self,
+            input_size: Sequence[int],
+            weight: Tensor,
+            grad_output: Tensor,
+            stride: Sizes = 1,
+            padding: Sizes | str = 0,
+            dilation: Sizes = 1,
+            groups: int = 1,
+        ) -> Tensor:
+            """The gradient, of the size that is given."""
+
+    class ByWeight(Protocol):
+        """The gradient of a convolution by its weight."""
+
+        def __call__(
+            self,
+            input: Tensor,
+            weight_size: Sequence[int],
+            grad_output: Tensor,
+            stride: Sizes = 1,
+            padding: Sizes | str = 0,
+            dilation: Sizes = 1,
+            groups: int = 1,
+        ) -> Tensor:
+            """The gradient, of the size that is given."""
 
 
 @restoring
-def _pulled(convolution: Convolution, size: Any, known: Any, grad_output: Any) -> Any:
+def _pulled(convolution: Callable[[Tensor], Tensor], size: Sequence[int], known: Tensor, grad_output: Tensor) -> Tensor:
     """The gradient by one operand of a convolution, given its size only; recorded if the other inputs are."""
     with enable_grad():
         operand = zeros(tuple(size), dtype=known.dtype, requires_grad=True)
@@ -22,16 +57,16 @@ def _pulled(convolution: Convolution, size: Any, known: Any, grad_output: Any) -
     return grad(result, operand, grad_output, create_graph=tracked)[0]
 
 
-def _by_input(name: str, example: str) -> Callable[..., Any]:
+def _by_input(name: str, example: str) -> ByInput:
     def by_input(
-        input_size: Any,
-        weight: Any,
-        grad_output: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        input_size: Sequence[int],
+        weight: Tensor,
+        grad_output: Tensor,
+        stride: Sizes = 1,
+        padding: Sizes | str = 0,
+        dilation: Sizes = 1,
         groups: int = 1,
-    ) -> Any:
+    ) -> Tensor:
         convolve = getattr(functional, name)
         return _pulled(
             lambda x: convolve(x, weight, None, stride, padding, dilation, groups), input_size, weight, grad_output
@@ -42,16 +77,16 @@ def _by_input(name: str, example: str) -> Callable[..., Any]:
     )
 
 
-def _by_weight(name: str, example: str) -> Callable[..., Any]:
+def _by_weight(name: str, example: str) -> ByWeight:
     def by_weight(
-        input: Any,
-        weight_size: Any,
-        grad_output: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        input: Tensor,
+        weight_size: Sequence[int],
+        grad_output: Tensor,
+        stride: Sizes = 1,
+        padding: Sizes | str = 0,
+        dilation: Sizes = 1,
         groups: int = 1,
-    ) -> Any:
+    ) -> Tensor:
         convolve = getattr(functional, name)
         return _pulled(
             lambda w: convolve(input, w, None, stride, padding, dilation, groups), weight_size, input, grad_output

@@ -6,27 +6,31 @@ nonlinear dynamics of learning in deep linear neural networks, 2013. Sparse: Mar
 optimization, 2010.
 """
 
-import functools
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from .._core.modes import no_grad, restoring
+from .._core.modes import like, no_grad, restoring
 from .._core.sites import named, warn
 from .._core.values import require_tensor
 from .._tensor.tensor import Tensor
 
-Initialiser = Callable[..., Any]
+if TYPE_CHECKING:
+    from .._core.typing import Array, Generator
+
+Initialiser = TypeVar("Initialiser", bound="Callable[..., Tensor]")
 
 
 def _unrecorded(initialise: Initialiser) -> Initialiser:
     """A decorator for initialisers: they write to leaves without being recorded, and return the tensor."""
 
     @restoring
-    @functools.wraps(initialise)
-    def wrapper(tensor: Any, *args: Any, **options: Any) -> Any:
+    @like(initialise)
+    def wrapper(tensor: Tensor, *args: Any, **options: Any) -> Tensor:
         require_tensor(initialise.__name__, "tensor", tensor)
         with no_grad():
             initialise(tensor, *args, **options)
@@ -65,7 +69,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 
 @_unrecorded
-def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None) -> None:
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Fill a tensor with numbers drawn evenly from [a, b).
 
     >>> import pullback
@@ -73,24 +77,29 @@ def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None)
     >>> w.abs().max().item() <= 1
     True
     """
-    tensor.uniform_(a, b, generator=generator)
+    return tensor.uniform_(a, b, generator=generator)
 
 
 @_unrecorded
-def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> None:
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Fill a tensor with normally distributed numbers.
 
     >>> import pullback
     >>> pullback.nn.init.normal_(pullback.empty(3), mean=5.0, std=0.0)
     tensor([5., 5., 5.])
     """
-    tensor.normal_(mean, std, generator=generator)
+    return tensor.normal_(mean, std, generator=generator)
 
 
 @_unrecorded
 def trunc_normal_(
-    tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
-) -> None:
+    tensor: Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: Generator | None = None,
+) -> Tensor:
     """Fill a tensor with normally distributed numbers, all of them between a and b.
 
     Drawn as the quantiles of evenly distributed probabilities.
@@ -106,49 +115,49 @@ def trunc_normal_(
         )
     low, high = (math.erf((bound - mean) / (std * math.sqrt(2.0))) for bound in (a, b))
     tensor.uniform_(low, high, generator=generator)
-    tensor.erfinv_().mul_(std * math.sqrt(2.0)).add_(mean).clamp_(a, b)
+    return tensor.erfinv_().mul_(std * math.sqrt(2.0)).add_(mean).clamp_(a, b)
 
 
 @_unrecorded
-def constant_(tensor: Any, val: float) -> None:
+def constant_(tensor: Tensor, val: float) -> Tensor:
     """Fill a tensor with one number.
 
     >>> import pullback
     >>> pullback.nn.init.constant_(pullback.empty(2), 7.0)
     tensor([7., 7.])
     """
-    tensor.fill_(val)
+    return tensor.fill_(val)
 
 
 @_unrecorded
-def ones_(tensor: Any) -> None:
+def ones_(tensor: Tensor) -> Tensor:
     """Fill a tensor with ones.
 
     >>> import pullback
     >>> pullback.nn.init.ones_(pullback.empty(2))
     tensor([1., 1.])
     """
-    tensor.fill_(1.0)
+    return tensor.fill_(1.0)
 
 
 @_unrecorded
-def zeros_(tensor: Any) -> None:
+def zeros_(tensor: Tensor) -> Tensor:
     """Fill a tensor with zeros.
 
     >>> import pullback
     >>> pullback.nn.init.zeros_(pullback.empty(2))
     tensor([0., 0.])
     """
-    tensor.zero_()
+    return tensor.zero_()
 
 
-def _write(tensor: Any, values: Any) -> None:
+def _write(tensor: Tensor, values: Array) -> Tensor:
     """Put an array into a tensor."""
-    tensor.copy_(Tensor.interpreter.wrap(values.astype(tensor._dtype, copy=False), None))
+    return tensor.copy_(Tensor.interpreter.wrap(values.astype(tensor._dtype, copy=False), None))
 
 
 @_unrecorded
-def eye_(tensor: Any) -> None:
+def eye_(tensor: Tensor) -> Tensor:
     """Fill a matrix with the identity: a linear layer then passes on what it is given.
 
     Raises
@@ -163,11 +172,11 @@ def eye_(tensor: Any) -> None:
     """
     if tensor.ndim != 2:
         raise ValueError(f"Only tensors with 2 dimensions are supported: this one has shape {tuple(tensor.shape)}")
-    _write(tensor, np.eye(*tensor.shape))
+    return _write(tensor, np.eye(*tensor.shape))
 
 
 @_unrecorded
-def dirac_(tensor: Any, groups: int = 1) -> None:
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     """Fill the weight of a convolution so that each channel is passed on as it is, as far as there are channels.
 
     Raises
@@ -190,11 +199,12 @@ def dirac_(tensor: Any, groups: int = 1) -> None:
     values = np.zeros(tensor.shape)
     centre = tuple(n // 2 for n in rest[1:])
     for i in range(min(each, rest[0])):
-        values[(slice(i, None, each), i, *centre)] = 1
-    _write(tensor, values)
+        place: tuple[int | slice, ...] = (slice(i, None, each), i, *centre)
+        values[place] = 1
+    return _write(tensor, values)
 
 
-def _calculate_fan_in_and_fan_out(tensor: Any) -> tuple[int, int]:
+def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     """How many inputs reach each output of a weight, and how many outputs each input reaches."""
     if tensor.ndim < 2:
         raise ValueError(
@@ -206,19 +216,19 @@ def _calculate_fan_in_and_fan_out(tensor: Any) -> tuple[int, int]:
     return inputs * places, outputs * places
 
 
-def _calculate_correct_fan(tensor: Any, mode: str) -> int:
+def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
     modes = ["fan_in", "fan_out"]
     if mode.lower() not in modes:
         raise ValueError(f"Mode {mode.lower()} not supported, please use one of {modes}")
     return _calculate_fan_in_and_fan_out(tensor)[modes.index(mode.lower())]
 
 
-def _xavier(tensor: Any, gain: float) -> float:
+def _xavier(tensor: Tensor, gain: float) -> float:
     """The standard deviation that keeps variances alike, forward and backward."""
     return gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
 
 
-def _kaiming(tensor: Any, a: float, mode: str, nonlinearity: str) -> float | None:
+def _kaiming(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float | None:
     """The standard deviation that keeps variances alike through a nonlinearity; None for a tensor without elements."""
     if 0 in tensor.shape:
         warn("Initializing zero-element tensors is a no-op")
@@ -228,7 +238,7 @@ def _kaiming(tensor: Any, a: float, mode: str, nonlinearity: str) -> float | Non
 
 
 @_unrecorded
-def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> None:
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Fill a weight evenly, by Glorot's rule: variance 2 * gain ** 2 / (inputs + outputs).
 
     Raises
@@ -242,11 +252,11 @@ def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> No
     tensor(True)
     """
     bound = math.sqrt(3.0) * _xavier(tensor, gain)
-    tensor.uniform_(-bound, bound, generator=generator)
+    return tensor.uniform_(-bound, bound, generator=generator)
 
 
 @_unrecorded
-def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> None:
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Fill a weight with normally distributed numbers, by Glorot's rule.
 
     Raises
@@ -259,13 +269,17 @@ def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Non
     >>> abs(w.std() - (2 / 600) ** 0.5) < 0.01
     tensor(True)
     """
-    tensor.normal_(0.0, _xavier(tensor, gain), generator=generator)
+    return tensor.normal_(0.0, _xavier(tensor, gain), generator=generator)
 
 
 @_unrecorded
 def kaiming_uniform_(
-    tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
-) -> None:
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Generator | None = None,
+) -> Tensor:
     """Fill a weight evenly, by He's rule: variance gain ** 2 / inputs (or outputs, with mode 'fan_out').
 
     `a` is the slope of the leaky ReLU that follows.
@@ -284,12 +298,17 @@ def kaiming_uniform_(
     if std is not None:
         bound = math.sqrt(3.0) * std
         tensor.uniform_(-bound, bound, generator=generator)
+    return tensor
 
 
 @_unrecorded
 def kaiming_normal_(
-    tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
-) -> None:
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Generator | None = None,
+) -> Tensor:
     """Fill a weight with normally distributed numbers, by He's rule.
 
     Raises
@@ -305,10 +324,11 @@ def kaiming_normal_(
     std = _kaiming(tensor, a, mode, nonlinearity)
     if std is not None:
         tensor.normal_(0.0, std, generator=generator)
+    return tensor
 
 
 @_unrecorded
-def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> None:
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
     """Fill a weight with orthonormal rows or columns, whichever are fewer, times the gain; further axes are flattened.
 
     Raises
@@ -324,18 +344,18 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> None:
     if tensor.ndim < 2:
         raise ValueError(f"Only tensors with 2 or more dimensions are supported: got shape {tuple(tensor.shape)}")
     if not tensor.numel():
-        return
+        return tensor
     rows = tensor.shape[0]
     drawn = tensor.new_empty(rows, tensor.numel() // rows).normal_(0, 1, generator=generator)._array
     tall = drawn.T if drawn.shape[0] < drawn.shape[1] else drawn
     q, r = np.linalg.qr(tall.astype(np.result_type(tall.dtype, np.float32), copy=False))
     q *= np.sign(np.diagonal(r))  # so that all orthogonal matrices are equally likely: Mezzadri, 2007
     q = q.T if tall is not drawn else q
-    _write(tensor, gain * q.reshape(tensor.shape))
+    return _write(tensor, gain * q.reshape(tensor.shape))
 
 
 @_unrecorded
-def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = None) -> None:
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
     """Fill a matrix with normally distributed numbers, and a part of each column with zeros.
 
     Raises
@@ -354,14 +374,14 @@ def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = No
     order = tensor.new_empty(tensor.shape).uniform_(generator=generator)._array.argsort(axis=0)
     values = tensor._array.copy()
     np.put_along_axis(values, order[:zeros], 0, axis=0)
-    _write(tensor, values)
+    return _write(tensor, values)
 
 
 def _old(name: str, initialise: Initialiser) -> Initialiser:
     """torch's old name of an initialiser, without the underscore, which warns."""
 
-    @functools.wraps(initialise)
-    def wrapper(*args: Any, **options: Any) -> Any:
+    @like(initialise)
+    def wrapper(*args: Any, **options: Any) -> Tensor:
         warn(f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.", FutureWarning)
         return initialise(*args, **options)
 

@@ -5,20 +5,24 @@ fast path as other tensors; `isinstance(p, Parameter)` tests the role. A user's 
 have its methods and take the general path.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import Any, Self, TypeVar
 
 from .._core import errors
 from .._core.package import package
 from .._core.primitives import Carrier
-from .._tensor.attributes import DIFFERENTIABLE
 from .._tensor.creation import empty
+from .._tensor.flags import DIFFERENTIABLE
 from .._tensor.tensor import Tensor
+
+Role = TypeVar("Role", bound="_Marked")
 
 
 class _Role(type):
     """The metaclass of roles: a tensor is an instance of the role it has."""
 
-    def __instancecheck__(cls, instance: Any) -> bool:
+    def __instancecheck__(cls, instance: object) -> bool:
         role = instance._role if isinstance(instance, Carrier) else None
         return role is not None and issubclass(role, cls)
 
@@ -35,21 +39,21 @@ class _Marked(Tensor, metaclass=_Role):
         cls._role = cls  # for tensors of the class itself, however they were created
 
     @classmethod
-    def mark(cls, tensor: Any) -> Any:
+    def mark(cls, tensor: Any) -> Self:
         """Give a tensor this role, and its class if this is a user's subclass."""
         tensor._role = cls
         if cls.__module__ != __name__:
             tensor.__class__ = cls
         return tensor
 
-    def detach(self) -> Any:
+    def detach(self) -> Tensor:  # type: ignore[override]  # the result is no parameter
         """A plain tensor with the same memory and without the history: the results of operations are no parameters."""
-        found = super().detach()
+        found: Any = super().detach()
         found.__class__ = Tensor
         return found
 
 
-def _of(role: type[_Marked], data: Any, requires_grad: bool | None) -> Any:
+def _of(role: type[Role], data: object, requires_grad: bool | None) -> Role:
     """A tensor with a role that shares the memory of another; an empty one without data."""
     if data is None:
         data = empty(0)
@@ -91,12 +95,12 @@ class Parameter(_Marked):
 
     heading = "Parameter containing:\n"
 
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
         """A parameter of the values of a tensor, or an empty one."""
         return _of(cls, data, requires_grad)
 
 
-def allocate(*sizes: int, **options: Any) -> Any:
+def allocate(*sizes: int, **options: Any) -> Parameter:
     """A parameter with memory of its own, to be initialised by a module; the options are those of `empty`.
 
     >>> from pullback.nn.parameter import allocate
@@ -121,7 +125,7 @@ class Buffer(_Marked):
 
     persistent: bool
 
-    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Self:
         """A buffer of the values of a tensor, or an empty one."""
         made = _of(cls, data, None)
         made.persistent = persistent

@@ -4,8 +4,10 @@ Such a tensor has a dtype and a role, and raises in any operation that needs ele
 place, so that optimizers and modules that refer to it stay valid.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeGuard
 
 from .._core import dtypes
 from .._core.errors import AbsentError
@@ -13,6 +15,10 @@ from .._tensor.attributes import Attributes
 from .._tensor.creation import empty
 from .._tensor.tensor import Tensor
 from .parameter import Buffer, Parameter, _Marked, _of
+
+if TYPE_CHECKING:
+    from .._core.shapes import Size
+    from .._core.typing import Device, DType
 
 _slot: Any = Attributes.__dict__["_array"]
 """The attribute in which a tensor stores its array: an uninitialized one stores an empty array there, for its dtype."""
@@ -28,11 +34,11 @@ class _Uninitialized(_Marked):
     becomes: type[_Marked]
 
     @property
-    def _array(self) -> Any:
+    def _array(self) -> NoReturn:
         raise UninitializedError(self._why())
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> Size:
         """Raises: there is no shape yet."""
         raise UninitializedError(
             "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
@@ -51,16 +57,16 @@ class _Uninitialized(_Marked):
     def _dtype(self) -> Any:
         return _slot.__get__(self).dtype
 
-    @property
-    def data(self) -> Any:
+    @property  # type: ignore[override]  # an initialized one
+    def data(self) -> Tensor:
         """An empty tensor of the dtype; assigning a tensor sets the dtype."""
         return empty(0, dtype=self.dtype)
 
     @data.setter
-    def data(self, value: Any) -> None:
+    def data(self, value: Tensor) -> None:
         _slot.__set__(self, value._array)
 
-    def materialize(self, shape: Sequence[int], device: Any = None, dtype: Any = None) -> None:
+    def materialize(self, shape: Sequence[int], device: Device | None = None, dtype: DType | None = None) -> None:
         """Give this parameter or buffer, in place, a shape and uninitialised memory.
 
         >>> from pullback import nn
@@ -74,18 +80,18 @@ class _Uninitialized(_Marked):
         self.__class__ = Tensor  # type: ignore[assignment]  # the slots are the same
         self.data = made
 
-    def detach(self) -> Any:
+    def detach(self) -> Self:
         """The tensor itself: it has neither elements nor a history."""
         return self
 
-    def share_memory_(self) -> Any:
+    def share_memory_(self) -> NoReturn:
         """Raises: there is no memory yet."""
         raise RuntimeError(
             "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters "
             "before calling `module.share_memory()`."
         )
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, *, tensor_contents: object | None = None) -> str:
         return f"<{type(self).__name__}>"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
@@ -94,7 +100,7 @@ class _Uninitialized(_Marked):
             memo[id(self)] = kind(requires_grad=self.requires_grad, dtype=self.dtype)
         return memo[id(self)]
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         return type(self), (self.requires_grad, None, self.dtype)
 
 
@@ -113,7 +119,7 @@ class UninitializedParameter(_Uninitialized, Parameter):
 
     becomes = Parameter
 
-    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+    def __new__(cls, requires_grad: bool = True, device: Device | None = None, dtype: DType | None = None) -> Self:
         """A parameter of a dtype, without a shape."""
         return _of(cls, empty(0, device=device, dtype=dtype), requires_grad)
 
@@ -129,15 +135,19 @@ class UninitializedBuffer(_Uninitialized, Buffer):
     becomes = Buffer
 
     def __new__(
-        cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True
-    ) -> Any:
+        cls,
+        requires_grad: bool = False,
+        device: Device | None = None,
+        dtype: DType | None = None,
+        persistent: bool = True,
+    ) -> Self:
         """A buffer of a dtype, without a shape."""
         made = _of(cls, empty(0, device=device, dtype=dtype), requires_grad)
         made.persistent = persistent
         return made
 
 
-def is_lazy(param: Any) -> bool:
+def is_lazy(param: object) -> TypeGuard[_Uninitialized]:
     """True if a parameter or buffer has no shape yet.
 
     >>> from pullback import nn

@@ -5,13 +5,20 @@ from x, which costs an exponential more than from the result, and keeps its digi
 mask: `np.where` takes nine times as long for many elements.
 """
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._core import machine, xp as _xp
 from .._core.primitives import elementwise
+from .._core.xp import RAW
+
+if TYPE_CHECKING:
+    from .._core.primitives import Function
+    from .._core.typing import Array, OfComplex, Operations, Same, Tensor
 
 ROOT_HALF = math.sqrt(0.5)
 DENSITY_AT_ZERO = 1 / math.sqrt(2 * math.pi)
@@ -19,12 +26,12 @@ DENSITY_AT_ZERO = 1 / math.sqrt(2 * math.pi)
 TANH_SCALE, TANH_CUBE = math.sqrt(2 / math.pi), 0.044715
 
 
-def _mask(condition: Any) -> Any:
+def _mask(condition: Function) -> Function:
     """1 where a condition on x holds, else 0."""
     return lambda x, **metadata: np.asarray(condition(x, **metadata)).astype(x.dtype)
 
 
-def _leaky_factor(x: Any, *, slope: float) -> Any:
+def _leaky_factor(x: Array, *, slope: float) -> Array:
     """1 above zero, the slope elsewhere."""
     above, below = x > _xp.constant(0, x.dtype), _xp.constant(slope, x.dtype)
     if 0 <= slope <= 1:
@@ -32,27 +39,27 @@ def _leaky_factor(x: Any, *, slope: float) -> Any:
     return np.where(above, _xp.constant(1, x.dtype), below)
 
 
-def _leaky_relu_forward(x: Any, *, slope: float) -> Any:
-    return np.maximum(x, _scaled(_xp, x, slope)) if 0 < slope <= 1 else x * _leaky_factor(x, slope=slope)
+def _leaky_relu_forward(x: Array, *, slope: float) -> Array:
+    return np.maximum(x, _scaled(RAW, x, slope)) if 0 < slope <= 1 else x * _leaky_factor(x, slope=slope)
 
 
-def _chosen(xp: Any, condition: Any, x: Any, yes: float, no: float) -> Any:
+def _chosen(xp: Operations, condition: Tensor, x: Tensor, yes: float, no: float) -> Tensor:
     """One number where a condition on x holds, another elsewhere."""
     return xp.where(condition, xp.constant(yes, x.dtype), xp.constant(no, x.dtype))
 
 
-def _scaled(xp: Any, x: Any, factor: float) -> Any:
+def _scaled(xp: Operations, x: Same, factor: float) -> Same:
     return x if factor == 1 else x * xp.constant(factor, x.dtype)
 
 
-def _elu_itself(xp: Any, x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
+def _elu_itself(xp: Operations, x: Tensor, *, alpha: float, scale: float, input_scale: float) -> Tensor:
     zero = xp.constant(0, x.dtype)
     below = xp.expm1(_scaled(xp, xp.minimum(x, zero), input_scale))
     return _scaled(xp, below, alpha * scale) + _scaled(xp, xp.maximum(x, zero), scale)
 
 
-def _elu(xp: Any, g: Any, x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
-    least = xp.clip(x, lower=None, upper=0) if xp is _xp else -xp.relu(-x)  # its slope at 0 is 0, as in torch
+def _elu(xp: Operations, g: Tensor, x: Tensor, *, alpha: float, scale: float, input_scale: float) -> Tensor:
+    least = xp.clip(x, lower=None, upper=0) if xp is RAW else -xp.relu(-x)  # its slope at 0 is 0, as in torch
     slope = xp.exp(_scaled(xp, least, input_scale))  # 1 above 0
     if alpha * input_scale == 1:
         return g * _scaled(xp, slope, scale)
@@ -60,27 +67,27 @@ def _elu(xp: Any, g: Any, x: Any, *, alpha: float, scale: float, input_scale: fl
     return g * xp.where(x > zero, above, _scaled(xp, slope, alpha * scale * input_scale))
 
 
-def _softplus_itself(xp: Any, x: Any, *, beta: float, threshold: float) -> Any:
+def _softplus_itself(xp: Operations, x: Tensor, *, beta: float, threshold: float) -> Tensor:
     scaled = x if beta == 1 else x * beta
     limit = xp.constant(threshold, x.dtype)
     soft = xp.log1p(xp.exp(xp.minimum(scaled, limit)))
     return xp.where(scaled > limit, x, soft if beta == 1 else soft / beta)
 
 
-def _softplus(xp: Any, g: Any, x: Any, *, beta: float, threshold: float) -> Any:
+def _softplus(xp: Operations, g: Tensor, x: Tensor, *, beta: float, threshold: float) -> Tensor:
     scaled = x if beta == 1 else x * beta
     return xp.where(scaled > xp.constant(threshold, x.dtype), g, g * xp.logistic(scaled))
 
 
-def _silu_forward(x: Any) -> Any:
+def _silu_forward(x: Array) -> Array:
     return x / (np.exp(-x) + _xp.constant(1, x.dtype))
 
 
-def _silu(xp: Any, g: Any, x: Any) -> Any:
+def _silu(xp: Operations, g: Tensor, x: Tensor) -> Tensor:
     return g * (xp.logistic(x) * (x * xp.logistic(-x) + 1))
 
 
-def _mish(xp: Any, g: Any, x: Any) -> Any:
+def _mish(xp: Operations, g: Tensor, x: Tensor) -> Tensor:
     """The derivative of x * t, where t = tanh(softplus(x)) = (1 - f * f) / (1 + f * f), and f is the sigmoid of -x."""
     s, f = xp.logistic(x), xp.logistic(-x)
     both = f * f + 1
@@ -88,58 +95,58 @@ def _mish(xp: Any, g: Any, x: Any) -> Any:
     return g * (t + x * s * (4 * f * f / (both * both)))
 
 
-def _gelu(xp: Any, g: Any, x: Any) -> Any:
+def _gelu(xp: Operations, g: Tensor, x: Tensor) -> Tensor:
     """The derivative of GELU: the normal distribution function plus x times the normal density."""
     half = xp.constant(0.5, x.dtype)
     below = (xp.erf(x * xp.constant(ROOT_HALF, x.dtype)) + xp.constant(1, x.dtype)) * half
     return g * (below + x * (xp.exp(-half * x * x) * xp.constant(DENSITY_AT_ZERO, x.dtype)))
 
 
-def _gelu_itself(xp: Any, x: Any) -> Any:
+def _gelu_itself(xp: Operations, x: Tensor) -> Tensor:
     below = xp.erf(x * xp.constant(ROOT_HALF, x.dtype)) + xp.constant(1, x.dtype)
     return below * (x * xp.constant(0.5, x.dtype))
 
 
-def _inner(x: Any) -> Any:
+def _inner(x: Same) -> Same:
     return x * (x * x * (TANH_SCALE * TANH_CUBE) + TANH_SCALE)
 
 
-def _gelu_tanh(xp: Any, g: Any, x: Any) -> Any:
+def _gelu_tanh(xp: Operations, g: Tensor, x: Tensor) -> Tensor:
     """With tanh(z) + 1 = 2 * s(2 * z), where s is the sigmoid."""
     twice = 2 * _inner(x)
     inner_slope = x * x * (3 * TANH_SCALE * TANH_CUBE) + TANH_SCALE
     return g * (xp.logistic(twice) * (2 * x * xp.logistic(-twice) * inner_slope + 1))
 
 
-def _softsign(xp: Any, g: Any, x: Any) -> Any:
+def _softsign(xp: Operations, g: Tensor, x: Tensor) -> Tensor:
     size = xp.abs(x) + 1
     return g / size / size  # its square may be out of range
 
 
-def _tanhshrink(xp: Any, g: Any, x: Any) -> Any:
+def _tanhshrink(xp: Operations, g: Tensor, x: Tensor) -> Tensor:
     t = xp.tanh(x)
     return g * (t * t)
 
 
-def _shrink(xp: Any, g: Any, x: Any, *, bound: float) -> Any:
+def _shrink(xp: Operations, g: Tensor, x: Tensor, *, bound: float) -> Tensor:
     return xp.select(xp.beyond(x, bound=bound), g)
 
 
-def _hardsigmoid(xp: Any, x: Any) -> Any:
+def _hardsigmoid(xp: Operations, x: Tensor) -> Tensor:
     return xp.clip(x + xp.constant(3, x.dtype), lower=0, upper=6) / xp.constant(6, x.dtype)
 
 
-def _hardswish(xp: Any, g: Any, x: Any) -> Any:
+def _hardswish(xp: Operations, g: Tensor, x: Tensor) -> Tensor:
     three = xp.constant(3, x.dtype)
     inner = g * (x / three + xp.constant(0.5, x.dtype))  # NaN where x is
     return xp.select(xp.logical_not(x <= xp.constant(-3, x.dtype)), xp.where(x >= three, g, inner))
 
 
-def _flat(xp: Any, g: Any) -> Any:
+def _flat(xp: Operations, g: Tensor) -> Tensor:
     return xp.zeros_like(g)
 
 
-REAL: Any = {"complex": "refused"}
+REAL: OfComplex = {"complex": "refused"}
 
 # fmt: off
 #                            name            pullback per input

@@ -6,18 +6,26 @@ sequences, classes. A state is reached from itself, from the state before it, an
 `whole`, that of all, adds `ends`.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._core import machine, xp as _xp
+from .._core import machine
 from .._core.primitives import general
+from .._core.xp import RAW
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._core.typing import Array, Operations, Same, Tensor
 
 IMPOSSIBLE = -1e30  # replaces the logarithm of zero where -inf would make differences NaN
 MOST = 1.0  # above the logarithm of any share: only differences of impossible ones, which are all rounding, are greater
 
 
-def _shifted(xp: Any, x: Any, places: int, edge: float) -> Any:
+def _shifted(xp: Operations, x: Tensor, places: int, edge: float) -> Tensor:
     """The elements so many places to the right along the last axis, with copies of a number in front."""
     *lead, size = x.shape
     kept = max(size - places, 0)
@@ -25,41 +33,41 @@ def _shifted(xp: Any, x: Any, places: int, edge: float) -> Any:
     return xp.concat(front, xp.getitem(x, index=(..., slice(kept))), axis=len(lead), sizes=(size - kept, kept))
 
 
-def _early(xp: Any, x: Any) -> Any:
+def _early(xp: Operations, x: Tensor) -> Tensor:
     """All steps but the last."""
     return xp.getitem(x, index=(..., slice(-1), slice(None), slice(None)))
 
 
-def _late(xp: Any, x: Any) -> Any:
+def _late(xp: Operations, x: Tensor) -> Tensor:
     """All steps but the first."""
     return xp.getitem(x, index=(..., slice(1, None), slice(None), slice(None)))
 
 
-def _places(xp: Any, logs: Any, states: Any) -> Any:
+def _places(xp: Operations, logs: Same, states: Same) -> Same:
     """The states of each step as an index of classes."""
     *lead, count, size = states.shape
     return xp.broadcast_to(xp.reshape(states, shape=(*lead, 1, count, size)), shape=(*logs.shape[:-1], size))
 
 
-def _emissions(xp: Any, logs: Any, states: Any) -> Any:
+def _emissions(xp: Operations, logs: Same, states: Same) -> Same:
     """The log-probabilities of states at each step."""
-    if xp is _xp:
+    if xp is RAW:
         out = np.empty((*logs.shape[:-1], states.shape[-1]), logs.dtype)
         inside = not states.size or 0 <= states.min() <= states.max() < logs.shape[-1]
         if inside and machine.aligns(out):
             machine.module("alignment").run("emissions", logs=logs, states=states, classes=logs.shape[-1], out=out)
-            return out
+            return xp.asarray(out)
     found = xp.take_along_axis(logs, _places(xp, logs, states), axis=len(logs.shape) - 1)
     return xp.clip(found, lower=IMPOSSIBLE, upper=None)
 
 
-def _last(xp: Any, wanted: Any, size: int) -> Any:
+def _last(xp: Operations, wanted: Same, size: int) -> Same:
     """The last step of each sequence, as an index of all its states along the axis of steps; any step if it has none."""
-    last = xp.reshape(wanted - 1, shape=(*wanted.shape[:-1], 1, wanted.shape[-1], 1))
-    return xp.broadcast_to(last, shape=(*last.shape[:-1], size))
+    *lead, count = wanted.shape
+    return xp.broadcast_to(xp.reshape(wanted - 1, shape=(*lead, 1, count, 1)), shape=(*lead, 1, count, size))
 
 
-def _at_end(xp: Any, reached: Any, ends: Any, wanted: Any, whole: bool) -> Any:
+def _at_end(xp: Operations, reached: Same, ends: Same, wanted: Same, whole: bool) -> Same:
     """The log-probabilities of the states of each sequence after its last step, with those that are no ends impossible."""
     *lead, steps, count, size = reached.shape
     if not steps:
@@ -71,18 +79,18 @@ def _at_end(xp: Any, reached: Any, ends: Any, wanted: Any, whole: bool) -> Any:
 
 
 def _ctc_forward(
-    logs: Any, states: Any, skips: Any, start: Any, ends: Any, wanted: Any, *, whole: bool, normal: bool
-) -> tuple[Any, Any]:
+    logs: Array, states: Array, skips: Array, start: Array, ends: Array, wanted: Array, *, whole: bool, normal: bool
+) -> tuple[Array, Array]:
     """The log-probabilities of the sequences, and of all that is reached at each step."""
-    reached = _emissions(_xp, logs, states)
+    reached = _emissions(RAW, logs, states)
     reached[..., :1, :, :] += start[..., None, :, :]
     _reach(reached, skips)
-    found = _at_end(_xp, reached, ends, wanted, whole)
+    found = _at_end(RAW, reached, ends, wanted, whole)
     top = found.max(-1)
     return np.log(np.exp(found - top[..., None]).sum(-1)) + top, reached
 
 
-def _reach(reached: Any, skips: Any) -> None:
+def _reach(reached: Array, skips: Array) -> None:
     """Add to the log-probability of each state that of being reached by the steps before."""
     *lead, steps, count, size = reached.shape
     if machine.aligns(reached):
@@ -101,9 +109,9 @@ def _reach(reached: Any, skips: Any) -> None:
 
 
 def _ctc(
-    xp: Any, g: Any, y: Any, logs: Any, states: Any, skips: Any, start: Any, ends: Any, wanted: Any,
-    *, whole: bool, normal: bool, needs: Any,
-) -> Any:  # fmt: skip
+    xp: Operations, g: Tensor, y: Tensor, logs: Tensor, states: Tensor, skips: Tensor, start: Tensor, ends: Tensor, wanted: Tensor,
+    *, whole: bool, normal: bool, needs: Sequence[bool],
+) -> tuple[Tensor | None, ...]:  # fmt: skip
     """The cotangent of each state, divided among its predecessors by their shares in its probability.
 
     If `logs` are `normal`, results of a log_softmax, each class's probability times the cotangent of the sequence is subtracted.
@@ -118,21 +126,21 @@ def _ctc(
     else:
         pulled = xp.reshape(pulled, shape=(*lead, 1, count, size))
         pulled = xp.put_along_axis(pulled, _last(xp, wanted, size), axis=len(lead), shape=shape)
-    if xp is not _xp or g[1].any():  # of the probabilities of all steps only derivatives have cotangents
+    if xp is not RAW or g[1].any():  # of the probabilities of all steps only derivatives have cotangents
         pulled = pulled + g[1]
     pulled = _pulled(xp, pulled, _emissions(xp, logs, states), skips, y[1])
-    if xp is _xp and machine.aligns(pulled):
+    if xp is RAW and machine.aligns(pulled):
         arrays = {"logs": logs, "states": states, "pulled": pulled, "wanted": np.array(steps) if whole else wanted}
         arrays["given"], to_logs = given[..., 0] if normal else np.zeros(()), np.empty(logs.shape, logs.dtype)
         machine.module("alignment").run("chances", of=pulled, out=to_logs, classes=logs.shape[-1], **arrays)
-        return (to_logs, *[None] * 5)
-    to_logs = xp.put_along_axis(pulled, _places(xp, logs, states), axis=len(lead) + 2, shape=logs.shape)
+        return (xp.asarray(to_logs), *[None] * 5)
+    pulled_logs = xp.put_along_axis(pulled, _places(xp, logs, states), axis=len(lead) + 2, shape=logs.shape)
     if normal:
-        to_logs = to_logs - _chances(xp, xp.reshape(given, shape=(*lead, 1, count, 1)), logs, wanted, whole)
-    return (to_logs, *[None] * 5)
+        pulled_logs = pulled_logs - _chances(xp, xp.reshape(given, shape=(*lead, 1, count, 1)), logs, wanted, whole)
+    return (pulled_logs, *[None] * 5)
 
 
-def _chances(xp: Any, given: Any, logs: Any, wanted: Any, whole: bool) -> Any:
+def _chances(xp: Operations, given: Tensor, logs: Tensor, wanted: Tensor, whole: bool) -> Tensor:
     """The probabilities of classes times a number for each sequence, which may be NaN; zeros after its last step."""
     chances = given * xp.exp(logs)
     if whole:
@@ -142,9 +150,9 @@ def _chances(xp: Any, given: Any, logs: Any, wanted: Any, whole: bool) -> Any:
     return xp.select(within, chances)
 
 
-def _pulled(xp: Any, pulled: Any, emissions: Any, skips: Any, reached: Any) -> Any:
+def _pulled(xp: Operations, pulled: Tensor, emissions: Tensor, skips: Tensor, reached: Tensor) -> Tensor:
     """The cotangents of the emissions, from those of what is reached at each step."""
-    if xp is _xp and machine.aligns(reached):
+    if xp is RAW and machine.aligns(reached):
         machine.module("alignment").run("ctc_back", emissions=emissions, skips=skips, reached=reached, out=pulled)
         return pulled
     before, after = _early(xp, reached), _late(xp, reached) - _late(xp, emissions)
@@ -152,11 +160,11 @@ def _pulled(xp: Any, pulled: Any, emissions: Any, skips: Any, reached: Any) -> A
     skips = xp.reshape(skips, shape=(*lead, 1, count, size))
     one, two = (_shifted(xp, before, places, IMPOSSIBLE) for places in (1, 2))
     ways = (before, one, two + skips)
-    shares = [xp.exp(xp.clip(way - after, lower=None, upper=MOST)) for way in ways]
-    return xp.lattice(*shares, pulled, reverse=True)
+    stay, back, further = (xp.exp(xp.clip(way - after, lower=None, upper=MOST)) for way in ways)
+    return xp.lattice(stay, back, further, pulled, reverse=True)
 
 
-def _lattice_forward(stay: Any, one: Any, two: Any, given: Any, *, reverse: bool) -> Any:
+def _lattice_forward(stay: Array, one: Array, two: Array, given: Array, *, reverse: bool) -> Array:
     out, ways = np.array(given, order="C"), (stay, one, two)
     if machine.aligns(out):
         name = "lattice_back" if reverse else "lattice"
@@ -174,7 +182,17 @@ def _lattice_forward(stay: Any, one: Any, two: Any, given: Any, *, reverse: bool
     return out
 
 
-def _lattice(xp: Any, g: Any, stay: Any, one: Any, two: Any, y: Any, *, needs: Any, reverse: bool) -> Any:
+def _lattice(
+    xp: Operations,
+    g: Tensor,
+    stay: Tensor,
+    one: Tensor,
+    two: Tensor,
+    y: Tensor,
+    *,
+    needs: Sequence[bool],
+    reverse: bool,
+) -> tuple[Tensor | None, ...]:
     """The transposed recursion runs the other way; the cotangent of a share is the product of what it connects."""
     pulled = xp.lattice(stay, one, two, g, reverse=not reverse)
     if not any(needs[:3]):

@@ -4,9 +4,11 @@ Orders and parameters whose derivative is not known have None in place of a rule
 there that require grad. Where a rule is 0 / 0 at a single point, as that of Ci at 0, the derivative there is NaN.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,17 +16,26 @@ from .._core.primitives import Primitive, elementwise
 from .._numerics import scipy
 from .special import REAL, ROOT_HALF, ROOT_PI, ROOT_TWO_PI, _beta_density, _double, _gamma_density
 
+if TYPE_CHECKING:
+    from .._core.dtypes import dtype as Dtype
+    from .._core.primitives import Function
+    from .._core.typing import Array, NumpyType, Operations, Tensor
+
 Rule = Callable[..., Any] | None
 
 DEGREE = math.pi / 180
 
 
 def _scipys(
-    name: str, *rules: Rule, inputs: tuple[str, ...] = ("x",), part: int | None = None, definition: Any = None
+    name: str,
+    *rules: Rule,
+    inputs: tuple[str, ...] = ("x",),
+    part: int | None = None,
+    definition: Function | None = None,
 ) -> Primitive:
     """A primitive that computes a SciPy function, or one output of a SciPy function that returns several."""
 
-    def forward(*arrays: Any) -> Any:
+    def forward(*arrays: Array) -> Array:
         function = getattr(scipy.special(), name.partition("_of_")[2] or name)
         values = function(*(array.astype(np.float64) for array in arrays))
         return np.asarray(values if part is None else values[part]).astype(
@@ -35,11 +46,11 @@ def _scipys(
     return elementwise(name, *rules, forward=forward, inputs=inputs, definition=wide, **REAL)
 
 
-def _in_doubles(definition: Callable[..., Any]) -> Callable[..., Any]:
+def _in_doubles(definition: Function) -> Function:
     """A definition that computes in double precision, as SciPy's function does."""
     double = np.dtype(np.float64)
 
-    def wide(xp: Any, *values: Any) -> Any:
+    def wide(xp: Operations, *values: Tensor) -> Tensor:
         own = max((x.dtype for x in values), key=_is_float)
         found = definition(xp, *[xp.astype(x, dtype=double, source=x.dtype) for x in values])
         return xp.astype(found, dtype=own, source=double)
@@ -47,14 +58,16 @@ def _in_doubles(definition: Callable[..., Any]) -> Callable[..., Any]:
     return wide
 
 
-def _is_float(dtype: Any) -> bool:
+def _is_float(dtype: Dtype | NumpyType) -> bool:
     return bool(dtype.kind == "f")
 
 
-def _neighbours(name: str, below: int, above: int, scale: Callable[[Any, Any], Any] | None = None) -> Primitive:
+def _neighbours(
+    name: str, below: int, above: int, scale: Callable[[Operations, Tensor], Tensor | float] | None = None
+) -> Primitive:
     """The rule of a Bessel function of real order v: half the signed sum of the functions of orders v - 1 and v + 1."""
 
-    def rule(xp: Any, g: Any, v: Any, x: Any, y: Any) -> Any:
+    def rule(xp: Operations, g: Tensor, v: Tensor, x: Tensor, y: Tensor) -> Tensor:
         function = getattr(xp, name)
         slope = (below * function(v - 1, x) + above * function(v + 1, x)) / 2
         return g * (slope if scale is None else slope + scale(xp, x) * y)
@@ -62,24 +75,24 @@ def _neighbours(name: str, below: int, above: int, scale: Callable[[Any, Any], A
     return _scipys(name, None, rule, inputs=("v", "x"))
 
 
-def _inverse_by_shape(xp: Any, g: Any, a: Any, y: Any) -> Any:
+def _inverse_by_shape(xp: Operations, g: Tensor, a: Tensor, y: Tensor) -> Tensor:
     return -g * (xp.gammainc_by_shape(a, y, order=1) / _gamma_density(xp, a, y))
 
 
-def _inverse_by_first(xp: Any, g: Any, a: Any, b: Any, y: Any) -> Any:
+def _inverse_by_first(xp: Operations, g: Tensor, a: Tensor, b: Tensor, y: Tensor) -> Tensor:
     return -g * (xp.betainc_by_shapes(a, b, y, order=(1, 0)) / _beta_density(xp, a, b, y))
 
 
-def _inverse_by_second(xp: Any, g: Any, a: Any, b: Any, y: Any) -> Any:
+def _inverse_by_second(xp: Operations, g: Tensor, a: Tensor, b: Tensor, y: Tensor) -> Tensor:
     return -g * (xp.betainc_by_shapes(a, b, y, order=(0, 1)) / _beta_density(xp, a, b, y))
 
 
-def _pseudo_huber_by_scale(xp: Any, g: Any, d: Any, r: Any) -> Any:
+def _pseudo_huber_by_scale(xp: Operations, g: Tensor, d: Tensor, r: Tensor) -> Tensor:
     root = xp.sqrt(1 + (r / d) * (r / d))
     return g * (2 * d * (root - 1) - r * r / (d * root))
 
 
-def _relative(xp: Any, a: Any, b: Any) -> Any:
+def _relative(xp: Operations, a: Tensor, b: Tensor) -> Tensor:
     """a log(a / b): 0 where a is 0, infinite where one is negative."""
     inside, one = (a > 0) & (b > 0), xp.constant(1, a.dtype)
     found = xp.where(inside, a, one) * xp.log(xp.where(inside, a, one) / xp.where(inside, b, one))
@@ -87,7 +100,7 @@ def _relative(xp: Any, a: Any, b: Any) -> Any:
     return xp.where(inside, found, xp.where(xp.isnan(a) | xp.isnan(b), xp.constant(math.nan, a.dtype), outside))
 
 
-def _step_down(xp: Any, g: Any, n: Any, x: Any, y: Any) -> Any:
+def _step_down(xp: Operations, g: Tensor, n: Tensor, x: Tensor, y: Tensor) -> Tensor:
     return -g * xp.where(n == 0, y * (1 + 1 / x), xp.expn(xp.where(n == 0, n, n - 1), x))
 
 

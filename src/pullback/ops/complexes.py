@@ -4,38 +4,43 @@ These rules are written for complex numbers: the cotangent of a real input is th
 that belongs to it, and nothing else is conjugated.
 """
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._core.primitives import elementwise, linear
 from .elementwise import bent, pushed_at_zero
 
+if TYPE_CHECKING:
+    from .._core.typing import Array, NumpyType, OfComplex, Operations, Tensor
 
-def _complex_of(real: Any, imag: Any) -> Any:
+
+def _complex_of(real: Array, imag: Array) -> Array:
     out = np.empty(np.broadcast(real, imag).shape, np.result_type(real.dtype, np.complex64))
     out.real, out.imag = real, imag
     return out
 
 
-def _view_as_real(x: Any, *, source: Any = None) -> Any:
+def _view_as_real(x: Array, *, source: NumpyType | None = None) -> Array:
     """Real and imaginary parts along a new last axis: a view, whatever the strides of x."""
     return x[..., None].view(x.real.dtype)
 
 
-def _view_as_complex(x: Any, *, source: Any = None) -> Any:
+def _view_as_complex(x: Array, *, source: NumpyType | None = None) -> Array:
     """Pairs along the last axis as complex numbers: a view if the pairs are adjacent in memory, else a copy."""
     if x.strides[-1] != x.itemsize:
         x = np.ascontiguousarray(x)
     return x.view(np.result_type(x.dtype, np.complex64))[..., 0]
 
 
-def _angle(x: Any) -> Any:
+def _angle(x: Array) -> Array:
     return np.angle(x) if x.dtype.kind == "c" else np.where(np.isnan(x), x, (x < 0) * x.dtype.type(math.pi))
 
 
-def _angle_pullback(xp: Any, g: Any, x: Any) -> Any:
+def _angle_pullback(xp: Operations, g: Tensor, x: Tensor) -> Tensor:
     if not xp.is_complex(x):
         return xp.zeros_like(g)
     length = xp.where(x == 0, 1, xp.abs(x))  # no NaN behind a mask: forward mode would propagate it
@@ -43,14 +48,14 @@ def _angle_pullback(xp: Any, g: Any, x: Any) -> Any:
     return bent(xp, slopes, x, x == 0)
 
 
-def _sgn_pullback(xp: Any, g: Any, x: Any, y: Any) -> Any:
+def _sgn_pullback(xp: Operations, g: Tensor, x: Tensor, y: Tensor) -> Tensor:
     """The part of g that changes the phase of x; the sign of a real number has derivative 0."""
     if not xp.is_complex(x):
         return xp.zeros_like(g)
     return xp.where(y == 0, 0, (g - xp.real(g * xp.conj(y)) * y) / xp.where(y == 0, 1, xp.abs(x)))
 
 
-WRITTEN: Any = {"complex": "as written"}
+WRITTEN: OfComplex = {"complex": "as written"}
 
 # fmt: off
 #                              name              pullback per input

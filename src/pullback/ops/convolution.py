@@ -14,11 +14,13 @@ values do not depend on them. `attached` reproduces this: it returns a value unc
 another.
 """
 
+from __future__ import annotations
+
 import functools
 import itertools
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -26,6 +28,16 @@ from .._core import machine
 from .._core.primitives import SINGLES, elementwise, general, linear, multilinear
 from .._numerics import blocks
 from .resampling import Taps
+
+if TYPE_CHECKING:
+    from types import EllipsisType
+    from typing import TypeAlias
+
+    from .._core.typing import Array, NumpyType, Operations, Shaped, Tensor
+    from ..compile.machine.convolution import ConvolutionPlan
+    from ..compile.machine.depthwise import DepthwisePlan
+
+    Plan: TypeAlias = ConvolutionPlan | DepthwisePlan
 
 Sizes = tuple[int, ...]
 
@@ -59,7 +71,7 @@ def _around(size: Sizes, padding: Sizes) -> Sizes:
     return tuple(n + 2 * p for n, p in zip(size, padding, strict=True))
 
 
-def _inside(size: Sizes, padding: Sizes) -> tuple[Any, ...]:
+def _inside(size: Sizes, padding: Sizes) -> tuple[slice, ...]:
     return (slice(None), slice(None), *(slice(p, p + n) for n, p in zip(size, padding, strict=True)))
 
 
@@ -75,7 +87,7 @@ class _View(NamedTuple):
     shape: Sizes
     steps: Sizes
 
-    def of(self, memory: Any) -> Any:
+    def of(self, memory: Array) -> Array:
         """The view of an array."""
         strides = [step * memory.itemsize for step in self.steps]
         return np.ndarray(self.shape, memory.dtype, memory if memory.size else None, 0, strides)
@@ -173,26 +185,26 @@ class _WindowRows:
             shape, steps = (self.channels, *self.kernel, *places), (channel, *taps, first, *moves)
         return _View((self.groups, *shape), (channel * self.channels, *steps)), beyond
 
-    def matrices(self, memory: Any) -> Any:
+    def matrices(self, memory: Array) -> Array:
         """The buffer of windows reshaped to matrices, (groups, positions, depth)."""
         if self.last:
             return memory.reshape(self.groups, math.prod(memory.shape[1 : -1 - len(self.kernel)]), self.depth)
         places = math.prod(memory.shape[2 + len(self.kernel) :])
         return memory.reshape(self.groups, self.depth, places).swapaxes(1, 2)
 
-    def of(self, x: Any, block: _Block) -> Any:
+    def of(self, x: Array, block: _Block) -> Array:
         """The rows of the windows of a block of images."""
         memory = np.zeros(block.elements, x.dtype)
         block.image.of(memory)[block.inside] = x[block.source]
         return self.matrices(np.ascontiguousarray(block.windows.of(memory)))
 
-    def weights(self, weight: Any) -> Any:
+    def weights(self, weight: Array) -> Array:
         """A weight as matrices, (groups, depth, results)."""
         parts = weight.reshape(self.groups, self.results, self.channels, math.prod(self.kernel))
         parts = parts.swapaxes(2, 3) if self.last else parts
         return parts.reshape(self.groups, self.results, self.depth).swapaxes(1, 2)
 
-    def weight(self, matrices: Any) -> Any:
+    def weight(self, matrices: Array) -> Array:
         """The inverse of `weights`."""
         kernel = math.prod(self.kernel)
         order = (kernel, self.channels) if self.last else (self.channels, kernel)
@@ -200,11 +212,11 @@ class _WindowRows:
         parts = parts.swapaxes(2, 3) if self.last else parts
         return parts.reshape(self.groups * self.results, self.channels, *self.kernel)
 
-    def grouped(self, y: Any) -> Any:
+    def grouped(self, y: Array) -> Array:
         """Outputs, (batch, channels, *lengths), as (batch, groups, results, *lengths)."""
         return y.reshape(len(y), self.groups, self.results, *y.shape[2:])
 
-    def products(self, y: Any, block: _Block) -> Any:
+    def products(self, y: Array, block: _Block) -> Array:
         """A block of grouped outputs as matrices, (groups, positions, results)."""
         part = y[block.places]
         places = range(3, part.ndim)
@@ -213,14 +225,15 @@ class _WindowRows:
             return part.transpose(1, 0, *places, 2).reshape(shape)
         return part.transpose(1, 2, 0, *places).reshape(shape[0], shape[2], shape[1]).swapaxes(1, 2)
 
-    def put(self, y: Any, block: _Block, rows: Any, weights: Any) -> None:
+    def put(self, y: Array, block: _Block, rows: Array, weights: Array) -> None:
         """Write the products of a block to grouped outputs, without those of windows that wrap around."""
         if self.last:
             found = machine.dot(rows, weights).reshape(block.products)
             y[block.places] = found.transpose(1, 0, found.ndim - 1, *range(2, found.ndim - 1))
             return
         found = machine.dot(weights.swapaxes(1, 2), rows.swapaxes(1, 2)).reshape(block.products)
-        found = found[(..., *(slice(n) for n in self.lengths[1:]))]
+        inside: tuple[slice | EllipsisType, ...] = (..., *(slice(n) for n in self.lengths[1:]))
+        found = found[inside]
         y[block.places] = found.transpose(2, 0, 1, *range(3, found.ndim))
 
 
@@ -237,19 +250,19 @@ def _shared(work: Callable[[int], None], count: int) -> None:
     blocks.pieces(part, count, blocks.BLOCK, products=True)
 
 
-def by_machine_code(x: Any, kernel: Sizes, lengths: Sizes, results: int, window: Window) -> Any:
+def by_machine_code(x: Shaped, kernel: Sizes, lengths: Sizes, results: int, window: Window) -> Plan | None:
     """The compiled implementation of a convolution of x; None if there is none, or NumPy is as fast."""
     return _code(x.shape, (results, x.shape[1] // window.groups, *kernel), lengths, window, x.dtype)
 
 
-def _code(x: Sizes, weight: Sizes, lengths: Sizes, window: Window, dtype: np.dtype[Any]) -> Any:
+def _code(x: Sizes, weight: Sizes, lengths: Sizes, window: Window, dtype: NumpyType) -> Plan | None:
     work = x[0] * math.prod(lengths) * math.prod(weight)
     if work < WORTH or not machine.usable():
         return None
     return machine.module("convolution" if window.groups == 1 else "depthwise").plan(x, weight, window, dtype)
 
 
-def _convolution_forward(x: Any, weight: Any, *, window: Window) -> Any:
+def _convolution_forward(x: Array, weight: Array, *, window: Window) -> Array:
     lengths = window.lengths(x.shape[2:], weight.shape[2:])
     if (plan := by_machine_code(x, weight.shape[2:], lengths, len(weight), window)) is not None:
         return plan.convolved(x, weight)
@@ -265,7 +278,7 @@ def _convolution_forward(x: Any, weight: Any, *, window: Window) -> Any:
     return out
 
 
-def _opposite(y: Any, weight: Any, size: Sizes, window: Window) -> Window | None:
+def _opposite(y: Array, weight: Array, size: Sizes, window: Window) -> Window | None:
     """The window with which a convolution of y equals this transpose; None if there is none, or it is not faster.
 
     With stride 1, the transpose is the convolution with the flipped weight and the complementary padding. Then rows of
@@ -287,26 +300,27 @@ def _opposite(y: Any, weight: Any, size: Sizes, window: Window) -> Window | None
     return opposite if quicker else None
 
 
-def _is_laid(y: Any, weight: Any) -> bool:
+def _is_laid(y: Array, weight: Array) -> bool:
     """True if the transpose adds columns to images by compiled code."""
     places = math.prod(y.shape[2:])
     worth = len(y) * places * weight.size >= WORTH and places * math.prod(weight.shape[2:]) <= TABLE
     return worth and y.dtype.char in "fd" and y.dtype == weight.dtype and machine.usable()
 
 
-def _turned(weight: Any, groups: int) -> Any:
+def _turned(weight: Array, groups: int) -> Array:
     """A weight flipped along its kernel axes, with channels and results exchanged."""
     kernel = weight.shape[2:]
     matrix = weight.reshape(groups, len(weight) // groups, *weight.shape[1:]).swapaxes(1, 2)
-    flipped = matrix[(..., *(slice(None, None, -1) for _ in kernel))]
-    return flipped.reshape(groups * weight.shape[1], len(weight) // groups, *kernel)
+    backwards: tuple[slice | EllipsisType, ...] = (..., *[slice(None, None, -1)] * len(kernel))
+    return matrix[backwards].reshape(groups * weight.shape[1], len(weight) // groups, *kernel)
 
 
-def _transpose_forward(y: Any, weight: Any, *, size: Sizes, window: Window) -> Any:
+def _transpose_forward(y: Array, weight: Array, *, size: Sizes, window: Window) -> Array:
     if (opposite := _opposite(y, weight, size, window)) is not None:
         return _convolution_forward(y, _turned(weight, window.groups), window=opposite)
     shape = (len(y), weight.shape[1] * window.groups, *size)
-    plan = None if window.groups == 1 else _code(shape, weight.shape, y.shape[2:], window, y.dtype)
+    code = None if window.groups == 1 else _code(shape, weight.shape, y.shape[2:], window, y.dtype)
+    plan = cast("DepthwisePlan | None", code)
     if plan is not None and plan.lengths == y.shape[2:]:
         return plan.transposed(y, weight)
     if _is_laid(y, weight):
@@ -329,7 +343,7 @@ def _transpose_forward(y: Any, weight: Any, *, size: Sizes, window: Window) -> A
     return out
 
 
-def _products_laid(y: Any, weight: Any, shape: Sizes, window: Window) -> Any:
+def _products_laid(y: Array, weight: Array, shape: Sizes, window: Window) -> Array:
     """The transpose of a convolution as products of whole images, which compiled code adds up."""
     kernel, lengths, channels = weight.shape[2:], y.shape[2:], len(weight) // window.groups
     matrices = weight.reshape(1, window.groups, channels, weight.size // len(weight)).swapaxes(2, 3)
@@ -341,14 +355,15 @@ def _products_laid(y: Any, weight: Any, shape: Sizes, window: Window) -> Any:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _overlaid(windows: Any, columns: Any, before: tuple[Any, ...], kernel: Sizes) -> None:
+def _overlaid(windows: Array, columns: Array, before: tuple[slice, ...], kernel: Sizes) -> None:
     """Add columns to an image at their window positions (col2im), one kernel element after another."""
     for place in itertools.product(*map(range, kernel)):
-        piece = windows[(*before, *place)]
-        piece += columns[(*before, *place)]
+        at: tuple[slice | int, ...] = (*before, *place)
+        piece = windows[at]
+        piece += columns[at]
 
 
-def _weight_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any:
+def _weight_forward(x: Array, y: Array, *, kernel: Sizes, window: Window) -> Array:
     plan = by_machine_code(x, kernel, y.shape[2:], y.shape[1], window)
     if plan is not None and plan.lengths == y.shape[2:]:
         return plan.weights(x, y)
@@ -367,7 +382,7 @@ def _weight_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any:
     return np.ascontiguousarray(rows.weight(functools.reduce(np.add, totals)))
 
 
-def _windows(image: Any, kernel: Sizes, lengths: Sizes, window: Window) -> Any:
+def _windows(image: Array, kernel: Sizes, lengths: Sizes, window: Window) -> Array:
     """The windows of padded images as a view, (batch, channels, *kernel, *lengths)."""
     steps = image.strides[2:]
     taps = (d * step for d, step in zip(window.dilation, steps, strict=True))
@@ -376,7 +391,7 @@ def _windows(image: Any, kernel: Sizes, lengths: Sizes, window: Window) -> Any:
     return np.ndarray((*image.shape[:2], *kernel, *lengths), image.dtype, image if image.size else None, 0, strides)
 
 
-def _columns_forward(x: Any, *, kernel: Sizes, window: Window) -> Any:
+def _columns_forward(x: Array, *, kernel: Sizes, window: Window) -> Array:
     lengths = window.lengths(x.shape[2:], kernel)
     image = np.zeros((*x.shape[:2], *_around(x.shape[2:], window.padding)), x.dtype)
     image[_inside(x.shape[2:], window.padding)] = x
@@ -384,13 +399,13 @@ def _columns_forward(x: Any, *, kernel: Sizes, window: Window) -> Any:
     return np.ascontiguousarray(_windows(image, kernel, lengths, window)).reshape(shape)
 
 
-def _overlay_forward(g: Any, *, size: Sizes, kernel: Sizes, window: Window) -> Any:
+def _overlay_forward(g: Array, *, size: Sizes, kernel: Sizes, window: Window) -> Array:
     lengths, count = window.lengths(size, kernel), math.prod(kernel)
     columns = g.reshape(len(g), g.shape[1] // count, count * math.prod(lengths))
     return _laid(columns, size, kernel, lengths, window)
 
 
-def _laid(columns: Any, size: Sizes, kernel: Sizes, lengths: Sizes, window: Window) -> Any:
+def _laid(columns: Array, size: Sizes, kernel: Sizes, lengths: Sizes, window: Window) -> Array:
     """Columns, (batch, channels, elements of windows), added up to images."""
     if columns.shape[2] <= TABLE and machine.repays(columns):
         taps = _overlay(size, kernel, lengths, window)
@@ -411,42 +426,50 @@ def _overlay(size: Sizes, kernel: Sizes, lengths: Sizes, window: Window) -> Taps
     return Taps(places[inside], inside, None, math.prod(size), places.size)
 
 
-def _fitted(xp: Any, y: Any, lengths: Sizes) -> Any:
+def _fitted(xp: Operations, y: Tensor, lengths: Sizes) -> Tensor:
     """The convolution restricted to the positions that its transpose had: output padding may add some."""
     if y.shape[2:] == lengths:
         return y
     return xp.getitem(y, index=(..., *(slice(n) for n in lengths)))
 
 
-def _image(xp: Any, g: Any, weight: Any, x_shape: Sizes, *, window: Window) -> Any:
+def _image(xp: Operations, g: Tensor, weight: Tensor, x_shape: Sizes, *, window: Window) -> Tensor:
     return xp.convolve_transpose(g, weight, size=x_shape[2:], window=window)
 
 
-def _weight(xp: Any, g: Any, x: Any, weight_shape: Sizes, *, window: Window) -> Any:
+def _weight(xp: Operations, g: Tensor, x: Tensor, weight_shape: Sizes, *, window: Window) -> Tensor:
     return xp.convolve_weight(x, g, kernel=weight_shape[2:], window=window)
 
 
-def _transpose_result(xp: Any, g: Any, weight: Any, product_shape: Sizes, *, size: Sizes, window: Window) -> Any:
+def _transpose_result(
+    xp: Operations, g: Tensor, weight: Tensor, product_shape: Sizes, *, size: Sizes, window: Window
+) -> Tensor:
     return _fitted(xp, xp.convolve(g, weight, window=window), product_shape[2:])
 
 
-def _transpose_weight(xp: Any, g: Any, product: Any, weight_shape: Sizes, *, size: Sizes, window: Window) -> Any:
+def _transpose_weight(
+    xp: Operations, g: Tensor, product: Tensor, weight_shape: Sizes, *, size: Sizes, window: Window
+) -> Tensor:
     return xp.convolve_weight(g, product, kernel=weight_shape[2:], window=window)
 
 
-def _weight_image(xp: Any, g: Any, product: Any, x_shape: Sizes, *, kernel: Sizes, window: Window) -> Any:
+def _weight_image(
+    xp: Operations, g: Tensor, product: Tensor, x_shape: Sizes, *, kernel: Sizes, window: Window
+) -> Tensor:
     return xp.convolve_transpose(product, g, size=x_shape[2:], window=window)
 
 
-def _weight_result(xp: Any, g: Any, x: Any, product_shape: Sizes, *, kernel: Sizes, window: Window) -> Any:
+def _weight_result(
+    xp: Operations, g: Tensor, x: Tensor, product_shape: Sizes, *, kernel: Sizes, window: Window
+) -> Tensor:
     return _fitted(xp, xp.convolve(x, g, window=window), product_shape[2:])
 
 
-def _bias_itself(xp: Any, x: Any, bias: Any) -> Any:
+def _bias_itself(xp: Operations, x: Tensor, bias: Tensor) -> Tensor:
     return x + xp.reshape(bias, shape=(bias.size, *[1] * (x.ndim - 2)))
 
 
-def _bias(xp: Any, g: Any, bias: Any) -> Any:
+def _bias(xp: Operations, g: Tensor, bias: Tensor) -> Tensor:
     return xp.attached(xp.sum(g, axis=(0, *range(2, g.ndim)), keepdims=False), bias)
 
 

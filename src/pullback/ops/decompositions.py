@@ -6,28 +6,35 @@ and, for non-square factors, Walter and Lehmann (2010), Algorithmic differentiat
 the factors are not unique, a rule holds for losses that do not depend on the choice.
 """
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from .._core import xp as _xp
 from .._core.primitives import general, zero
-from .._core.xp import is_missing
+from .._core.xp import RAW, is_missing
 from . import lapack
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._core.primitives import Function
+    from .._core.typing import Array, NumpyType, OfComplex, Operations, Same, Tensor
 
 ALL = slice(None)
 
 # 1. Parts of rules
 
 
-def _adjoint(xp: Any, x: Any) -> Any:
+def _adjoint(xp: Operations, x: Same) -> Same:
     """The conjugate transpose."""
     x = xp.matrix_transpose(x)
     return xp.conj(x) if xp.is_complex(x) else x
 
 
-def _product(xp: Any, *factors: Any) -> Any:
+def _product(xp: Operations, *factors: Same) -> Same:
     """The product of several matrices, multiplied from left to right."""
     result = factors[0]
     for factor in factors[1:]:
@@ -35,49 +42,49 @@ def _product(xp: Any, *factors: Any) -> Any:
     return result
 
 
-def _row(xp: Any, x: Any) -> Any:
+def _row(xp: Operations, x: Same) -> Same:
     return xp.reshape(x, shape=(*x.shape[:-1], 1, x.shape[-1]))
 
 
-def _column(xp: Any, x: Any) -> Any:
+def _column(xp: Operations, x: Same) -> Same:
     return xp.reshape(x, shape=(*x.shape, 1))
 
 
-def _matrix(xp: Any, x: Any) -> Any:
+def _matrix(xp: Operations, x: Same) -> Same:
     """A scalar for each matrix, with two trailing axes of length 1 to broadcast."""
     return xp.reshape(x, shape=(*x.shape, 1, 1))
 
 
-def _on_diagonal(xp: Any, x: Any) -> Any:
+def _on_diagonal(xp: Operations, x: Tensor) -> Tensor:
     """Matrices with x on their diagonals, zero elsewhere."""
     return xp.scatter_diagonal(x, axes=(x.ndim - 1, x.ndim), shape=(*x.shape, x.shape[-1]))
 
 
-def _diagonal(xp: Any, x: Any) -> Any:
+def _diagonal(xp: Operations, x: Same) -> Same:
     return xp.diagonal(x, axes=(x.ndim - 2, x.ndim - 1))
 
 
-def _part(xp: Any, x: Any, rows: slice, columns: slice) -> Any:
+def _part(xp: Operations, x: Tensor, rows: slice, columns: slice) -> Tensor:
     return xp.getitem(x, index=(Ellipsis, rows, columns))
 
 
-def _beside(xp: Any, a: Any, b: Any, axis: int) -> Any:
+def _beside(xp: Operations, a: Tensor, b: Tensor, axis: int) -> Tensor:
     """Two matrices joined vertically (axis -2) or horizontally (axis -1)."""
     axis += a.ndim
     return xp.concat(a, b, axis=axis, sizes=(a.shape[axis], b.shape[axis]))
 
 
-def _identity(xp: Any, size: int) -> Any:
+def _identity(xp: Operations, size: int) -> Array:
     """True on the diagonal."""
     return xp.asarray(np.eye(size, dtype=bool))
 
 
-def _gaps(xp: Any, values: Any) -> Any:
+def _gaps(xp: Operations, values: Tensor) -> Tensor:
     """The differences of eigenvalues, [i, j] = values[j] - values[i]."""
     return _row(xp, values) - _column(xp, values)
 
 
-def _check_phase(g: Any, vectors: Any, *, operation: str, real: bool = False) -> Any:
+def _check_phase(g: Array, vectors: Array, *, operation: str, real: bool = False) -> Array:
     """Raise if the loss depends on the phase of complex vectors, which is arbitrary.
 
     Real vectors of a real matrix have no phase and are not checked.
@@ -97,12 +104,12 @@ def _check_phase(g: Any, vectors: Any, *, operation: str, real: bool = False) ->
 # 2. Forward functions that NumPy has under other names, or only for some matrices
 
 
-def _slogdet_forward(x: Any) -> Any:
+def _slogdet_forward(x: Array) -> tuple[Array, Array]:
     sign, size = np.linalg.slogdet(x)
     return np.asarray(sign, x.dtype), np.asarray(size)
 
 
-def _cofactor_forward(x: Any) -> Any:
+def _cofactor_forward(x: Array) -> Array:
     """The cofactors: det(x) times the transposed inverse, also defined for singular x."""
     try:
         return np.linalg.det(x)[..., None, None] * lapack.transposed(lapack.computed(np.linalg.inv, x))
@@ -114,7 +121,7 @@ def _cofactor_forward(x: Any) -> Any:
         return np.asarray(turn[..., None, None] * lapack.transposed(adjugate), x.dtype)
 
 
-def _cofactor_slope_forward(given: Any, x: Any) -> Any:
+def _cofactor_slope_forward(given: Array, x: Array) -> Array:
     """The derivative of the cofactors of x in a direction: by the inverse or, if that is inexact, by singular values.
 
     With x = u s vh, the cofactors of s are products of all but one singular value, and their derivatives of all but
@@ -128,7 +135,7 @@ def _cofactor_slope_forward(given: Any, x: Any) -> Any:
     except np.linalg.LinAlgError:
         inexact = True
     if not inexact:
-        return _by_inverse(_xp, given, np.linalg.det(x), lapack.transposed(inverse))
+        return _by_inverse(RAW, given, np.linalg.det(x), lapack.transposed(inverse))
     u, s, vh = svd_forward(x, full=True)
     turned = lapack.adjoint(u) @ given @ lapack.adjoint(vh)
     same = np.eye(x.shape[-1], dtype=bool)
@@ -139,24 +146,24 @@ def _cofactor_slope_forward(given: Any, x: Any) -> Any:
     return np.asarray(turn[..., None, None] * (np.conj(u) @ slope @ np.conj(vh)), x.dtype)
 
 
-def eigh_forward(x: Any, *, lower: bool) -> Any:
+def eigh_forward(x: Array, *, lower: bool) -> tuple[Array, ...]:
     """Eigenvalues and eigenvectors of Hermitian matrices; only one triangle is read."""
     return _converging("eigh", np.linalg.eigh, x, "L" if lower else "U")
 
 
-def _eig_forward(x: Any) -> Any:
+def _eig_forward(x: Array) -> tuple[Array, Array]:
     """Complex eigenvalues and eigenvectors, also of real matrices."""
     values, vectors = _converging("eig", np.linalg.eig, x)
     kind = np.result_type(x.dtype, np.complex64)
     return values.astype(kind), vectors.astype(kind)
 
 
-def svd_forward(x: Any, *, full: bool) -> Any:
+def svd_forward(x: Array, *, full: bool) -> tuple[Array, ...]:
     """The singular value decomposition: u, s, vh."""
     return _converging("svd", lapack.svd, x, full)
 
 
-def _converging(name: str, function: Any, *args: Any) -> tuple[Any, ...]:
+def _converging(name: str, function: Function, *args: Any) -> tuple[Array, ...]:
     try:
         return tuple(lapack.computed(function, *args))
     except np.linalg.LinAlgError:
@@ -173,17 +180,17 @@ def _converging(name: str, function: Any, *args: Any) -> tuple[Any, ...]:
         raise
 
 
-def _qr_forward(x: Any, *, mode: str) -> Any:
-    factor: Any = np.linalg.qr  # its type stubs know the modes only as literals
+def _qr_forward(x: Array, *, mode: str) -> tuple[Array, ...]:
+    factor: Function = np.linalg.qr  # its type stubs know the modes only as literals
     return tuple(factor(x, mode))
 
 
-def _geqrf_forward(x: Any) -> Any:
+def _geqrf_forward(x: Array) -> tuple[Array, Array]:
     h, tau = np.linalg.qr(x, "raw")
     return np.ascontiguousarray(lapack.transposed(h)), tau
 
 
-def _pinv_forward(x: Any, least: Any, relative: Any, *, hermitian: bool) -> Any:
+def _pinv_forward(x: Array, least: Array, relative: Array, *, hermitian: bool) -> Array:
     """The pseudoinverse: singular values below either bound count as zero; the second is relative to the largest."""
     if x.size == 0:
         return np.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
@@ -201,7 +208,7 @@ def _pinv_forward(x: Any, least: Any, relative: Any, *, hermitian: bool) -> Any:
 # 3. Rules
 
 
-def _inv(xp: Any, g: Any, y: Any) -> Any:
+def _inv(xp: Operations, g: Tensor, y: Tensor) -> Tensor:
     y = xp.matrix_transpose(y)
     return -_product(xp, y, g, y)
 
@@ -210,12 +217,16 @@ OTHER = {"": "", "upper": "lower", "lower": "upper"}
 """The triangle that a matrix has when transposed."""
 
 
-def _solve(xp: Any, g: Any, a: Any, y: Any, *, needs: Any, triangle: str = "") -> Any:
+def _solve(
+    xp: Operations, g: Tensor, a: Tensor, y: Tensor, *, needs: Sequence[bool], triangle: str = ""
+) -> tuple[Tensor | None, ...]:
     g = xp.solve(xp.matrix_transpose(a), g, triangle=OTHER[triangle])
     return (-xp.matmul(g, xp.matrix_transpose(y)) if needs[0] else None, g)
 
 
-def _solve_triangular(xp: Any, g: Any, a: Any, y: Any, *, upper: bool, unitriangular: bool, needs: Any) -> Any:
+def _solve_triangular(
+    xp: Operations, g: Tensor, a: Tensor, y: Tensor, *, upper: bool, unitriangular: bool, needs: Sequence[bool]
+) -> tuple[Tensor | None, ...]:
     g = xp.solve_triangular(xp.matrix_transpose(a), g, upper=not upper, unitriangular=unitriangular)
     if not needs[0]:
         return (None, g)
@@ -224,20 +235,20 @@ def _solve_triangular(xp: Any, g: Any, a: Any, y: Any, *, upper: bool, unitriang
     return (-(xp.triu(full, k=k) if upper else xp.tril(full, k=-k)), g)
 
 
-def _det(xp: Any, g: Any, x: Any) -> Any:
+def _det(xp: Operations, g: Tensor, x: Tensor) -> Tensor:
     return _matrix(xp, g) * xp.cofactor(x)
 
 
-def _by_inverse(xp: Any, g: Any, det: Any, inverse: Any) -> Any:
+def _by_inverse(xp: Operations, g: Same, det: Same, inverse: Same) -> Same:
     """The derivative of the cofactors in a direction, computed from the transposed inverse."""
     return _matrix(xp, det) * (_inner(xp, g, inverse) * inverse - _between(xp, inverse, g))
 
 
-def _inner(xp: Any, a: Any, b: Any) -> Any:
+def _inner(xp: Operations, a: Same, b: Same) -> Same:
     return xp.sum(a * b, axis=(b.ndim - 2, b.ndim - 1), keepdims=True)
 
 
-def _between(xp: Any, inverse: Any, *directions: Any) -> Any:
+def _between(xp: Operations, inverse: Same, *directions: Same) -> Same:
     """The product inverse @ d1.T @ inverse @ d2.T @ ... for directions d and the transposed inverse."""
     result = inverse
     for direction in directions:
@@ -245,7 +256,7 @@ def _between(xp: Any, inverse: Any, *directions: Any) -> Any:
     return result
 
 
-def _cofactor_slope_by_x(xp: Any, g: Any, given: Any, x: Any) -> Any:
+def _cofactor_slope_by_x(xp: Operations, g: Tensor, given: Tensor, x: Tensor) -> Tensor:
     """The third derivative of the determinant, which is symmetric in its two directions."""
     inverse = xp.matrix_transpose(xp.inv(x))
     first, second = _inner(xp, g, inverse), _inner(xp, given, inverse)
@@ -255,19 +266,19 @@ def _cofactor_slope_by_x(xp: Any, g: Any, given: Any, x: Any) -> Any:
     return _matrix(xp, xp.det(x)) * ((first * second - mixed) * inverse - crossed + both)
 
 
-def _slogdet(xp: Any, g: Any, x: Any, y: Any) -> Any:
+def _slogdet(xp: Operations, g: Sequence[Tensor], x: Tensor, y: Sequence[Tensor]) -> Tensor:
     """The phase depends on the imaginary part of the logarithm; the sign of a real matrix has derivative 0."""
     size = g[1]
     if xp.is_complex(x):
         turn = xp.conj(g[0]) * y[0]
         size = size - (turn - xp.conj(turn)) / 2
     inverse = _adjoint(xp, xp.inv(x))
-    if xp is _xp and np.isinf(inverse).any():
-        inverse = np.where(np.isinf(inverse), _slopes_of_singular(x), inverse)
+    if xp is RAW and np.isinf(inverse).any():
+        inverse = xp.asarray(np.where(np.isinf(inverse), _slopes_of_singular(cast("Array", x)), inverse))
     return _matrix(xp, size) * inverse
 
 
-def _slopes_of_singular(x: Any) -> Any:
+def _slopes_of_singular(x: Array) -> Array:
     """The cofactors of singular matrices over their determinant 0: infinite with the cofactor's sign, or NaN if that is 0."""
     cofactors = np.conj(_cofactor_forward(x))
     size = np.abs(cofactors)
@@ -275,7 +286,7 @@ def _slopes_of_singular(x: Any) -> Any:
     return np.where(size > rounding, cofactors, 0) / np.zeros((), x.dtype)
 
 
-def _cholesky(xp: Any, g: Any, y: Any) -> Any:
+def _cholesky(xp: Operations, g: Tensor, y: Tensor) -> Tensor:
     """The cotangent of x, symmetrised as in torch: the factor reads one triangle, which represents both."""
     upper = _adjoint(xp, y)
     lower = xp.tril(xp.matmul(upper, g), k=0)
@@ -284,29 +295,29 @@ def _cholesky(xp: Any, g: Any, y: Any) -> Any:
     return _adjoint(xp, xp.solve_triangular(upper, _adjoint(xp, both), upper=True, unitriangular=False))
 
 
-def _lu_factor(xp: Any, g: Any, y: Any, *, pivot: bool) -> Any:
+def _lu_factor(xp: Operations, g: Sequence[Tensor], y: Sequence[Tensor], *, pivot: bool) -> Tensor:
     """The cotangent through the leading square block, and through the remaining columns or rows."""
-    g, factors, pivots = g[0], y[0], y[1]
+    given, factors, pivots = g[0], y[0], y[1]
     m, n = factors.shape[-2:]
     k = min(m, n)
     first, last = slice(None, k), slice(k, None)
     square = _part(xp, factors, first, first)
     lower, upper = xp.where(_identity(xp, k), 1, xp.tril(square, k=-1)), xp.triu(square, k=0)
-    head = _part(xp, g, first, first)
+    head = _part(xp, given, first, first)
     below = xp.matmul(xp.matrix_transpose(lower), xp.tril(head, k=-1))
     above = xp.matmul(xp.triu(head, k=0), xp.matrix_transpose(upper))
     if n > k:
-        beside = _part(xp, g, ALL, last)
+        beside = _part(xp, given, ALL, last)
         below = below - xp.matmul(beside, xp.matrix_transpose(_part(xp, factors, ALL, last)))
     if m > k:
-        under = _part(xp, g, last, ALL)
+        under = _part(xp, given, last, ALL)
         above = above - xp.matmul(xp.matrix_transpose(_part(xp, factors, last, ALL)), under)
     middle = xp.tril(below, k=-1) + xp.triu(above, k=0)
 
-    def left(x: Any) -> Any:
+    def left(x: Tensor) -> Tensor:
         return xp.solve_triangular(xp.matrix_transpose(lower), x, upper=True, unitriangular=True)
 
-    def right(x: Any) -> Any:
+    def right(x: Tensor) -> Tensor:
         solved = xp.solve_triangular(upper, xp.matrix_transpose(x), upper=True, unitriangular=False)
         return xp.matrix_transpose(solved)
 
@@ -318,7 +329,7 @@ def _lu_factor(xp: Any, g: Any, y: Any, *, pivot: bool) -> Any:
     return xp.matmul(xp.permutation(pivots, factors), result) if pivot else result
 
 
-def _eigh(xp: Any, g: Any, y: Any) -> Any:
+def _eigh(xp: Operations, g: Sequence[Tensor], y: Sequence[Tensor]) -> Tensor:
     """The cotangent of x, made Hermitian as in `cholesky`."""
     values, vectors = y
     middle = _unsettled(xp, values, _on_diagonal(xp, g[0]))
@@ -326,7 +337,7 @@ def _eigh(xp: Any, g: Any, y: Any) -> Any:
     return by_values if is_missing(g[1]) else by_values + by_eigenvectors(xp, g[1], values, vectors)
 
 
-def by_eigenvectors(xp: Any, g: Any, values: Any, vectors: Any) -> Any:
+def by_eigenvectors(xp: Operations, g: Tensor, values: Tensor, vectors: Tensor) -> Tensor:
     """The eigenvectors' contribution to the cotangent of a Hermitian matrix: NaN for equal eigenvalues."""
     turned = xp.matmul(_adjoint(xp, vectors), g)
     xp.check_phase(_diagonal(xp, turned), vectors, operation="linalg_eigh_backward")
@@ -336,12 +347,12 @@ def by_eigenvectors(xp: Any, g: Any, values: Any, vectors: Any) -> Any:
     return _product(xp, vectors, middle, _adjoint(xp, vectors))
 
 
-def _unsettled(xp: Any, values: Any, middle: Any) -> Any:
+def _unsettled(xp: Operations, values: Tensor, middle: Tensor) -> Tensor:
     """The middle factor of a gradient, recorded such that its derivative is NaN where eigenvalues are equal.
 
     There the eigenvectors are arbitrary, so a derivative through them is meaningless. sqrt(0) has the slope 1 / 0.
     """
-    if xp is _xp:
+    if xp is RAW:
         return middle
     gaps = _gaps(xp, values)
     eps = float(np.finfo(str(getattr(values, "_dtype", values.dtype)).rsplit(".", 1)[-1]).eps)
@@ -350,7 +361,9 @@ def _unsettled(xp: Any, values: Any, middle: Any) -> Any:
     return middle + xp.where(equal, xp.sqrt(xp.where(equal, gaps * 0, 1)), 0)
 
 
-def _shares(xp: Any, numerators: Any, divisors: Any, gaps: Any, values: Any, *cotangents: Any) -> Any:
+def _shares(
+    xp: Operations, numerators: Tensor, divisors: Tensor, gaps: Tensor, values: Tensor, *cotangents: Tensor
+) -> Tensor:
     """What pairs of vectors contribute to the middle factor of a gradient: quotients, NaN where the gap is lost, 0 on the diagonal."""
     used = _used(xp, *cotangents)
     lost = _lost(xp, gaps, values, used, used + xp.matrix_transpose(used))
@@ -358,14 +371,14 @@ def _shares(xp: Any, numerators: Any, divisors: Any, gaps: Any, values: Any, *co
     return xp.where(diagonal, 0, numerators / xp.where(diagonal, 1, xp.where(lost, math.nan, divisors)))
 
 
-def _used(xp: Any, *cotangents: Any) -> Any:
+def _used(xp: Operations, *cotangents: Tensor) -> Tensor:
     """The largest elements of the cotangents of each vector, in a row: vectors are columns."""
     largest = [xp.amax if g.shape[-2] else xp.sum for g in cotangents]  # the largest of nothing is 0
     first, *rest = [of(xp.abs(g), axis=(g.ndim - 2,), keepdims=True) for of, g in zip(largest, cotangents, strict=True)]
     return first + rest[0] if rest else first
 
 
-def _lost(xp: Any, gaps: Any, values: Any, used: Any, here: Any) -> Any:
+def _lost(xp: Operations, gaps: Tensor, values: Tensor, used: Tensor, here: Tensor) -> Tensor:
     """True where a cotangent must not be divided by a gap, of two values or from 0, although the quotient may be finite.
 
     At a gap of 0 the derivative of a function of the vectors exists only if all bases of their span give the same. Then
@@ -383,7 +396,7 @@ def _lost(xp: Any, gaps: Any, values: Any, used: Any, here: Any) -> Any:
     return (gaps == 0) | ((gaps <= size * (ROUNDING * eps)) & xp.logical_not(small))
 
 
-def _eig(xp: Any, g: Any, y: Any, *, dtype: Any) -> Any:
+def _eig(xp: Operations, g: Sequence[Tensor], y: Sequence[Tensor], *, dtype: NumpyType) -> Tensor:
     """Eigenvectors have norm 1, so their derivative along themselves is 0; `dtype` is that of x, real or complex."""
     values, vectors = y
     dual = _adjoint(xp, vectors)
@@ -399,7 +412,7 @@ def _eig(xp: Any, g: Any, y: Any, *, dtype: Any) -> Any:
     return result if dtype.kind == "c" else xp.astype(result, dtype=dtype, source=np.result_type(dtype, np.complex64))
 
 
-def svd_pullback(xp: Any, g: Any, y: Any, *, full: bool) -> Any:
+def svd_pullback(xp: Operations, g: Sequence[Tensor], y: Sequence[Tensor], *, full: bool) -> Tensor:
     """The cotangent through the leading columns of the factors; the other columns are an arbitrary basis."""
     k = y[1].shape[-1]
     gu, gvh = (_part(xp, g[0], ALL, slice(k)), _part(xp, g[2], slice(k), ALL)) if full else (g[0], g[2])
@@ -432,7 +445,7 @@ def svd_pullback(xp: Any, g: Any, y: Any, *, full: bool) -> Any:
     return result
 
 
-def _qr(xp: Any, g: Any, y: Any, *, mode: str) -> Any:
+def _qr(xp: Operations, g: Sequence[Tensor], y: Sequence[Tensor], *, mode: str) -> Tensor:
     """The cotangent through the leading square block; the rest of R is Q^H times the other columns."""
     (gq, gr), (q, r) = g, y
     k, n = q.shape[-1], r.shape[-1]
@@ -455,7 +468,7 @@ def _qr(xp: Any, g: Any, y: Any, *, mode: str) -> Any:
     return result if beside is None else _beside(xp, result, xp.matmul(q, beside), -1)
 
 
-def _pinv(xp: Any, g: Any, x: Any, y: Any) -> Any:
+def _pinv(xp: Operations, g: Tensor, x: Tensor, y: Tensor) -> Tensor:
     """Golub and Pereyra (1973): the derivative among matrices of the same rank."""
     dual, back = _adjoint(xp, y), _adjoint(xp, g)
     left = _product(xp, back, y, dual)
@@ -464,7 +477,7 @@ def _pinv(xp: Any, g: Any, x: Any, y: Any) -> Any:
     return change + right - _product(xp, right, y, x)
 
 
-def _matrix_exp(xp: Any, g: Any, x: Any) -> Any:
+def _matrix_exp(xp: Operations, g: Tensor, x: Tensor) -> Tensor:
     """The transposed derivative is a corner block of the exponential of a matrix twice as large."""
     n = x.shape[-1]
     if n == 0:
@@ -480,8 +493,8 @@ def _matrix_exp(xp: Any, g: Any, x: Any) -> Any:
 ROUNDING = 1000.0  # times the machine epsilon: eigenvalues or singular values that differ by less count as equal
 WELL_CONDITIONED = 1e4  # up to this condition number, derivatives by the inverse keep half of their digits
 
-WHOLE: Any = {"complex": "holomorphic"}
-WRITTEN: Any = {"complex": "as written"}
+WHOLE: OfComplex = {"complex": "holomorphic"}
+WRITTEN: OfComplex = {"complex": "as written"}
 
 # fmt: off
 #                     name           pullback

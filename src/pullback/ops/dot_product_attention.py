@@ -5,11 +5,13 @@ the weights if the caller has computed them, which pays off when they are few. T
 rule that is differentiated itself computes them again from the inputs.
 """
 
+from __future__ import annotations
+
 import functools
 import itertools
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,6 +19,11 @@ from .._core import machine
 from .._core.primitives import general
 from .._numerics import blocks
 from .exponentials import slopes_of_rows, softmax_of_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._core.typing import Array, Operations, Tensor
 
 HEADS = 1 << 18  # bytes of the scores of several heads that are processed as one block
 PIECE = 1 << 20  # bytes of the scores of one head in a block of queries; also of weights that may be saved
@@ -55,7 +62,9 @@ def _shares(batch: tuple[int, ...], queries: int, size: int) -> list[_Share]:
     return [_Share(at, rows[group], number) for at in heads for number, group in enumerate(groups)]
 
 
-def _together(query: Any, key: Any, value: Any, mask: Any, *others: Any) -> list[Any]:
+def _together(
+    query: Array, key: Array, value: Array, mask: Array | None, *others: Array
+) -> tuple[list[Array], Array | None]:
     """Arrays broadcast to a common batch shape, float16 converted to float32; the mask, last, is not broadcast."""
     arrays = [query, key, value, *others]
     if query.dtype.char == "e":
@@ -64,15 +73,15 @@ def _together(query: Any, key: Any, value: Any, mask: Any, *others: Any) -> list
     if any(x.shape[:-2] != batch for x in arrays) or (mask is not None and mask.ndim > query.ndim):
         wide = np.broadcast_shapes(*(x.shape[:-2] for x in arrays), *([] if mask is None else [mask.shape[:-2]]))
         arrays = [np.broadcast_to(x, (*wide, *x.shape[-2:])) for x in arrays]
-    return [*arrays, mask]
+    return arrays, mask
 
 
-def _fits(known: Any, *arrays: Any) -> bool:
+def _fits(known: Array | None, *arrays: Array) -> bool:
     """True if weights are known, for arrays that have their batch shape: vmap may be over values or cotangents alone."""
     return known is not None and all(x.shape[:-2] == known.shape[:-2] for x in arrays)
 
 
-def _shared(work: Callable[[_Share], None], query: Any, key: Any) -> None:
+def _shared(work: Callable[[_Share], None], query: Array, key: Array) -> None:
     """Call a function for every task, in several threads."""
     *batch, queries, _ = query.shape
     shares = _shares(tuple(batch), queries, key.shape[-2] * query.itemsize)
@@ -84,12 +93,12 @@ def _shared(work: Callable[[_Share], None], query: Any, key: Any) -> None:
     blocks.pieces(several, len(shares), blocks.BLOCK, products=True)
 
 
-def small(query: Any, key: Any) -> bool:
+def small(query: Array | Tensor, key: Array | Tensor) -> bool:
     """True if all scores fit into one block."""
     return bool(math.prod(query.shape[:-1]) * key.shape[-2] * query.itemsize <= PIECE)
 
 
-def _several(query: Any, key: Any) -> bool:
+def _several(query: Array, key: Array) -> bool:
     """True if the work is divided into several blocks."""
     *batch, queries, _ = query.shape
     size = key.shape[-2] * query.itemsize
@@ -99,23 +108,23 @@ def _several(query: Any, key: Any) -> bool:
     return len(shares) > 1 or len(shares[0].pieces) > 1
 
 
-def _whole(mask: Any, query: Any, key: Any) -> Any:
+def _whole(mask: Array | None, query: Array, key: Array) -> Array | None:
     """A mask broadcast to the shape of the scores."""
     return None if mask is None else np.broadcast_to(mask, (*query.shape[:-1], key.shape[-2]))
 
 
-def _like(x: Any, size: int) -> Any:
+def _like(x: Array, size: int) -> Array:
     """An empty array with rows of `size` elements in the memory order of x, so that heads are joined without a copy."""
     shape = (*x.shape[:-1], size)
     return np.empty(shape, x.dtype) if x.flags.c_contiguous else np.empty_like(x, shape=shape)
 
 
-def _piece(part: Any, at: Place) -> Any:
+def _piece(part: Array | None, at: Place) -> Array | None:
     """The part of a mask, or of known weights, for some heads and queries."""
     return None if part is None else part[at]
 
 
-def _weigh(query: Any, key: Any, mask: Any, scale: float, out: Any = None) -> Any:
+def _weigh(query: Array, key: Array, mask: Array | None, scale: float, out: Array | None = None) -> Array:
     """The weights of arrays that are one block."""
     scores = machine.batched(query * scale, key.swapaxes(-1, -2))
     if mask is not None:
@@ -123,7 +132,7 @@ def _weigh(query: Any, key: Any, mask: Any, scale: float, out: Any = None) -> An
     return softmax_of_rows(scores, out)
 
 
-def known_weights(query: Any, key: Any, mask: Any, scale: float) -> Any:
+def known_weights(query: Array, key: Array, mask: Array | None, scale: float) -> Array:
     """The weights of arrays with one common batch shape, divided into tasks if they are large."""
     if not _several(query, key):
         return _weigh(query, key, mask, scale)
@@ -138,12 +147,23 @@ def known_weights(query: Any, key: Any, mask: Any, scale: float) -> Any:
     return known
 
 
-def _find(query: Any, key: Any, value: Any, mask: Any, scale: float, known: Any, out: Any) -> None:
+def _find(
+    query: Array, key: Array, value: Array, mask: Array | None, scale: float, known: Array | None, out: Array
+) -> None:
     """Write the attention results of one block."""
     machine.batched(_weigh(query, key, mask, scale) if known is None else known, value, out)
 
 
-def _pull(given: Any, query: Any, key: Any, value: Any, mask: Any, scale: float, known: Any, *outs: Any) -> list[Any]:
+def _pull(
+    given: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    mask: Array | None,
+    scale: float,
+    known: Array | None,
+    *outs: Array | None,
+) -> list[Array]:
     """Write the cotangents of the queries and, where an output is given, of the keys and values, for one block."""
     weights = _weigh(query, key, mask, scale) if known is None else known
     to_query, to_key, to_value = outs
@@ -154,11 +174,13 @@ def _pull(given: Any, query: Any, key: Any, value: Any, mask: Any, scale: float,
     return [machine.batched(slopes.swapaxes(-1, -2), query, to_key), to_value]
 
 
-def _attention_forward(query: Any, key: Any, value: Any, mask: Any = None, *, scale: float, known: Any) -> Any:
+def _attention_forward(
+    query: Array, key: Array, value: Array, mask: Array | None = None, *, scale: float, known: Array | None
+) -> Array:
     dtype = query.dtype
     if not _fits(known, value):
         known = None
-        query, key, value, mask = _together(query, key, value, mask)
+        (query, key, value), mask = _together(query, key, value, mask)
     out = _like(query, value.shape[-1])
     if not _several(query, key):
         _find(query, key, value, mask, scale, known, out)
@@ -176,28 +198,36 @@ def _attention_forward(query: Any, key: Any, value: Any, mask: Any = None, *, sc
 
 
 def _pullback_forward(
-    given: Any, query: Any, key: Any, value: Any, mask: Any = None, *, scale: float, known: Any
-) -> tuple[Any, ...]:
+    given: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    mask: Array | None = None,
+    *,
+    scale: float,
+    known: Array | None,
+) -> tuple[Array, ...]:
     dtype = query.dtype
     if not _fits(known, value, given):
         known = None
-        query, key, value, given, mask = _together(query, key, value, mask, given)
+        (query, key, value, given), mask = _together(query, key, value, mask, given)
     to_query, *to = outs = [_like(x, x.shape[-1]) for x in (query, key, value)]
     if not _several(query, key):
         _pull(given, query, key, value, mask, scale, known, *outs)
         return tuple([x.astype(dtype, copy=False) for x in outs])
     mask = _whole(mask, query, key)
-    done: list[tuple[_Share, list[Any]]] = []
+    done: list[tuple[_Share, list[Array]]] = []
 
     def work(share: _Share) -> None:
         heads = share.heads
-        totals: list[Any] = [None if share.number else x[heads] for x in to]
+        sums: list[Array | None] = [None if share.number else x[heads] for x in to]
+        totals: list[Array] = []
         for place, rows in enumerate(share.pieces):
             at = (*heads, rows)
             arrays = (given[at], query[at], key[heads], value[heads], _piece(mask, at))
-            sums = (None, None) if place else totals
             found = _pull(*arrays, scale, _piece(known, at), to_query[at], *sums)
             totals = [np.add(a, b, a) for a, b in zip(totals, found, strict=True)] if place else found
+            sums = [None, None]
         done.append((share, totals))
 
     _shared(work, query, key)
@@ -208,7 +238,7 @@ def _pullback_forward(
     return tuple([x.astype(dtype, copy=False) for x in outs])
 
 
-def _weights(xp: Any, query: Any, key: Any, mask: Any, scale: float) -> Any:
+def _weights(xp: Operations, query: Tensor, key: Tensor, mask: Tensor | None, scale: float) -> Tensor:
     """The weights as recorded operations, for values of any kind."""
     scores = xp.matmul(query * scale, xp.matrix_transpose(key))
     if mask is not None:
@@ -216,19 +246,40 @@ def _weights(xp: Any, query: Any, key: Any, mask: Any, scale: float) -> Any:
     return xp.softmax(scores, axis=scores.ndim - 1)
 
 
-def _attention(xp: Any, g: Any, query: Any, key: Any, value: Any, *, scale: float, known: Any, needs: Any) -> Any:
+def _attention(
+    xp: Operations,
+    g: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    *,
+    scale: float,
+    known: Array | None,
+    needs: Sequence[bool],
+) -> tuple[Tensor, ...]:
     return xp.attention_pullback(g, query, key, value, scale=scale, known=known)
 
 
 def _masked_attention(
-    xp: Any, g: Any, query: Any, key: Any, value: Any, mask: Any, *, scale: float, known: Any, needs: Any
-) -> Any:
+    xp: Operations,
+    g: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor,
+    *,
+    scale: float,
+    known: Array | None,
+    needs: Sequence[bool],
+) -> tuple[Tensor | None, ...]:
     given = (g, query, key, value, mask)
     to = xp.masked_attention_pullback(*given, scale=scale, known=known) if any(needs[:3]) else (None,) * 3
     return *to, _slopes(xp, *given, scale)[1] if needs[3] else None
 
 
-def _slopes(xp: Any, given: Any, query: Any, key: Any, value: Any, mask: Any, scale: float) -> tuple[Any, Any, Any]:
+def _slopes(
+    xp: Operations, given: Tensor, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float
+) -> tuple[Tensor, Tensor, Tensor]:
     """The weights, the cotangents of the scores, and the cotangents of the weights."""
     weights = _weights(xp, query, key, mask, scale)
     to_weights = xp.matmul(given, xp.matrix_transpose(value))
@@ -238,8 +289,16 @@ def _slopes(xp: Any, given: Any, query: Any, key: Any, value: Any, mask: Any, sc
 
 
 def _again(
-    xp: Any, g: Any, given: Any, query: Any, key: Any, value: Any, mask: Any = None, *, scale: float
-) -> list[Any]:
+    xp: Operations,
+    g: Sequence[Tensor],
+    given: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    *,
+    scale: float,
+) -> list[Tensor]:
     """The cotangents of all arguments of the pullback, for its own derivative."""
     (by_query, by_key, by_value), turned = g, xp.matrix_transpose
     weights, slopes, to_weights = _slopes(xp, given, query, key, value, mask, scale)
@@ -258,20 +317,39 @@ def _again(
     ]
 
 
-def _means(xp: Any, query: Any, key: Any, value: Any, mask: Any = None, *, scale: float, known: Any = None) -> Any:
+def _means(
+    xp: Operations,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    *,
+    scale: float,
+    known: Array | None = None,
+) -> Tensor:
     return xp.matmul(_weights(xp, query, key, mask, scale), value)
 
 
 def _slopes_of_all(
-    xp: Any, given: Any, query: Any, key: Any, value: Any, mask: Any = None, *, scale: float, known: Any = None
-) -> tuple[Any, Any, Any]:
+    xp: Operations,
+    given: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    *,
+    scale: float,
+    known: Array | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
     weights, slopes, _ = _slopes(xp, given, query, key, value, mask, scale)
     turned = xp.matrix_transpose
     to_query, to_key = xp.matmul(slopes, key) * scale, xp.matmul(turned(slopes), query * scale)
     return to_query, to_key, xp.matmul(turned(weights), given)
 
 
-def _pullback(xp: Any, g: Any, given: Any, query: Any, key: Any, value: Any, *, scale: float) -> Any:
+def _pullback(
+    xp: Operations, g: Sequence[Tensor], given: Tensor, query: Tensor, key: Tensor, value: Tensor, *, scale: float
+) -> list[Tensor]:
     return _again(xp, g, given, query, key, value, scale=scale)[:4]
 
 

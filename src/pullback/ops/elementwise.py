@@ -4,66 +4,75 @@ Each line of the table is a complete derivative. The parameter names of a rule s
 backward pass.
 """
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._core import xp as _xp
 from .._core.primitives import elementwise, zero
+from .._core.xp import RAW
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._core.primitives import Function, Rule
+    from .._core.typing import Array, OfComplex, Operations, Tensor
 
 
-def _pow(a: Any, b: Any) -> Any:
+def _pow(a: Array, b: Array) -> Array:
     """NumPy's power; for integers to negative powers as in torch, the result truncated to an integer."""
     if a.dtype.kind not in "iu" or not (b < 0).any():
         return _xp.pow(a, b)
     return np.where(b < 0, np.power(np.where(np.abs(a) == 1, a, 0), np.abs(b)), np.power(a, np.abs(b)))
 
 
-def _pow_base(xp: Any, g: Any, a: Any, b: Any) -> Any:
+def _pow_base(xp: Operations, g: Tensor, a: Tensor, b: Tensor) -> Tensor:
     exponent = xp.where(b == 0, 0, b - 1)  # no NaN behind a mask: forward mode would propagate it
     return xp.where(b == 0, 0, g * (b * xp.pow(a, exponent)))  # b * b may be out of range
 
 
-def _pow_exponent(xp: Any, g: Any, a: Any, b: Any, y: Any) -> Any:
+def _pow_exponent(xp: Operations, g: Tensor, a: Tensor, b: Tensor, y: Tensor) -> Tensor:
     masked = (a == 0) & ((xp.real(b) if xp.is_complex(b) else b) >= 0)
     return xp.where(masked, 0, g * y * xp.log(xp.where(masked, 1, a)))
 
 
-def _power(xp: Any, g: Any, x: Any, *, exponent: float) -> Any:
+def _power(xp: Operations, g: Tensor, x: Tensor, *, exponent: float) -> Tensor:
     if exponent == 0:
         return xp.zeros_like(x)
     return g * (x + x) if exponent == 2 else g * (exponent * xp.power(x, exponent=exponent - 1))
 
 
-def _exponential(xp: Any, g: Any, y: Any, *, base: float) -> Any:
+def _exponential(xp: Operations, g: Tensor, y: Tensor, *, base: float) -> Tensor:
     return g * y * math.log(base) if base > 0 else xp.where(xp.isinf(y), -g * y, 0)
 
 
-def _abs(xp: Any, g: Any, x: Any) -> Any:
+def _abs(xp: Operations, g: Tensor, x: Tensor) -> Tensor:
     slopes = g * xp.sgn(x)
-    return slopes if xp is _xp or not xp.is_complex(x) else bent(xp, slopes, x, x == 0)
+    return slopes if xp is RAW or not xp.is_complex(x) else bent(xp, slopes, x, x == 0)
 
 
-def bent(xp: Any, slopes: Any, x: Any, bends: Any) -> Any:
+def bent(xp: Operations, slopes: Tensor, x: Tensor, bends: Tensor) -> Tensor:
     """Slopes, of which those where x `bends` have a convention for their value, and a derivative that they do not tell."""
-    return slopes if xp is _xp else slopes + xp.bend(x, bends)
+    return slopes if xp is RAW else slopes + xp.bend(x, bends)
 
 
-def nondifferentiable_zero(xp: Any, bends: Any, size: Any) -> Any:
+def nondifferentiable_zero(xp: Operations, bends: Tensor, size: Tensor) -> Tensor:
     """What forward mode adds to the tangent of a size that `bends`: 0 without a derivative, as the slope of sqrt at 0 times 0 is NaN."""
     return xp.select(bends, xp.sqrt(xp.where(bends, 0 * size, 1)))
 
 
-def _bend(xp: Any, g: Any, there: Any) -> Any:
+def _bend(xp: Operations, g: Tensor, there: Tensor) -> Tensor:
     nan = complex(math.nan, math.nan) if xp.is_complex(g) else math.nan
     return xp.select(there, xp.where(g != 0, nan, xp.zeros_like(g)))
 
 
-def pushed_at_zero(rule: Any) -> Any:
+def pushed_at_zero(rule: Rule) -> Function:
     """Forward mode for a function of complex numbers that is itself differentiated: see `reductions._pushed`."""
 
-    def push(xp: Any, primals: Any, tangents: Any, y: Any) -> Any:
+    def push(xp: Operations, primals: Sequence[Tensor | Array], tangents: Sequence[Tensor], y: Tensor) -> Tensor:
         (x,), (moved,) = primals, tangents
         if isinstance(x, np.ndarray) or not xp.is_complex(x):
             return NotImplemented
@@ -75,20 +84,20 @@ def pushed_at_zero(rule: Any) -> Any:
     return push
 
 
-def _clip(xp: Any, g: Any, x: Any, *, lower: float | None, upper: float | None) -> Any:
+def _clip(xp: Operations, g: Tensor, x: Tensor, *, lower: float | None, upper: float | None) -> Tensor:
     above = None if lower is None else x >= xp.constant(lower, x.dtype)
     below = None if upper is None else x <= xp.constant(upper, x.dtype)
     inside = below if above is None else above if below is None else above & below
     return g if inside is None else xp.select(inside, g)
 
 
-def _clipped(xp: Any, x: Any, *, lower: float | None, upper: float | None) -> Any:
+def _clipped(xp: Operations, x: Tensor, *, lower: float | None, upper: float | None) -> Tensor:
     if lower is not None:
         x = xp.maximum(x, xp.constant(lower, x.dtype))
     return x if upper is None else xp.minimum(x, xp.constant(upper, x.dtype))
 
 
-REAL: Any = {"complex": "refused"}
+REAL: OfComplex = {"complex": "refused"}
 
 # `bend(x, there)` is 0, and where x is `there` it has no derivative: a cotangent or a tangent other than 0 becomes NaN. A rule
 # whose value is a convention at a point, as the slope of a norm at 0, adds it, so that nothing wrong is made of the

@@ -4,15 +4,25 @@ The pullbacks are primitives themselves, as in torch, so that they too are compu
 to (outer, along, inner): the reduced axis is in the middle, and the work is divided along one of the others.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._core import machine, xp as _xp
 from .._core.primitives import SINGLES, general
 from .._numerics import blocks
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from .._core.primitives import Function
+    from .._core.typing import Array, Operations, Tensor
+
+    KnownLosses: TypeAlias = tuple[Array, Array, Array]
 
 LARGE = 1 << 12  # from this size on, a copy of the exponentials costs less than NumPy's maximum of each row
 FEW = 32  # rows up to which NumPy's maximum of each takes less than argmax and what it finds
@@ -24,13 +34,13 @@ NEAR = 40.0**2
 PLAIN_SUMS, PLAIN_LOGARITHMS = (2.0**-10, 2.0**100), (2.0**-4, 2.0**17)
 
 
-def _in_blocks(part: Callable[..., None], name: str = "", *words: str) -> Callable[..., Any]:
+def _in_blocks(part: Callable[..., None], name: str = "", *words: str) -> Function:
     """The operation whose result, shaped like its first input, is filled by `part(axis, out, *inputs)`.
 
     `name` is that of a compiled implementation, `words` the names of its inputs.
     """
 
-    def forward(x: Any, *others: Any, axis: int) -> Any:
+    def forward(x: Array, *others: Array, axis: int) -> Array:
         out = np.empty(x.shape, x.dtype)
         if name and axis == x.ndim - 1 and (rows := machine.rows(x, x.shape[axis])) is not None:
             rows(name, out=out, **dict(zip(words, (x, *map(np.ascontiguousarray, others)), strict=True)))
@@ -43,7 +53,7 @@ def _in_blocks(part: Callable[..., None], name: str = "", *words: str) -> Callab
     return forward
 
 
-def _cut(part: Callable[..., None], axis: int, *arrays: Any) -> None:
+def _cut(part: Callable[..., None], axis: int, *arrays: Array) -> None:
     """Compute a part over blocks of arrays, as rows or as (outer, along, inner)."""
     shape = arrays[0].shape
     outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
@@ -56,40 +66,40 @@ def _cut(part: Callable[..., None], axis: int, *arrays: Any) -> None:
         blocks.pieces(lambda start, stop: part(1, *(x[:, :, start:stop] for x in arrays)), inner, size)
 
 
-def _rows(x: Any, axis: int) -> Any:
+def _rows(x: Array, axis: int) -> bool:
     """True if the sums are along the last axis, and short enough for `einsum`, which takes half the time."""
     return axis == x.ndim - 1 and x.shape[axis] <= LONGEST
 
 
-def _sums(x: Any, axis: int) -> Any:
+def _sums(x: Array, axis: int) -> Array:
     if x.size >= LARGE and _rows(x, axis):
         return np.einsum("...i->...", x)[..., None]
     return _xp.sum(x, axis=(axis,), keepdims=True)
 
 
-def _sums_of_products(a: Any, b: Any, axis: int) -> Any:
+def _sums_of_products(a: Array, b: Array, axis: int) -> Array:
     if a.size >= LARGE and _rows(a, axis):
         return np.einsum("...i,...i->...", a, b)[..., None]
     return _xp.sum(a * b, axis=(axis,), keepdims=True)
 
 
-_max: Any = np.maximum.reduce  # (x, axis, dtype, out, keepdims)
+_max: Function = np.maximum.reduce  # (x, axis, dtype, out, keepdims)
 
 
-def _highest(x: Any, axis: int) -> Any:
+def _highest(x: Array, axis: int) -> Array:
     """The maxima along an axis; for more than a few rows of a matrix via argmax, which takes half the time."""
     if axis == 1 and x.ndim == 2 and len(x) > FEW:
         return x.take(_xp.in_rows(x, x.argmax(1)))[:, None]
     return _max(x, axis, None, None, True)
 
 
-def _near(x: Any) -> Any:
+def _near(x: Array) -> bool:
     """True if a few values are so close to zero, by their sum of squares, that exponentials need no shift."""
     flat = x.reshape(-1)
     return flat.dot(flat) <= NEAR
 
 
-def _exponentials(x: Any, out: Any, axis: int, plain: tuple[float, float]) -> tuple[Any, Any]:
+def _exponentials(x: Array, out: Array, axis: int, plain: tuple[float, float]) -> tuple[Array, Array]:
     """Write exponentials into `out`; return their argument, x or x less its maxima along an axis, and their sums."""
     near = x.size < LARGE and plain != PLAIN_LOGARITHMS and _near(x)
     if near or x.size >= LARGE:
@@ -102,22 +112,22 @@ def _exponentials(x: Any, out: Any, axis: int, plain: tuple[float, float]) -> tu
     return shifted, _sums(out, axis)
 
 
-def _softmax_part(axis: int, out: Any, x: Any) -> None:
+def _softmax_part(axis: int, out: Array, x: Array) -> None:
     _, sums = _exponentials(x, out, axis, PLAIN_SUMS)
     np.divide(out, sums, out)
 
 
-def _log_softmax_part(axis: int, out: Any, x: Any) -> None:
+def _log_softmax_part(axis: int, out: Array, x: Array) -> None:
     shifted, sums = _exponentials(x, out, axis, PLAIN_LOGARITHMS)
     np.subtract(shifted, np.log(sums), out)
 
 
-def _softmax_pullback_part(axis: int, out: Any, g: Any, y: Any) -> None:
+def _softmax_pullback_part(axis: int, out: Array, g: Array, y: Array) -> None:
     np.subtract(g, _sums_of_products(g, y, axis), out)
     np.multiply(out, y, out)
 
 
-def softmax_of_rows(x: Any, out: Any = None) -> Any:
+def softmax_of_rows(x: Array, out: Array | None = None) -> Array:
     """Softmax along the last axis of a contiguous array, which may be overwritten; in `out` if that is given and contiguous."""
     if (code := machine.rows(x, x.shape[-1])) is not None:
         out = x if out is None else out
@@ -129,7 +139,7 @@ def softmax_of_rows(x: Any, out: Any = None) -> Any:
     return out
 
 
-def slopes_of_rows(x: Any, shares: Any) -> None:
+def slopes_of_rows(x: Array, shares: Array) -> None:
     """Turn the cotangents of a softmax along the last axis into those of its argument, in place."""
     if (code := machine.rows(x, x.shape[-1])) is not None and shares.flags.c_contiguous:
         code("softmax_pullback", given=x, shares=shares, out=x)
@@ -137,34 +147,34 @@ def slopes_of_rows(x: Any, shares: Any) -> None:
         _softmax_pullback_part(x.ndim - 1, x, x, shares)
 
 
-def _log_softmax_pullback_part(axis: int, out: Any, g: Any, y: Any) -> None:
+def _log_softmax_pullback_part(axis: int, out: Array, g: Array, y: Array) -> None:
     np.exp(y, out)
     np.multiply(out, _sums(g, axis), out)
     np.subtract(g, out, out)
 
 
-def _softmax(xp: Any, g: Any, y: Any, *, axis: int) -> Any:
+def _softmax(xp: Operations, g: Tensor, y: Tensor, *, axis: int) -> Tensor:
     return xp.softmax_pullback(g, y, axis=axis)
 
 
-def _log_softmax(xp: Any, g: Any, y: Any, *, axis: int) -> Any:
+def _log_softmax(xp: Operations, g: Tensor, y: Tensor, *, axis: int) -> Tensor:
     return xp.log_softmax_pullback(g, y, axis=axis)
 
 
-def _by_cotangent(xp: Any, g: Any, shares: Any, *, axis: int) -> Any:
+def _by_cotangent(xp: Operations, g: Tensor, shares: Tensor, *, axis: int) -> Tensor:
     return xp.softmax_pullback(g, shares, axis=axis)
 
 
-def _by_shares(xp: Any, g: Any, given: Any, shares: Any, *, axis: int) -> Any:
+def _by_shares(xp: Operations, g: Tensor, given: Tensor, shares: Tensor, *, axis: int) -> Tensor:
     centred = given - xp.sum(given * shares, axis=(axis,), keepdims=True)
     return g * centred - given * xp.sum(g * shares, axis=(axis,), keepdims=True)
 
 
-def _by_log_cotangent(xp: Any, g: Any, logs: Any, *, axis: int) -> Any:
+def _by_log_cotangent(xp: Operations, g: Tensor, logs: Tensor, *, axis: int) -> Tensor:
     return g - xp.sum(g * xp.exp(logs), axis=(axis,), keepdims=True)
 
 
-def _by_logs(xp: Any, g: Any, given: Any, logs: Any, *, axis: int) -> Any:
+def _by_logs(xp: Operations, g: Tensor, given: Tensor, logs: Tensor, *, axis: int) -> Tensor:
     return -(g * xp.exp(logs)) * xp.sum(given, axis=(axis,), keepdims=True)
 
 
@@ -175,7 +185,7 @@ def _by_logs(xp: Any, g: Any, given: Any, logs: Any, *, axis: int) -> Any:
 # not saved: the pullback computes the exponentials again, which is faster than writing them to memory and reading them.
 
 
-def known_losses(x: Any, indices: Any) -> tuple[Any, Any, Any] | None:
+def known_losses(x: Array, indices: Array) -> KnownLosses | None:
     """The losses of rows of scores, the probabilities of all classes, and the flat indices of the correct classes.
 
     None if saving the probabilities does not pay off.
@@ -197,7 +207,7 @@ def known_losses(x: Any, indices: Any) -> tuple[Any, Any, Any] | None:
     return np.log(sums) - shifted.take(places), shares, places
 
 
-def _losses_of_rows(x: Any, indices: Any) -> Any:
+def _losses_of_rows(x: Array, indices: Array) -> Array:
     losses = np.empty(len(x), x.dtype)
     if (code := machine.rows(x, x.shape[1])) is not None:
         shift, sums = np.empty(len(x), x.dtype), np.empty(len(x), x.dtype)
@@ -216,7 +226,7 @@ def _losses_of_rows(x: Any, indices: Any) -> Any:
     return losses
 
 
-def _cross_entropy_forward(x: Any, indices: Any, *, reduction: str, known: Any) -> Any:
+def _cross_entropy_forward(x: Array, indices: Array, *, reduction: str, known: KnownLosses | None) -> Array:
     losses = _losses_of_rows(x, indices) if known is None else known[0]
     if reduction == "none":
         return losses if known is None else losses.copy()
@@ -225,7 +235,9 @@ def _cross_entropy_forward(x: Any, indices: Any, *, reduction: str, known: Any) 
     return total if reduction == "sum" else total / total.dtype.type(len(losses))
 
 
-def _cross_entropy_pullback_forward(given: Any, x: Any, indices: Any, *, reduction: str, known: Any) -> Any:
+def _cross_entropy_pullback_forward(
+    given: Array, x: Array, indices: Array, *, reduction: str, known: KnownLosses | None
+) -> Array:
     slopes = given / x.dtype.type(len(x)) if reduction == "mean" else given
     if known is not None:
         _, shares, places = known
@@ -247,69 +259,79 @@ def _cross_entropy_pullback_forward(given: Any, x: Any, indices: Any, *, reducti
     return out
 
 
-def _less_own(rows: Any, own: Any, places: Any) -> Any:
+def _less_own(rows: Array, own: Array, places: Array) -> Array:
     """Subtract `own` from one element of each row, the one at `places` in the flattened rows, in place."""
     _xp.reshaped_view(rows, -1)[places] -= own
     return rows
 
 
-def _cross_entropy(xp: Any, g: Any, x: Any, indices: Any, *, reduction: str, known: Any) -> Any:
+def _cross_entropy(
+    xp: Operations, g: Tensor, x: Tensor, indices: Tensor, *, reduction: str, known: KnownLosses | None
+) -> Tensor:
     return xp.cross_entropy_pullback(g, x, indices, reduction=reduction, known=known)
 
 
-def _shares(xp: Any, x: Any, known: Any) -> Any:
+def _is_array(x: Tensor | Array) -> bool:
+    return type(x) is np.ndarray
+
+
+def _shares(xp: Operations, x: Tensor, known: KnownLosses | None) -> Tensor:
     """The probabilities of classes; from the known ones, if x is an array."""
-    return xp.softmax(x, axis=1) if known is None or type(x) is not np.ndarray else known[1]
+    return xp.softmax(x, axis=1) if known is None or not _is_array(x) else xp.asarray(known[1])
 
 
-def _less_one_hot(xp: Any, x: Any, indices: Any, reduction: str, known: Any) -> Any:
+def _less_one_hot(xp: Operations, x: Tensor, indices: Tensor, reduction: str, known: KnownLosses | None) -> Tensor:
     """The derivatives of the losses: the probabilities of all classes, less one at the correct class."""
     one_hot = xp.put_rows(xp.zeros(x.shape[:1], like=x) + 1, indices, shape=tuple(x.shape))
     slopes = _shares(xp, x, known) - one_hot
     return slopes / x.shape[0] if reduction == "mean" else slopes
 
 
-def _by_loss_cotangent(xp: Any, g: Any, x: Any, indices: Any, *, reduction: str, known: Any) -> Any:
+def _by_loss_cotangent(
+    xp: Operations, g: Tensor, x: Tensor, indices: Tensor, *, reduction: str, known: KnownLosses | None
+) -> Tensor:
     axis = (1,) if reduction == "none" else (0, 1)
     return xp.sum(g * _less_one_hot(xp, x, indices, reduction, known), axis=axis, keepdims=False)
 
 
-def _by_scores(xp: Any, g: Any, given: Any, x: Any, *, reduction: str, known: Any) -> Any:
+def _by_scores(
+    xp: Operations, g: Tensor, given: Tensor, x: Tensor, *, reduction: str, known: KnownLosses | None
+) -> Tensor:
     given = xp.expand_dims(given, axis=1) if reduction == "none" else given
     g = g * (given / x.shape[0] if reduction == "mean" else given)
     return xp.softmax_pullback(g, _shares(xp, x, known), axis=1)
 
 
-def _powers(xp: Any, x: Any, axis: int) -> tuple[Any, Any, Any]:
+def _powers(xp: Operations, x: Tensor, axis: int) -> tuple[Tensor, Tensor, Tensor]:
     """x less its maximum along an axis, the exponentials of that, and their sums."""
     shifted = x - xp.amax(x, axis=(axis,), keepdims=True)
     powers = xp.exp(shifted)
     return shifted, powers, xp.sum(powers, axis=(axis,), keepdims=True)
 
 
-def _shares_of(xp: Any, x: Any, *, axis: int) -> Any:
+def _shares_of(xp: Operations, x: Tensor, *, axis: int) -> Tensor:
     _, powers, sums = _powers(xp, x, axis)
     return powers * xp.reciprocal(sums)
 
 
-def _logs_of(xp: Any, x: Any, *, axis: int) -> Any:
+def _logs_of(xp: Operations, x: Tensor, *, axis: int) -> Tensor:
     shifted, _, sums = _powers(xp, x, axis)
     return shifted - xp.log(sums)
 
 
-def _shares_back(xp: Any, given: Any, shares: Any, *, axis: int, known: Any = None) -> Any:
+def _shares_back(xp: Operations, given: Tensor, shares: Tensor, *, axis: int, known: None = None) -> Tensor:
     if given.shape != shares.shape:
         return NotImplemented
     return (given - xp.sum(given * shares, axis=(axis,), keepdims=True)) * shares
 
 
-def _logs_back(xp: Any, given: Any, logs: Any, *, axis: int, known: Any = None) -> Any:
+def _logs_back(xp: Operations, given: Tensor, logs: Tensor, *, axis: int, known: None = None) -> Tensor:
     if given.shape != logs.shape:
         return NotImplemented
     return given - xp.exp(logs) * xp.sum(given, axis=(axis,), keepdims=True)
 
 
-def _entropies(xp: Any, x: Any, indices: Any, *, reduction: str, known: Any) -> Any:
+def _entropies(xp: Operations, x: Tensor, indices: Tensor, *, reduction: str, known: KnownLosses | None) -> Tensor:
     shifted, _, sums = _powers(xp, x, 1)
     losses = xp.reshape(xp.log(sums), shape=x.shape[:1]) - xp.take_rows(shifted, indices)
     if reduction == "none":
@@ -318,7 +340,9 @@ def _entropies(xp: Any, x: Any, indices: Any, *, reduction: str, known: Any) -> 
     return total if reduction == "sum" else total / x.shape[0]
 
 
-def _entropies_back(xp: Any, given: Any, x: Any, indices: Any, *, reduction: str, known: Any) -> Any:
+def _entropies_back(
+    xp: Operations, given: Tensor, x: Tensor, indices: Tensor, *, reduction: str, known: KnownLosses | None
+) -> Tensor:
     _, powers, sums = _powers(xp, x, 1)
     slopes = given / x.shape[0] if reduction == "mean" else given
     column = xp.reshape(slopes, shape=(x.shape[0], 1)) if reduction == "none" else slopes

@@ -1,31 +1,38 @@
 """Less common elementwise functions: inverse functions, logarithms to other bases, functions of several arguments."""
 
+from __future__ import annotations
+
 import functools
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._core import xp as _xp
 from .._core.primitives import SINGLES, elementwise, linear, zero
+from .._core.xp import RAW
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, OfComplex, Operations, Same, Tensor
 
 LN_TWO, LN_TEN = math.log(2), math.log(10)
 
 # 1. Forward functions
 
 
-def _sinc(xp: Any, x: Any) -> Any:
+def _sinc(xp: Operations, x: Tensor) -> Tensor:
     turned = x * xp.constant(math.pi, x.dtype)
     return xp.where(x == 0, xp.constant(1, x.dtype), xp.sin(turned) / turned)
 
 
-def _logit(xp: Any, x: Any, *, eps: float | None) -> Any:
+def _logit(xp: Operations, x: Tensor, *, eps: float | None) -> Tensor:
     if eps is not None:
         x = xp.minimum(xp.maximum(x, xp.constant(eps, x.dtype)), xp.constant(1 - eps, x.dtype))
     return xp.log(x / (xp.constant(1, x.dtype) - x))
 
 
-def _nan_to_num(xp: Any, x: Any, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
+def _nan_to_num(
+    xp: Operations, x: Tensor, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
     if x.dtype.kind != "f":
         return NotImplemented
     most = float(np.finfo(x.dtype).max)
@@ -34,13 +41,13 @@ def _nan_to_num(xp: Any, x: Any, *, nan: float = 0.0, posinf: float | None = Non
     return xp.where(xp.isnan(x), nan, xp.where(x == math.inf, above, xp.where(x == -math.inf, below, x)))
 
 
-def _round_to(x: Any, *, decimals: int) -> Any:
+def _round_to(x: Array, *, decimals: int) -> Array:
     """x rounded to a number of decimals; scaling uses a positive power of ten, which is exact."""
     shift = x.dtype.type(10.0 ** abs(decimals))
     return np.rint(x * shift) / shift if decimals >= 0 else np.rint(x / shift) * shift
 
 
-def _logaddexp(a: Any, b: Any) -> Any:
+def _logaddexp(a: Array, b: Array) -> Array:
     if a.dtype.kind != "c":
         return np.logaddexp(a, b)
     first = a.real >= b.real
@@ -48,37 +55,37 @@ def _logaddexp(a: Any, b: Any) -> Any:
     return np.where((top == low) & np.isinf(top.real), top, top + np.log1p(np.exp(low - top)))
 
 
-def _lerp(xp: Any, a: Any, b: Any, weight: Any) -> Any:
+def _lerp(xp: Operations, a: Same, b: Same, weight: Same) -> Same:
     """Linear interpolation from the nearer end, so that both ends are reproduced exactly."""
     way, one = b - a, xp.constant(1, weight.dtype)
     return xp.where(xp.abs(weight) < 0.5, a + weight * way, b - way * (one - weight))
 
 
-def _lerp_of_arrays(a: Any, b: Any, weight: Any) -> Any:
+def _lerp_of_arrays(a: Array, b: Array, weight: Array) -> Array:
     """Of a single weight, only the end that it is nearer to."""
     if weight.ndim:
-        return _lerp(_xp, a, b, weight)
+        return _lerp(RAW, a, b, weight)
     way = b - a
     return a + weight * way if np.abs(weight) < 0.5 else b - way * (weight.dtype.type(1) - weight)
 
 
-def zero_times(xp: Any, a: Any, b: Any, product: Any) -> Any:
+def zero_times(xp: Operations, a: Tensor, b: Tensor, product: Tensor) -> Tensor:
     """A product with a function of b that is 0 where a is, except for NaN."""
     return xp.where((a == 0) & xp.logical_not(xp.isnan(b)), xp.constant(0, a.dtype), product)
 
 
-def _whole_quotient(xp: Any, a: Any, b: Any) -> Any:
+def _whole_quotient(xp: Operations, a: Tensor, b: Tensor) -> Tensor:
     """The quotient without its fraction, which what is left over shows exactly; that by 0, or of infinity, is infinite."""
     endless = (b == 0) | xp.isinf(a)
     x, y = xp.where(endless, xp.constant(0, a.dtype), a), xp.where(endless, xp.constant(1, b.dtype), b)
     return xp.where(endless, xp.trunc_quotient(a, b), xp.rint((x - xp.fmod(x, y)) / y))
 
 
-def _trunc_quotient(a: Any, b: Any) -> Any:
+def _trunc_quotient(a: Array, b: Array) -> Array:
     return np.trunc(a / b) if a.dtype.kind == "f" else (a - np.fmod(a, b)) // b
 
 
-def _heaviside(xp: Any, a: Any, b: Any) -> Any:
+def _heaviside(xp: Operations, a: Tensor, b: Tensor) -> Tensor:
     return xp.where(a == 0, b, xp.where(a > 0, xp.constant(1, a.dtype), xp.constant(0, a.dtype)))
 
 
@@ -88,7 +95,7 @@ def _heaviside(xp: Any, a: Any, b: Any) -> Any:
 SINC_SLOPES = [(-1) ** k * 2 * k * math.pi ** (2 * k) / math.factorial(2 * k + 1) for k in range(7, 0, -1)]
 
 
-def _sinc_pullback(xp: Any, g: Any, x: Any, y: Any) -> Any:
+def _sinc_pullback(xp: Operations, g: Tensor, x: Tensor, y: Tensor) -> Tensor:
     """The derivative of sinc: near 0, where the difference cancels, by its series."""
     small = xp.abs(x) < 0.1
     near = xp.where(small, x, 0)
@@ -96,7 +103,7 @@ def _sinc_pullback(xp: Any, g: Any, x: Any, y: Any) -> Any:
     return g * xp.where(small, series, (xp.cos(x * math.pi) - y) / xp.where(small, 1, x))
 
 
-def _logit_pullback(xp: Any, g: Any, x: Any, *, eps: float | None) -> Any:
+def _logit_pullback(xp: Operations, g: Tensor, x: Tensor, *, eps: float | None) -> Tensor:
     """g / (x (1 - x)) as a sum, whose derivative is a sum as well: that of the product is inf - inf near 0."""
     low = eps or 0
     outside = (x < low) | (x > 1 - low)
@@ -104,7 +111,7 @@ def _logit_pullback(xp: Any, g: Any, x: Any, *, eps: float | None) -> Any:
     return xp.where(outside, 0 if eps is not None else math.nan, g / xp.abs(inside) + g / (1 - inside))
 
 
-def _angle_slope(xp: Any, g: Any, a: Any, b: Any) -> Any:
+def _angle_slope(xp: Operations, g: Tensor, a: Tensor, b: Tensor) -> Tensor:
     """g * a / (a^2 + b^2), whose square may be out of range where the quotient is not.
 
     At the origin it is 0, as in torch: a convention, of which nothing follows for the second derivative.
@@ -112,32 +119,32 @@ def _angle_slope(xp: Any, g: Any, a: Any, b: Any) -> Any:
     origin = (a == 0) & (b == 0)
     length = xp.hypot(xp.where(origin, 1, a), b)  # no NaN behind a mask: forward mode would propagate it
     slopes = xp.where(origin, 0, g * (a / length) / length)
-    return slopes if xp is _xp else slopes + xp.bend(a, origin) + xp.bend(b, origin)
+    return slopes if xp is RAW else slopes + xp.bend(a, origin) + xp.bend(b, origin)
 
 
-def _leg(xp: Any, g: Any, a: Any, b: Any, y: Any, *, place: int) -> Any:
+def _leg(xp: Operations, g: Tensor, a: Tensor, b: Tensor, y: Tensor, *, place: int) -> Tensor:
     """The quotient of a leg and y; where that is differentiated itself, one operation: the quotient's derivative cancels."""
-    return g * ((a, b)[place] / y if xp is _xp else xp.hypot_slope(a, b, place=place))
+    return g * ((a, b)[place] / y if xp is RAW else xp.hypot_slope(a, b, place=place))
 
 
-def _hypot_bend(xp: Any, g: Any, a: Any, b: Any, *, place: int, by: int) -> Any:
+def _hypot_bend(xp: Operations, g: Tensor, a: Tensor, b: Tensor, *, place: int, by: int) -> Tensor:
     """g times b^2, a^2 or -a b, divided by (a^2 + b^2)^1.5: these powers may be out of range where the result is not."""
     length = xp.hypot(a, b)
     first, second = (-a, b) if by != place else (a, a) if by else (b, b)
     return g * (first / length) * (second / length) / length
 
 
-def _acosh(xp: Any, g: Any, x: Any) -> Any:
+def _acosh(xp: Operations, g: Tensor, x: Tensor) -> Tensor:
     """The square root is taken of each factor: for complex numbers sqrt(u) sqrt(v) is not always sqrt(u v)."""
     x = x if xp.is_complex(x) else xp.abs(x)  # below -1 as above 1, as in torch
     return g / xp.sqrt(x - 1) / xp.sqrt(x + 1)
 
 
-def _asinh(xp: Any, g: Any, x: Any) -> Any:
+def _asinh(xp: Operations, g: Tensor, x: Tensor) -> Tensor:
     return g / (xp.sqrt(x * x + 1) if xp.is_complex(x) else xp.hypot(x, 1 + xp.zeros_like(x)))
 
 
-REAL: Any = {"complex": "refused"}
+REAL: OfComplex = {"complex": "refused"}
 
 # 3. The table
 

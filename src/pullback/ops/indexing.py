@@ -4,9 +4,11 @@
 element's own. It may be shorter there than the array. The values written have the shape of `indices`.
 """
 
+from __future__ import annotations
+
 import functools
 import math
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -14,17 +16,23 @@ from .._core import machine, xp as _xp
 from .._core.primitives import general, linear
 from .shapes import remaining_along
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
-def _scatter_forward(x: Any, src: Any, indices: Any, *, axis: int, label: str = "") -> Any:
+    from .._core.primitives import Function
+    from .._core.typing import Array, OfComplex, Operations, Tensor
+
+
+def _scatter_forward(x: Array, src: Array, indices: Array, *, axis: int, label: str = "") -> Array:
     out = np.array(x, order="C")
     out[_xp.along(indices, axis)] = src
     return out
 
 
-def _combined(ufunc: Any) -> Any:
+def _combined(ufunc: np.ufunc) -> Function:
     """The forward function that combines the values written to a position, and the value there, by a ufunc."""
 
-    def forward(x: Any, src: Any, indices: Any, *, axis: int, label: str = "", nans: bool = False) -> Any:
+    def forward(x: Array, src: Array, indices: Array, *, axis: int, label: str = "", nans: bool = False) -> Array:
         out = np.array(x, order="C")
         _xp.combine_along(ufunc, out, indices, src, axis=axis)
         return out
@@ -32,9 +40,20 @@ def _combined(ufunc: Any) -> Any:
     return forward
 
 
-def _prod(xp: Any, g: Any, x: Any, src: Any, y: Any, indices: Any, *, axis: int, needs: Any, nans: bool = False) -> Any:
+def _prod(
+    xp: Operations,
+    g: Tensor,
+    x: Tensor,
+    src: Tensor,
+    y: Tensor,
+    indices: Tensor,
+    *,
+    axis: int,
+    needs: Sequence[bool],
+    nans: bool = False,
+) -> list[Tensor | None]:
     """g times the product of the other factors: y / factor, except for a factor that is the only 0, or NaN."""
-    pulled: list[Any] = [None, None, None]
+    pulled: list[Tensor | None] = [None, None, None]
     if needs[0]:
         alone = xp.where(x == 0, 1, x)
         pulled[0] = g * (xp.scatter_prod(alone, src, indices, axis=axis) / alone)
@@ -48,11 +67,13 @@ def _prod(xp: Any, g: Any, x: Any, src: Any, y: Any, indices: Any, *, axis: int,
     return pulled
 
 
-def _quotient(xp: Any, y: Any, src: Any, indices: Any, axis: int) -> Any:
+def _quotient(xp: Operations, y: Tensor, src: Tensor, indices: Tensor, axis: int) -> Tensor:
     return xp.take_along_axis(y, indices, axis=axis) / xp.where(src == 0, 1, src)
 
 
-def _extreme(xp: Any, g: Any, x: Any, src: Any, y: Any, indices: Any, *, axis: int, nans: bool = False) -> Any:
+def _extreme(
+    xp: Operations, g: Tensor, x: Tensor, src: Tensor, y: Tensor, indices: Tensor, *, axis: int, nans: bool = False
+) -> tuple[Tensor | None, ...]:
     """The cotangent is shared equally among the elements that attain the extreme.
 
     No element equals an extreme that is NaN, so the gradient of everything written there is NaN, as in torch; if `nans`
@@ -67,7 +88,14 @@ def _extreme(xp: Any, g: Any, x: Any, src: Any, y: Any, indices: Any, *, axis: i
     return own * share, others * xp.take_along_axis(share, indices, axis=axis), None
 
 
-def _places(title: str) -> Any:
+class _Scatters(TypedDict):
+    """The options common to all scatters."""
+
+    inputs: tuple[str, ...]
+    title: Callable[..., str]
+
+
+def _places(title: str) -> _Scatters:
     """The arguments common to all scatters; `title` is torch's name of the node, if it differs from the usual one."""
     return {"inputs": ("x", "src", "indices"), "title": lambda axis, label=title, nans=False: label}
 
@@ -76,14 +104,14 @@ SMALL = 1 << 12  # masks of at most this many elements are saved
 
 
 @functools.lru_cache(maxsize=64)
-def _lower(rows: int, columns: int, k: int) -> Any:
+def _lower(rows: int, columns: int, k: int) -> Array:
     """True for the elements of a matrix on its k-th diagonal or below."""
     mask = np.tri(rows, columns, k, dtype=np.bool_)
     mask.flags.writeable = False
     return mask
 
 
-def _tril(x: Any, *, k: int) -> Any:
+def _tril(x: Array, *, k: int) -> Array:
     rows, columns = x.shape[-2:]
     if (made := machine.triangle(x, k, lower=True)) is not None:
         return made
@@ -93,7 +121,7 @@ def _tril(x: Any, *, k: int) -> Any:
     return _xp.in_order(kept)
 
 
-def _triu(x: Any, *, k: int) -> Any:
+def _triu(x: Array, *, k: int) -> Array:
     rows, columns = x.shape[-2:]
     if (made := machine.triangle(x, k, lower=False)) is not None:
         return made
@@ -106,10 +134,10 @@ LARGEST_MASK = 1 << 16
 """Elements of a mask that a program has as a constant."""
 
 
-def _masked_by(triangle: Any) -> Any:
+def _masked_by(triangle: Function) -> Function:
     """A definition of what is left of matrices by a mask."""
 
-    def definition(xp: Any, x: Any, *, k: int) -> Any:
+    def definition(xp: Operations, x: Tensor, *, k: int) -> Tensor:
         if math.prod(x.shape[-2:]) > LARGEST_MASK:
             return NotImplemented
         return xp.where(xp.asarray(triangle(np.ones(x.shape[-2:], bool), k)), x, xp.constant(0, x.dtype))
@@ -117,16 +145,16 @@ def _masked_by(triangle: Any) -> Any:
     return definition
 
 
-def _masked_fill(x: Any, mask: Any, value: Any, *, label: str = "") -> Any:
+def _masked_fill(x: Array, mask: Array, value: Array, *, label: str = "") -> Array:
     return _xp.in_order(np.where(mask, value, x))
 
 
-def _masked_filled(xp: Any, x: Any, mask: Any, value: Any, *, label: str = "") -> Any:
+def _masked_filled(xp: Operations, x: Tensor, mask: Tensor, value: Tensor, *, label: str = "") -> Tensor:
     return xp.where(mask, value, x) if x.dtype == value.dtype else NotImplemented
 
 
 REDUCED = _places("ScatterReduceBackward0")
-REAL_MATRIX: Any = {"complex": "as written"}  # linear with real coefficients: the transpose needs no conjugate
+REAL_MATRIX: OfComplex = {"complex": "as written"}  # linear with real coefficients: the transpose needs no conjugate
 
 # fmt: off
 #                        name             pullback per input

@@ -5,17 +5,21 @@ its matrices is singular; here such a matrix gives infinities, and an error only
 of the operation for the message.
 """
 
+from __future__ import annotations
+
 import functools
 import itertools
 import math
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from .._numerics import blas
 
-Array = np.ndarray[Any, np.dtype[Any]]
+if TYPE_CHECKING:
+    from .._core.typing import Array
+
 Result = TypeVar("Result")
 
 BLOCK = 48  # columns factorised one by one, before matrix products update the rest
@@ -61,7 +65,7 @@ def computed(function: Callable[..., Result], x: Array, *args: Any) -> Result:
     return result
 
 
-def svd(x: Array, full_matrices: bool = True) -> tuple[Any, Any, Any]:
+def svd(x: Array, full_matrices: bool = True) -> tuple[Array, Array, Array]:
     """NumPy's svd; np.linalg.LinAlgError also for infinite numbers, with which LAPACK may never return."""
     if not _finite(x):
         raise np.linalg.LinAlgError("SVD of numbers that are not finite")
@@ -69,7 +73,7 @@ def svd(x: Array, full_matrices: bool = True) -> tuple[Any, Any, Any]:
     return u, s, vh
 
 
-def _finite(*values: Any) -> bool:
+def _finite(*values: object) -> bool:
     pieces = (piece for each in values for piece in (each if isinstance(each, tuple) else (each,)))
     return all(np.isfinite(piece).all() for piece in pieces if isinstance(piece, np.ndarray))
 
@@ -240,7 +244,7 @@ def ldl_factor(x: Array, *, hermitian: bool) -> tuple[Array, Array, Array]:
     a = stacked(np.tril(x))
     pivots = np.zeros((len(a), n), np.int32)
     info = np.zeros(len(a), np.int32)
-    conj: Callable[[Any], Any] = np.conj if hermitian and x.dtype.kind == "c" else np.asarray
+    conj: Callable[[Array], Array] = np.conj if hermitian and x.dtype.kind == "c" else np.asarray
     for each in range(len(a)):
         k = 0
         while k < n:
@@ -248,11 +252,11 @@ def ldl_factor(x: Array, *, hermitian: bool) -> tuple[Array, Array, Array]:
     return a.reshape(x.shape), pivots.reshape(*batch, n), info.reshape(batch)
 
 
-def _size(x: Any) -> Any:
+def _size(x: Array) -> Array:
     return np.abs(x.real) + np.abs(x.imag)
 
 
-def _ldl_step(a: Array, pivots: Array, info: Array, k: int, conj: Callable[[Any], Any]) -> int:
+def _ldl_step(a: Array, pivots: Array, info: Array, k: int, conj: Callable[[Array], Array]) -> int:
     """Eliminate one or two rows and columns, in place; returns how many."""
     n = len(a)
     here, other, width = _size(a[k, k]), k, 1
@@ -282,7 +286,7 @@ def _ldl_step(a: Array, pivots: Array, info: Array, k: int, conj: Callable[[Any]
     return width
 
 
-def _exchange(a: Array, i: int, j: int, conj: Callable[[Any], Any]) -> None:
+def _exchange(a: Array, i: int, j: int, conj: Callable[[Array], Array]) -> None:
     """Exchange rows and columns i < j of a symmetric or Hermitian matrix stored as its lower triangle, in place."""
     a[j + 1 :, [i, j]] = a[j + 1 :, [j, i]]
     between = a[i + 1 : j, i].copy()
@@ -299,13 +303,13 @@ def ldl_solve(factor: Array, pivots: Array, b: Array, *, hermitian: bool) -> Arr
     a = stacked(np.broadcast_to(factor, (*shape, n, n)))
     x = stacked(np.array(np.broadcast_to(b, shape + b.shape[-2:])))
     swaps = np.broadcast_to(pivots, (*shape, n)).reshape(len(x), n)
-    conj: Callable[[Any], Any] = np.conj if hermitian and a.dtype.kind == "c" else np.asarray
+    conj: Callable[[Array], Array] = np.conj if hermitian and a.dtype.kind == "c" else np.asarray
     for each in range(len(x)):
         _ldl_solved(a[each], swaps[each], x[each], conj)
     return x.reshape(shape + b.shape[-2:])
 
 
-def _ldl_solved(a: Array, pivots: Array, x: Array, conj: Callable[[Any], Any]) -> None:
+def _ldl_solved(a: Array, pivots: Array, x: Array, conj: Callable[[Array], Array]) -> None:
     n, k = len(a), 0
     steps = []
     while k < n:
@@ -439,6 +443,6 @@ def _pade(x: Array, degree: int, eye: Array) -> Array:
     return solve(even - odd, even + odd)
 
 
-def _polynomial(coefficients: Any, powers: list[Array]) -> Any:
+def _polynomial(coefficients: Sequence[float], powers: list[Array]) -> Array:
     kind = powers[0].dtype.type
     return sum(kind(c) * power for c, power in zip(coefficients, powers, strict=False) if c)

@@ -1,27 +1,35 @@
 """Layers: operations that are linear in their weights."""
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._core import machine, xp as _xp
 from .._core.primitives import general, linear, zero
+from .._core.xp import RAW
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._core.typing import Array, Operations, Same, Tensor
 
 
-def _flat(xp: Any, x: Any) -> Any:
+def _flat(xp: Operations, x: Same) -> Same:
     """x with all axes but the last flattened into one."""
     return x if x.ndim == 2 else xp.reshape(x, shape=(math.prod(x.shape[:-1]), x.shape[-1]))
 
 
-def _project_forward(x: Any, weight: Any, bias: Any = None) -> Any:
-    out = _xp.matmul(_flat(_xp, x), weight.T)
+def _project_forward(x: Array, weight: Array, bias: Array | None = None) -> Array:
+    out = _xp.matmul(_flat(RAW, x), weight.T)
     if bias is not None:
         out += bias
     return out if x.ndim == 2 else out.reshape(*x.shape[:-1], len(weight))
 
 
-def _projected(xp: Any, x: Any, weight: Any, *bias: Any) -> Any:
+def _projected(xp: Operations, x: Tensor, weight: Tensor, *bias: Tensor) -> Tensor:
     if any(each.dtype != x.dtype for each in (weight, *bias)):
         return NotImplemented
     flat = xp.reshape(x, shape=(math.prod(x.shape[:-1]), x.shape[-1]))
@@ -29,10 +37,12 @@ def _projected(xp: Any, x: Any, weight: Any, *bias: Any) -> Any:
     return xp.reshape(out + bias[0] if bias else out, shape=(*x.shape[:-1], weight.shape[0]))
 
 
-def _project(xp: Any, g: Any, x: Any, weight: Any, *, needs: Any) -> Any:
+def _project(
+    xp: Operations, g: Tensor, x: Tensor, weight: Tensor, *, needs: Sequence[bool]
+) -> tuple[Tensor | None, ...]:
     flat = _flat(xp, g)
     to_x = xp.matmul(flat, weight) if needs[0] else None
-    if needs[0] and x.ndim != 2:
+    if to_x is not None and x.ndim != 2:
         to_x = xp.reshape(to_x, shape=x.shape)
     to_weight = xp.matmul(xp.matrix_transpose(flat), _flat(xp, x)) if needs[1] else None
     if len(needs) == 2:
@@ -40,7 +50,9 @@ def _project(xp: Any, g: Any, x: Any, weight: Any, *, needs: Any) -> Any:
     return to_x, to_weight, xp.total(flat, axis=(0,)) if needs[2] else None
 
 
-def _embedding(xp: Any, g: Any, x_shape: Any, indices: Any, *, padding: int | None, by_frequency: bool) -> Any:
+def _embedding(
+    xp: Operations, g: Tensor, x_shape: tuple[int, ...], indices: Tensor, *, padding: int | None, by_frequency: bool
+) -> Tensor:
     """The gradient rows summed for each index, divided by its count if `by_frequency`; zero for the padding row."""
     if by_frequency:
         g = g / xp.index_counts(indices)
@@ -49,16 +61,16 @@ def _embedding(xp: Any, g: Any, x_shape: Any, indices: Any, *, padding: int | No
     return xp.scatter_rows(g, indices, rows=x_shape[0])
 
 
-def _embedding_forward(x: Any, indices: Any, *, padding: int | None = None, by_frequency: bool = False) -> Any:
+def _embedding_forward(x: Array, indices: Array, *, padding: int | None = None, by_frequency: bool = False) -> Array:
     return x[indices]
 
 
-def _index_counts(indices: Any) -> Any:
+def _index_counts(indices: Array) -> Array:
     """How often each index occurs, in the smallest float dtype, so that dividing by it does not change other dtypes."""
     return np.bincount(_xp.indexing(indices.reshape(-1)))[indices][..., None].astype(np.float32)
 
 
-def _scatter_rows_forward(g: Any, indices: Any, *, rows: int) -> Any:
+def _scatter_rows_forward(g: Array, indices: Array, *, rows: int) -> Array:
     """Zeros with the rows of g added at indices, by sums over runs of sorted indices: faster than `np.add.at`."""
     out = np.zeros((rows, g.shape[-1]), g.dtype)
     places = np.arange(rows)[indices.reshape(-1)]  # negative indices made positive, and bounds checked

@@ -1,47 +1,52 @@
 """Losses that are more accurate or faster than a composition of other operations."""
 
-from typing import Any
+from __future__ import annotations
 
-from .._core import xp as _xp
+from typing import TYPE_CHECKING
+
 from .._core.primitives import elementwise, linear
+from .._core.xp import RAW
+
+if TYPE_CHECKING:
+    from .._core.typing import Operations, Tensor
 
 LOWEST_LOG = -100  # torch's floor for the logarithms of a probability of zero
 
 
-def _binary_itself(xp: Any, x: Any, target: Any) -> Any:
+def _binary_itself(xp: Operations, x: Tensor, target: Tensor) -> Tensor:
     floor = xp.constant(LOWEST_LOG, x.dtype)
     return (target - 1) * xp.maximum(xp.log1p(-x), floor) - target * xp.maximum(xp.log(x), floor)
 
 
-def _binary(xp: Any, g: Any, x: Any, target: Any) -> Any:
+def _binary(xp: Operations, g: Tensor, x: Tensor, target: Tensor) -> Tensor:
     return g * (x - target) / xp.clip(x * (1 - x), lower=1e-12, upper=None)
 
 
-def _logits(xp: Any, g: Any, x: Any, target: Any) -> Any:
+def _logits(xp: Operations, g: Tensor, x: Tensor, target: Tensor) -> Tensor:
     return g * ((1 - target) * xp.logistic(x) - target * xp.logistic(-x))
 
 
-def _binary_target(xp: Any, g: Any, x: Any) -> Any:
+def _binary_target(xp: Operations, g: Tensor, x: Tensor) -> Tensor:
     impossible, certain = x == 0, x == 1
     failure = xp.where(certain, LOWEST_LOG, xp.log1p(-xp.where(certain, 0, x)))  # no 1 / 0 in the slopes
     success = xp.where(impossible, LOWEST_LOG, xp.log(xp.where(impossible, 1, x)))
     return g * (xp.clip(failure, lower=LOWEST_LOG, upper=None) - xp.clip(success, lower=LOWEST_LOG, upper=None))
 
 
-def _huber_itself(xp: Any, x: Any, *, delta: float) -> Any:
+def _huber_itself(xp: Operations, x: Tensor, *, delta: float) -> Tensor:
     size = xp.abs(x)
     near = xp.minimum(size, xp.constant(delta, x.dtype))
     return near * (size - near * 0.5)
 
 
-def _huber(xp: Any, g: Any, x: Any, *, delta: float) -> Any:
+def _huber(xp: Operations, g: Tensor, x: Tensor, *, delta: float) -> Tensor:
     """The derivative of the Huber loss; at the bounds that of the flat side, as in torch."""
-    if xp is _xp:
+    if xp is RAW:
         return g * xp.clip(x, lower=-delta, upper=delta)
     return g * xp.where(xp.abs(x) >= delta, xp.sign(x) * delta, x)
 
 
-def _pick(xp: Any, g: Any, x: Any, indices: Any, weights: Any) -> Any:
+def _pick(xp: Operations, g: Tensor, x: Tensor, indices: Tensor, weights: Tensor) -> Tensor:
     return xp.attached(xp.put_rows(g * -weights, indices, shape=x.shape), x)
 
 

@@ -9,13 +9,20 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from .._core import machine, xp as _xp
 from .._core.primitives import general, linear
+from .._core.xp import RAW
 from .._numerics import blocks
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, NumpyType, Operations, Same, Tensor
+    from ..compile.machine.tasks import BoundKernels
+
+Result = TypeVar("Result")
 
 FEW = 1 << 10  # shorter sums are computed by `_xp.sum`, which has less overhead
 LONGEST = 1 << 14  # longer sums are computed by `_xp.sum`, which keeps the rounding error small
@@ -54,7 +61,7 @@ def _plan(shape: tuple[int, ...], axis: tuple[int, ...]) -> _Plan | None:
     return _Plan(cut, end, front, tuple(1 if i in axis else size for i, size in enumerate(shape)))
 
 
-def inner(axis: tuple[int, ...], x: Any, *others: Any) -> Any:
+def inner(axis: tuple[int, ...], x: Array, *others: Array) -> Array:
     """The sum of an array, or of the product of two, over axes, which are kept with length 1.
 
     Where `_plan` allows it `einsum` is used, which takes a third of the time of NumPy's sum.
@@ -73,7 +80,7 @@ def inner(axis: tuple[int, ...], x: Any, *others: Any) -> Any:
     return x.reshape(plan.shape)
 
 
-def _total(xp: Any, g: Any, x_shape: Any, *, axis: tuple[int, ...]) -> Any:
+def _total(xp: Operations, g: Tensor, x_shape: tuple[int, ...], *, axis: tuple[int, ...]) -> Tensor:
     return xp.broadcast_to(g, shape=x_shape)
 
 
@@ -83,14 +90,14 @@ def count(shape: tuple[int, ...], axis: tuple[int, ...]) -> int:
 
 
 @functools.lru_cache(maxsize=256)
-def _number(shape: tuple[int, ...], axis: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+def _number(shape: tuple[int, ...], axis: tuple[int, ...], dtype: NumpyType) -> Array:
     """The number of elements along axes, at least 1, in a dtype."""
     return np.array(max(count(shape, axis), 1), dtype)
 
 
-def _over(function: Callable[[slice], Any], x: Any) -> list[Any]:
+def _over(function: Callable[[slice], Result], x: Array) -> list[Result]:
     """The results of a function for blocks of the first axis of x, in order, computed by several threads."""
-    found: dict[int, Any] = {}
+    found: dict[int, Result] = {}
 
     def part(start: int, stop: int) -> None:
         found[start] = function(slice(start, stop))
@@ -99,12 +106,12 @@ def _over(function: Callable[[slice], Any], x: Any) -> list[Any]:
     return [found[start] for start in sorted(found)]
 
 
-def _merged(parts: list[Any], axis: tuple[int, ...]) -> list[Any]:
+def _merged(parts: Sequence[tuple[Array, ...]], axis: tuple[int, ...]) -> list[Array]:
     """The results of several sums over blocks of the first axis, each merged into one array."""
     return [functools.reduce(np.add, part) if 0 in axis else np.concatenate(part) for part in zip(*parts, strict=True)]
 
 
-def _of(value: Any, rows: slice) -> Any:
+def _of(value: Array, rows: slice) -> Array:
     """The slice of a value for some rows; the value itself if it is shared by all rows."""
     return value if len(value) == 1 else value[rows]
 
@@ -112,16 +119,16 @@ def _of(value: Any, rows: slice) -> Any:
 class Known(NamedTuple):
     """The statistics of an array over axes, which are kept with length 1."""
 
-    mean: Any
-    variance: Any
-    scale: Any  # 1 / sqrt(variance + eps)
-    centred: Any  # the array less its mean, if it is small; else None
+    mean: Array
+    variance: Array
+    scale: Array  # 1 / sqrt(variance + eps)
+    centred: Array | None  # the array less its mean, if it is small; else None
 
 
 class _NormalizedRows(NamedTuple):
     """An array divided into contiguous rows for compiled code, and the axes over which the rows' sums are merged."""
 
-    code: Any
+    code: BoundKernels
     heads: tuple[int, ...]
     """The shape of an array with one value per row."""
     merged: tuple[int, ...]
@@ -129,15 +136,15 @@ class _NormalizedRows(NamedTuple):
     shared: dict[str, int]
     """How rows share statistics and weights, as arguments of the compiled code."""
 
-    def numbers(self, count: int, dtype: np.dtype[Any]) -> Any:
+    def numbers(self, count: int, dtype: NumpyType) -> list[Array]:
         """Empty arrays with one value for each row."""
         return [np.empty(self.heads, dtype) for _ in range(count)]
 
-    def total(self, numbers: Any) -> Any:
+    def total(self, numbers: Array) -> Array:
         """The sums over all rows that share statistics."""
         return _xp.sum(numbers, axis=self.merged, keepdims=True) if self.merged else numbers
 
-    def of(self, weight: Any, ndim: int) -> Any:
+    def of(self, weight: Array, ndim: int) -> Array:
         """A weight reshaped to broadcast against one value per row."""
         return weight.reshape(weight.shape[: weight.ndim - ndim + len(self.heads)])
 
@@ -175,7 +182,7 @@ def _order(heads: tuple[int, ...], along: Sequence[int]) -> tuple[int, int] | No
     return (math.prod(heads[own[-1] + 1 :]), found) if math.prod(heads[own[0] : own[-1] + 1]) == found else None
 
 
-def _rows(x: Any, axis: tuple[int, ...], weight: Any = None) -> _NormalizedRows | None:
+def _rows(x: Array, axis: tuple[int, ...], weight: Array | None = None) -> _NormalizedRows | None:
     """The rows of an array along axes, along which a weight is constant; None if there is no compiled code for them."""
     if x.size < machine.WORTH:
         return None
@@ -185,7 +192,7 @@ def _rows(x: Any, axis: tuple[int, ...], weight: Any = None) -> _NormalizedRows 
     return _NormalizedRows(code, heads, merged, shared)
 
 
-def _alone(x: Any, axis: tuple[int, ...], weight: Any) -> Any:
+def _alone(x: Array, axis: tuple[int, ...], weight: Array) -> BoundKernels | None:
     """Compiled code for rows with separate statistics and one weight per element of a row; None if not available."""
     rows = _rows(x, axis)
     if rows is None or rows.merged or weight.shape != x.shape[len(rows.heads) :] or not weight.flags.c_contiguous:
@@ -193,7 +200,7 @@ def _alone(x: Any, axis: tuple[int, ...], weight: Any) -> Any:
     return rows.code
 
 
-def statistics(x: Any, axis: tuple[int, ...], eps: float) -> Known:
+def statistics(x: Array, axis: tuple[int, ...], eps: float) -> Known:
     """The statistics of an array over axes."""
     number = _number(x.shape, axis, x.dtype)
     centred = None
@@ -208,7 +215,7 @@ def statistics(x: Any, axis: tuple[int, ...], eps: float) -> Known:
     return Known(mean, variance, np.reciprocal(np.sqrt(variance + _xp.constant(eps, x.dtype))), centred)
 
 
-def _merged_moments(x: Any, rows: _NormalizedRows) -> tuple[Any, Any]:
+def _merged_moments(x: Array, rows: _NormalizedRows) -> tuple[Array, Array]:
     """The mean and the variance from those of the rows: the mean variance of rows plus the variance of their means."""
     mean, variance = rows.numbers(2, x.dtype)
     rows.code("moments", x=x, mean=mean, variance=variance)
@@ -227,13 +234,13 @@ def _merged_moments(x: Any, rows: _NormalizedRows) -> tuple[Any, Any]:
     return mean.reshape(shape), variance.reshape(shape)
 
 
-def _moments(x: Any, axis: tuple[int, ...], number: Any) -> tuple[Any, Any]:
+def _moments(x: Array, axis: tuple[int, ...], number: Array) -> tuple[Array, Array]:
     """The mean and the variance of a large array, in one pass unless a large mean would cost the variance digits."""
 
-    def sums(rows: slice) -> tuple[Any, Any]:
+    def sums(rows: slice) -> tuple[Array, Array]:
         return inner(axis, x[rows]), inner(axis, x[rows], x[rows])
 
-    def squares(rows: slice) -> tuple[Any]:
+    def squares(rows: slice) -> tuple[Array]:
         centred = x[rows] - _of(mean, rows)
         return (inner(axis, centred, centred),)
 
@@ -244,16 +251,17 @@ def _moments(x: Any, axis: tuple[int, ...], number: Any) -> tuple[Any, Any]:
     return mean, variance
 
 
-def _centred(xp: Any, x: Any, axis: tuple[int, ...], eps: float, known: Known | None) -> tuple[Any, Any]:
+def _centred(xp: Operations, x: Same, axis: tuple[int, ...], eps: float, known: Known | None) -> tuple[Same, Same]:
     """x less its mean, which callers must not write to, and the reciprocal standard deviation."""
-    if known is not None and xp is _xp:
-        return x - known.mean if known.centred is None else known.centred, known.scale
+    if known is not None and xp is RAW:
+        centred = x - known.mean if known.centred is None else xp.asarray(known.centred)
+        return centred, xp.asarray(known.scale)
     number = max(count(x.shape, axis), 1)
     centred = x - xp.total(x, axis=axis) / number
     return centred, xp.rsqrt(xp.total(centred * centred, axis=axis) / number + eps)
 
 
-def _standardize_forward(x: Any, *, axis: tuple[int, ...], eps: float, known: Known | None = None) -> Any:
+def _standardize_forward(x: Array, *, axis: tuple[int, ...], eps: float, known: Known | None = None) -> Array:
     mean, _, scale, centred = known or statistics(x, axis, eps)
     if centred is not None:
         return _xp.in_order(centred * scale)
@@ -276,8 +284,8 @@ def _standardize_forward(x: Any, *, axis: tuple[int, ...], eps: float, known: Kn
 
 
 def _standardize_pullback_forward(
-    given: Any, x: Any, *, axis: tuple[int, ...], eps: float, known: Known | None = None
-) -> Any:
+    given: Array, x: Array, *, axis: tuple[int, ...], eps: float, known: Known | None = None
+) -> Array:
     known = known or statistics(x, axis, eps)
     mean, _, scale, centred = known
     number = _number(x.shape, axis, x.dtype)
@@ -292,7 +300,7 @@ def _standardize_pullback_forward(
             rows.code("standardize_pullback", x=x, mean=mean, scale=scale, given=given, out=out)
         return out
 
-    def sums(rows: slice) -> tuple[Any, Any, Any, Any]:
+    def sums(rows: slice) -> tuple[Array, Array, Array, Array]:
         g, centred = given[rows], x[rows] - _of(mean, rows)
         return inner(axis, g), inner(axis, g, centred), g, centred
 
@@ -312,8 +320,8 @@ def _standardize_pullback_forward(
 
 
 def _affine_forward(
-    x: Any, weight: Any, bias: Any, *, axis: tuple[int, ...], eps: float, known: Known | None = None
-) -> Any:
+    x: Array, weight: Array, bias: Array, *, axis: tuple[int, ...], eps: float, known: Known | None = None
+) -> Array:
     if known is not None and known.centred is None:
         out = np.empty(x.shape, x.dtype)
         parts = {"x": x, "mean": known.mean, "scale": known.scale, "weight": weight, "out": out}
@@ -324,7 +332,7 @@ def _affine_forward(
             parts["weight"] = np.ascontiguousarray(weight)
             rows.code("scaled", bias=np.ascontiguousarray(bias), **parts, **rows.shared)
             return out
-    centred, scale = _centred(_xp, x, axis, eps, known)
+    centred, scale = _centred(RAW, x, axis, eps, known)
     own = None if known is not None and centred is known.centred else centred
     if _constant(x.shape, weight.shape, axis):
         out = np.multiply(centred, scale * weight, own)
@@ -333,7 +341,7 @@ def _affine_forward(
     return _xp.in_order(_within(np.add, out, bias))
 
 
-def _within(function: Any, out: Any, other: Any) -> Any:
+def _within(function: np.ufunc, out: Array, other: Array) -> Array:
     """A function of two arrays, written into the first unless the second is larger, as a batch of weights is."""
     try:
         return function(out, other, out)
@@ -355,23 +363,34 @@ def _constant(shape: tuple[int, ...], weight_shape: tuple[int, ...], axis: tuple
     return all(i < new or weight_shape[i - new] == 1 for i in axis)
 
 
-def _products(xp: Any, a: Any, b: Any, axis: tuple[int, ...]) -> Any:
+def _products(xp: Operations, a: Tensor, b: Tensor, axis: tuple[int, ...]) -> Tensor:
     """The sum of products over axes, which are kept; for arrays without the products in memory."""
-    return inner(axis, a, b) if xp is _xp else xp.total(a * b, axis=axis)
+    if xp is RAW:
+        return xp.asarray(inner(axis, cast("Array", a), cast("Array", b)))
+    return xp.total(a * b, axis=axis)
 
 
-def _to_input(g: Any, centred: Any, scale: Any, gain: Any, sums: Any, products: Any, number: int) -> Any:
+def _to_input(g: Same, centred: Same, scale: Same, gain: Same, sums: Same, products: Same, number: Array | int) -> Same:
     """The cotangent of x: g times a gain, minus its projections on the ones and on the centred values."""
     return (g - sums / number) * gain - centred * (products * (gain * scale * scale / number))
 
 
-def _standardize(xp: Any, g: Any, x: Any, *, axis: tuple[int, ...], eps: float, known: Known | None = None) -> Any:
+def _standardize(
+    xp: Operations, g: Tensor, x: Tensor, *, axis: tuple[int, ...], eps: float, known: Known | None = None
+) -> Tensor:
     return xp.standardize_pullback(g, x, axis=axis, eps=eps, known=known)
 
 
 def _by_values(
-    xp: Any, g: Any, given: Any, x: Any, *, axis: tuple[int, ...], eps: float, known: Known | None = None
-) -> Any:
+    xp: Operations,
+    g: Tensor,
+    given: Tensor,
+    x: Tensor,
+    *,
+    axis: tuple[int, ...],
+    eps: float,
+    known: Known | None = None,
+) -> Tensor:
     """With n = standardize(x), the pullback is the projection scale * (given - mean(given) - n * mean(given * n))."""
     number = max(count(x.shape, axis), 1)
     centred, scale = _centred(xp, x, axis, eps, None)
@@ -384,17 +403,20 @@ def _by_values(
 
 
 def _affine(
-    xp: Any, g: Any, x: Any, weight: Any, *, axis: tuple[int, ...], eps: float, needs: Any, known: Known | None = None
-) -> Any:
-    if known is not None and xp is _xp and known.centred is None:
-        out, given = np.empty(x.shape, x.dtype), np.ascontiguousarray(g)
-        if (code := _alone(x, axis, weight)) is not None:
-            sums = np.zeros((2, code.tasks, *weight.shape), x.dtype)
-            parts = {"given": given, "weight": weight, "to_weight": sums[0], "to_bias": sums[1]}
-            code("affine_pullback", x=x, mean=known.mean, scale=known.scale, out=out, **parts)
-            return out, *np.add.reduce(sums, 1)
-        if (rows := _rows(x, axis, weight)) is not None:
-            return _of_shared(rows, given, x, weight, known, _number(x.shape, axis, x.dtype), out)
+    xp: Operations,
+    g: Tensor,
+    x: Tensor,
+    weight: Tensor,
+    *,
+    axis: tuple[int, ...],
+    eps: float,
+    needs: Sequence[bool],
+    known: Known | None = None,
+) -> tuple[Tensor | None, ...]:
+    if known is not None and xp is RAW and known.centred is None:
+        found = _by_machine_code(cast("Array", g), cast("Array", x), cast("Array", weight), axis, known)
+        if found is not None:
+            return tuple(map(xp.asarray, found))
     centred, scale = _centred(xp, x, axis, eps, known)
     number = max(count(x.shape, axis), 1)
     if _constant(x.shape, weight.shape, axis):
@@ -403,8 +425,8 @@ def _affine(
         return to_x, xp.tied(products * scale, x), xp.tied(sums, x)
     rest = _repeated(x.shape, weight.shape)
     if rest + tuple(axis) == tuple(range(x.ndim)) and 0 not in x.shape:
-        to_x, to_weight, to_bias = _of_rows(xp, g, centred, scale, weight, number)
-        return xp.reshape(to_x, shape=x.shape), to_weight, xp.tied(to_bias, x)
+        rows, of_weight, of_bias = _of_rows(xp, g, centred, scale, weight, number)
+        return xp.reshape(rows, shape=x.shape), of_weight, xp.tied(of_bias, x)
     to_weight = xp.total(g * (centred * scale), axis=rest) if needs[1] else None
     to_bias = xp.tied(xp.total(g, axis=rest), x) if needs[2] else None
     if not needs[0]:
@@ -414,9 +436,24 @@ def _affine(
     return _to_input(g, centred, scale, scale, sums, products, number), to_weight, to_bias
 
 
+def _by_machine_code(
+    g: Array, x: Array, weight: Array, axis: tuple[int, ...], known: Known
+) -> tuple[Array, ...] | None:
+    """The cotangents of an affine normalisation by compiled code; None if there is none."""
+    out, given = np.empty(x.shape, x.dtype), np.ascontiguousarray(g)
+    if (code := _alone(x, axis, weight)) is not None:
+        sums = np.zeros((2, code.tasks, *weight.shape), x.dtype)
+        parts = {"given": given, "weight": weight, "to_weight": sums[0], "to_bias": sums[1]}
+        code("affine_pullback", x=x, mean=known.mean, scale=known.scale, out=out, **parts)
+        return out, *np.add.reduce(sums, 1)
+    if (rows := _rows(x, axis, weight)) is not None:
+        return _of_shared(rows, given, x, weight, known, _number(x.shape, axis, x.dtype), out)
+    return None
+
+
 def _shared(
-    rows: _NormalizedRows, given: Any, x: Any, known: Known, number: Any, weight: Any, out: Any
-) -> tuple[Any, Any]:
+    rows: _NormalizedRows, given: Array, x: Array, known: Known, number: Array, weight: Array | None, out: Array
+) -> tuple[Array, Array]:
     """Write the cotangent of x where rows share statistics; the sums of `given` and of its products with x, per row."""
     sums, products = rows.numbers(2, x.dtype)
     parts = {"x": x, "mean": known.mean, "given": given, **rows.shared}
@@ -436,8 +473,8 @@ def _shared(
 
 
 def _of_shared(
-    rows: _NormalizedRows, given: Any, x: Any, weight: Any, known: Known, number: Any, out: Any
-) -> tuple[Any, ...]:
+    rows: _NormalizedRows, given: Array, x: Array, weight: Array, known: Known, number: Array, out: Array
+) -> tuple[Array, ...]:
     """The cotangents where rows share statistics and a weight has one value per row."""
     sums, products = _shared(rows, given, x, known, number, weight, out)
     products *= rows.of(known.scale, x.ndim)
@@ -446,7 +483,9 @@ def _of_shared(
     return out, to_weight, to_bias
 
 
-def _of_rows(xp: Any, g: Any, centred: Any, scale: Any, weight: Any, number: int) -> tuple[Any, Any, Any]:
+def _of_rows(
+    xp: Operations, g: Tensor, centred: Tensor, scale: Tensor, weight: Tensor, number: int
+) -> tuple[Tensor, Tensor, Tensor]:
     """The cotangents where each row of a matrix is normalised: all sums are matrix-vector products."""
     rows = count(g.shape, tuple(range(g.ndim))) // number
     g, centred = (xp.reshape(value, shape=(rows, number)) for value in (g, centred))
@@ -460,36 +499,47 @@ def _of_rows(xp: Any, g: Any, centred: Any, scale: Any, weight: Any, number: int
     return _to_input(g * weights, centred, column, column, sums, products, number), to_weight, to_bias
 
 
-def _scaled(xp: Any, g: Any, x: Any, scale: Any, *, needs: Any) -> Any:
+def _scaled(xp: Operations, g: Tensor, x: Tensor, scale: Tensor, *, needs: Sequence[bool]) -> tuple[Tensor | None, ...]:
     rest = _repeated(x.shape, scale.shape)
     to_x = g * scale if needs[0] else None
     to_scale = xp.total(g * x, axis=rest) if needs[1] else None
     return to_x, to_scale, xp.tied(xp.total(g, axis=rest), x) if needs[2] else None
 
 
-def _root_mean_square(xp: Any, x: Any, axis: tuple[int, ...], eps: float) -> Any:
+def _root_mean_square(xp: Operations, x: Same, axis: tuple[int, ...], eps: float) -> Same:
     """The reciprocal root mean square."""
     return xp.rsqrt(xp.total(x * x, axis=axis) / max(count(x.shape, axis), 1) + eps)
 
 
-def _rms(xp: Any, g: Any, x: Any, *, axis: tuple[int, ...], eps: float) -> Any:
+def _rms(xp: Operations, g: Tensor, x: Tensor, *, axis: tuple[int, ...], eps: float) -> Tensor:
     scale = _root_mean_square(xp, x, axis, eps)
     share = xp.total(g * x, axis=axis) * (scale * scale * scale / max(count(x.shape, axis), 1))
     return g * scale - x * share
 
 
-def _standardized(xp: Any, x: Any, *, axis: tuple[int, ...], eps: float, known: Any = None) -> Any:
+def _standardized(
+    xp: Operations, x: Tensor, *, axis: tuple[int, ...], eps: float, known: Tensor | None = None
+) -> Tensor:
     centred, scale = _centred(xp, x, axis, eps, None)
     return centred * scale
 
 
 def _standardized_affine(
-    xp: Any, x: Any, weight: Any, bias: Any, *, axis: tuple[int, ...], eps: float, known: Any = None
-) -> Any:
+    xp: Operations,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    *,
+    axis: tuple[int, ...],
+    eps: float,
+    known: Tensor | None = None,
+) -> Tensor:
     return _standardized(xp, x, axis=axis, eps=eps) * weight + bias
 
 
-def _standardized_back(xp: Any, given: Any, x: Any, *, axis: tuple[int, ...], eps: float, known: Any = None) -> Any:
+def _standardized_back(
+    xp: Operations, given: Tensor, x: Tensor, *, axis: tuple[int, ...], eps: float, known: Tensor | None = None
+) -> Tensor:
     if given.shape != x.shape:
         return NotImplemented
     centred, scale = _centred(xp, x, axis, eps, None)
@@ -516,7 +566,7 @@ standardize_affine = general("standardize_affine", joint=_affine, forward=_affin
 scale_and_shift    = general("scale_and_shift",    joint=_scaled, forward=lambda x, scale, shift: _xp.in_order(x * scale + shift),
                              definition=lambda xp, x, scale, shift: x * scale + shift,
                              inputs=("x", "scale", "shift"),     title="NativeBatchNormBackward0")
-rms_normalize      = general("rms_normalize",      _rms, forward=lambda x, *, axis, eps: _xp.in_order(x * _root_mean_square(_xp, x, axis, eps)),
+rms_normalize      = general("rms_normalize",      _rms, forward=lambda x, *, axis, eps: _xp.in_order(x * _root_mean_square(RAW, x, axis, eps)),
                              definition=lambda xp, x, *, axis, eps: x * _root_mean_square(xp, x, axis, eps),
                              title="RmsNormBackward0", complex="holomorphic")
 # fmt: on

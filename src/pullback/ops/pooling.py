@@ -13,7 +13,7 @@ import functools
 import itertools
 import math
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,16 @@ from .._core.primitives import SINGLES, general, linear, zero
 from .._numerics import blocks
 from .convolution import Sizes, Window
 from .shapes import remaining_along
+
+if TYPE_CHECKING:
+    from types import EllipsisType
+    from typing import TypeAlias
+
+    from .._core.primitives import Function
+    from .._core.typing import Array, NumpyType, Operations, Tensor
+    from ..compile.machine.pooling import PoolingPlan
+
+    Place: TypeAlias = tuple[slice | EllipsisType, ...] | EllipsisType
 
 SHORT = 4
 """Up to this number of windows in a line, tiles are copied to one long array per window element."""
@@ -54,7 +64,7 @@ def _meetings(size: int, length: int, kernel: int, window: Window, i: int) -> li
     return [_meeting(size, length, j * dilation - padding, window.stride[i]) for j in range(count)]
 
 
-def elements_along(size: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -> list[Any] | None:
+def elements_along(size: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -> list[Array] | None:
     """Along each axis, the index in the image of each window element, (kernel, windows).
 
     An index outside the image becomes the nearest one of its window inside; None if a window has none.
@@ -69,7 +79,7 @@ def elements_along(size: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -
     return found
 
 
-def places_of(along: list[Any], size: Sizes) -> Any:
+def places_of(along: list[Array], size: Sizes) -> Array:
     """Indices in a flattened image of the elements of all windows, (kernel, windows), both flattened."""
     found = np.zeros((1, 1), np.intp)
     for each, step in zip(along, _steps(size), strict=True):
@@ -80,9 +90,9 @@ def places_of(along: list[Any], size: Sizes) -> Any:
 class _Table(NamedTuple):
     """Index tables of the elements of all windows of small images."""
 
-    elements: Any  # indices into the flattened images, (kernel, *results)
-    order: Any  # the flat index of each output
-    windows: Any  # for each element the output whose window contains it; None unless there is exactly one
+    elements: Array  # indices into the flattened images, (kernel, *results)
+    order: Array  # the flat index of each output
+    windows: Array | None  # for each element the output whose window contains it; None unless there is exactly one
     apart: bool  # True if no two windows overlap
 
 
@@ -105,7 +115,7 @@ def _table(shape: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -> _Tabl
 
 
 @functools.lru_cache(maxsize=256)
-def _elements(size: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -> list[tuple[Any, Any]]:
+def _elements(size: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -> list[tuple[Place, Place]]:
     """For each element of a window, in order, the index of the outputs and the index of the inputs it covers."""
     axes = zip(size, lengths, kernel, range(len(size)), strict=True)
     along = [_meetings(n, length, k, window, i) for n, length, k, i in axes]
@@ -113,7 +123,7 @@ def _elements(size: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -> lis
     return [((..., *places), (..., *sources)) for places, sources in both]
 
 
-def _reduced(x: Any, ufunc: Any, fill: Any, kernel: Sizes, window: Window, lengths: Sizes) -> Any:
+def _reduced(x: Array, ufunc: np.ufunc, fill: float, kernel: Sizes, window: Window, lengths: Sizes) -> Array:
     """A ufunc's reduction over windows, along one axis after another."""
     for i, (k, length) in enumerate(zip(kernel, lengths, strict=True)):
         before = (slice(None),) * (i + 2)
@@ -137,8 +147,14 @@ def _reduced(x: Any, ufunc: Any, fill: Any, kernel: Sizes, window: Window, lengt
 
 @functools.lru_cache(maxsize=256)
 def _counts(
-    size: Sizes, lengths: Sizes, kernel: Sizes, window: Window, inside: bool, divisor: Any, dtype: np.dtype[Any]
-) -> Any:
+    size: Sizes,
+    lengths: Sizes,
+    kernel: Sizes,
+    window: Window,
+    inside: bool,
+    divisor: int | None,
+    dtype: NumpyType,
+) -> Array:
     """The divisor of each window's sum: its number of elements, where padding counts unless `inside`."""
     counts = []
     for n, length, k, s, p in zip(size, lengths, kernel, window.stride, window.padding, strict=True):
@@ -152,7 +168,9 @@ def _counts(
     return found
 
 
-def _mean_forward(x: Any, *, kernel: Sizes, window: Window, lengths: Sizes, divisor: int | None, inside: bool) -> Any:
+def _mean_forward(
+    x: Array, *, kernel: Sizes, window: Window, lengths: Sizes, divisor: int | None, inside: bool
+) -> Array:
     table = _few(x, lengths, kernel, window)
     if table is not None and table.windows is not None:
         total = np.add.reduce(x.take(table.elements))
@@ -164,7 +182,9 @@ def _mean_forward(x: Any, *, kernel: Sizes, window: Window, lengths: Sizes, divi
     return np.divide(total, count, out=total)
 
 
-def _spread_forward(g: Any, *, size: Sizes, kernel: Sizes, window: Window, divisor: int | None, inside: bool) -> Any:
+def _spread_forward(
+    g: Array, *, size: Sizes, kernel: Sizes, window: Window, divisor: int | None, inside: bool
+) -> Array:
     lengths = g.shape[2:]
     g = g / _counts(size, lengths, kernel, window, inside, divisor, g.real.dtype)
     table = _table((*g.shape[:2], *size), lengths, kernel, window) if g.size < WORTH else None
@@ -183,7 +203,7 @@ def _spread_forward(g: Any, *, size: Sizes, kernel: Sizes, window: Window, divis
     return g
 
 
-def lowest(dtype: Any) -> Any:
+def lowest(dtype: NumpyType) -> float:
     """The identity of the maximum in a dtype: -inf, or the lowest integer."""
     return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
 
@@ -195,12 +215,12 @@ def _tiled(size: Sizes, kernel: Sizes, window: Window) -> bool:
     return plain and covered and 1 < size[-1] // kernel[-1] <= SHORT
 
 
-def _lines(part: Any, elements: int) -> Any:
+def _lines(part: Array, elements: int) -> Array:
     """Contiguous memory viewed as items of several elements, each copied as a unit."""
     return _xp.reshaped_view(part, -1).view(np.dtype((np.void, elements * part.itemsize)))
 
 
-def _planes(x: Any, kernel: Sizes) -> Any:
+def _planes(x: Array, kernel: Sizes) -> Array:
     """For each element of a window, in order, its values in all tiles."""
     part, elements = x, 1
     for k, n in zip(reversed(kernel), reversed(x.shape[2:]), strict=True):
@@ -212,7 +232,7 @@ def _planes(x: Any, kernel: Sizes) -> Any:
     return part.reshape(math.prod(kernel), -1)
 
 
-def _put_together(planes: Any, out: Any, kernel: Sizes) -> None:
+def _put_together(planes: Array, out: Array, kernel: Sizes) -> None:
     """The inverse of `_planes`: write its values to contiguous memory."""
     lengths = [n // k for n, k in zip(out.shape[2:], kernel, strict=True)]
     part = planes
@@ -225,18 +245,18 @@ def _put_together(planes: Any, out: Any, kernel: Sizes) -> None:
         part = given.reshape(-1).view(planes.dtype)
 
 
-def _plan(x: Any, lengths: Sizes, kernel: Sizes, window: Window) -> Any:
+def _plan(x: Array, lengths: Sizes, kernel: Sizes, window: Window) -> PoolingPlan | None:
     """The compiled implementation of max pooling; None if there is none, or NumPy is as fast."""
     if x.size < WORTH or not machine.usable():
         return None
     return machine.module("pooling").plan(x.shape, lengths, kernel, window, x.dtype)
 
 
-def _few(x: Any, lengths: Sizes, kernel: Sizes, window: Window) -> _Table | None:
+def _few(x: Array, lengths: Sizes, kernel: Sizes, window: Window) -> _Table | None:
     return _table(x.shape, lengths, kernel, window) if x.size < WORTH else None
 
 
-def _highest_of_few(x: Any, y: Any, table: _Table) -> Any:
+def _highest_of_few(x: Array, y: Array, table: _Table) -> Array:
     """The indices of maxima in the flattened images."""
     found = x.take(table.elements)
     chosen = (found == y).argmax(0)
@@ -249,7 +269,7 @@ def _highest_of_few(x: Any, y: Any, table: _Table) -> Any:
     return table.elements.take(chosen)
 
 
-def _max_forward(x: Any, *, kernel: Sizes, window: Window, lengths: Sizes) -> Any:
+def _max_forward(x: Array, *, kernel: Sizes, window: Window, lengths: Sizes) -> Array:
     if (table := _few(x, lengths, kernel, window)) is not None:
         return np.maximum.reduce(x.take(table.elements))
     if (plan := _plan(x, lengths, kernel, window)) is not None:
@@ -265,7 +285,7 @@ def _steps(size: Sizes) -> Sizes:
 
 
 @_xp.longs
-def _max_places_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any:
+def _max_places_forward(x: Array, y: Array, *, kernel: Sizes, window: Window) -> Array:
     """The index in the flattened image of each window's maximum: the first of equal elements, the last NaN."""
     if (table := _few(x, y.shape[2:], kernel, window)) is not None:
         return _highest_of_few(x, y, table) % math.prod(x.shape[2:])
@@ -273,7 +293,7 @@ def _max_places_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any
         return plan.places(x, y)
     size, lengths = x.shape[2:], y.shape[2:]
     elements = _elements(size, lengths, kernel, window)
-    order = np.zeros(y.shape, np.uint8 if len(elements) < BYTES else np.int64)
+    order: Array = np.zeros(y.shape, np.uint8 if len(elements) < BYTES else np.int64)
     unmet = np.ones(y.shape, np.bool_)
     for place, source in elements:  # counts the window elements before the first that equals the maximum
         unmet[place] &= x[source] != y[place]
@@ -291,7 +311,7 @@ def _max_places_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any
     return offsets.reshape(-1)[order] + first
 
 
-def _max_spread_forward(given: Any, x: Any, highest: Any, *, kernel: Sizes, window: Window) -> Any:
+def _max_spread_forward(given: Array, x: Array, highest: Array, *, kernel: Sizes, window: Window) -> Array:
     """Zeros like x, with each element of `given` added at the index of its maximum."""
     if (table := _few(x, highest.shape[2:], kernel, window)) is not None:
         out, places = np.zeros(x.shape, given.dtype), _highest_of_few(x, highest, table)
@@ -305,15 +325,15 @@ def _max_spread_forward(given: Any, x: Any, highest: Any, *, kernel: Sizes, wind
         return plan.spread(given, x, highest)
     axes = zip(window.stride, window.dilation, kernel, strict=True)
     apart = all(s >= d * (k - 1) + 1 for s, d, k in axes)
-    if apart and (out := _spread_apart(given, x, highest, kernel, window)) is not None:
-        return out
+    if apart and (found := _spread_apart(given, x, highest, kernel, window)) is not None:
+        return found
     rows = (*x.shape[:2], math.prod(highest.shape[2:]))
     places = _max_places_forward(x, highest, kernel=kernel, window=window).reshape(rows)
     out = _accumulate_forward(given.reshape(rows), places, size=math.prod(x.shape[2:]), apart=apart)
     return out.reshape(x.shape)
 
 
-def _spread_apart(given: Any, x: Any, y: Any, kernel: Sizes, window: Window) -> Any:
+def _spread_apart(given: Array, x: Array, y: Array, kernel: Sizes, window: Window) -> Array | None:
     """As `_max_spread_forward`, for windows that do not overlap, without indices; None if a value is not finite."""
     size = x.shape[2:]
     tiled = _tiled(size, kernel, window)
@@ -321,7 +341,7 @@ def _spread_apart(given: Any, x: Any, y: Any, kernel: Sizes, window: Window) -> 
     elements = _elements(size, y.shape[2:], kernel, window)
     odd = []
 
-    def steps(left: Any, maxima: Any, parts: Iterable[tuple[Any, Any, Any]]) -> None:
+    def steps(left: Array, maxima: Array, parts: Iterable[tuple[Place, Array, Array]]) -> None:
         for place, values, result in parts:
             rest = left[place]
             taken = np.multiply(rest, values == maxima[place])
@@ -344,7 +364,7 @@ def _spread_apart(given: Any, x: Any, y: Any, kernel: Sizes, window: Window) -> 
     return None if odd else out
 
 
-def _max_spread(xp: Any, g: Any, x: Any, highest: Any, *, kernel: Sizes, window: Window) -> Any:
+def _max_spread(xp: Operations, g: Tensor, x: Tensor, highest: Tensor, *, kernel: Sizes, window: Window) -> Tensor:
     lengths = highest.shape[2:]
     places = xp.reshape(
         xp.max_places(x, highest, kernel=kernel, window=window), shape=(*x.shape[:2], math.prod(lengths))
@@ -353,21 +373,23 @@ def _max_spread(xp: Any, g: Any, x: Any, highest: Any, *, kernel: Sizes, window:
     return xp.reshape(xp.gather(planes, places), shape=(*x.shape[:2], *lengths))
 
 
-def _max_pool(xp: Any, g: Any, x: Any, y: Any, *, kernel: Sizes, window: Window, lengths: Sizes) -> Any:
+def _max_pool(
+    xp: Operations, g: Tensor, x: Tensor, y: Tensor, *, kernel: Sizes, window: Window, lengths: Sizes
+) -> Tensor:
     return xp.attached(xp.max_spread(g, x, y, kernel=kernel, window=window), x)
 
 
-def _flat(indices: Any, shape: tuple[int, ...], size: int) -> Any:
+def _flat(indices: Array, shape: tuple[int, ...], size: int) -> Array:
     """Indices within the last axis as indices into the flattened array."""
     rows = np.arange(shape[0] * shape[1]).reshape(*shape[:2], 1) * size
     return _xp.indexing(indices + rows)
 
 
-def _gather_forward(x: Any, indices: Any) -> Any:
+def _gather_forward(x: Array, indices: Array) -> Array:
     return x.reshape(-1).take(_flat(indices, x.shape, x.shape[-1]))
 
 
-def _accumulate_forward(g: Any, indices: Any, *, size: int, apart: bool) -> Any:
+def _accumulate_forward(g: Array, indices: Array, *, size: int, apart: bool) -> Array:
     flat = _flat(indices, g.shape, size).reshape(-1)
     shape = (*g.shape[:2], size)
     if apart:
@@ -380,13 +402,13 @@ def _accumulate_forward(g: Any, indices: Any, *, size: int, apart: bool) -> Any:
     return (sums[0] if len(sums) == 1 else sums[0] + 1j * sums[1]).astype(g.dtype, copy=False).reshape(shape)
 
 
-def _put_forward(x: Any, indices: Any, *, size: int) -> Any:
+def _put_forward(x: Array, indices: Array, *, size: int) -> Array:
     out = np.zeros((*x.shape[:2], size), x.dtype)
     _xp.reshaped_view(out, -1)[_flat(indices, x.shape, size).reshape(-1)] = x.reshape(-1)
     return out
 
 
-def _largest(x: Any, spans: list[tuple[Any, Any]]) -> Any:
+def _largest(x: Array, spans: list[tuple[Array, Array]]) -> Array:
     """The index in the flattened image of the largest element of each region.
 
     A region is a product of spans, one for each axis: their starts and ends, arrays that broadcast to (batch, channels,
@@ -408,24 +430,24 @@ def _largest(x: Any, spans: list[tuple[Any, Any]]) -> Any:
     return places.reshape(*x.shape[:2], *(start.shape[-1] for start, _ in spans))
 
 
-def _crossed(a: Any, b: Any, ufunc: Any) -> Any:
+def _crossed(a: Array, b: Array, ufunc: np.ufunc) -> Array:
     """A ufunc of all pairs of elements of a and b along their last two axes, pairwise flattened."""
     pairs = ufunc(a[..., :, None, :, None], b[..., None, :, None, :])
     return pairs.reshape(*pairs.shape[:-4], pairs.shape[-4] * pairs.shape[-3], pairs.shape[-2] * pairs.shape[-1])
 
 
-def adaptive_spans(size: int, length: int) -> tuple[Any, Any]:
+def adaptive_spans(size: int, length: int) -> tuple[Array, Array]:
     """The starts and ends of regions of nearly equal size that cover an axis."""
     places = np.arange(length)
     return places * size // max(length, 1), -((places + 1) * -size // max(length, 1))
 
 
-def _adaptive_places_forward(x: Any, *, lengths: Sizes) -> Any:
+def _adaptive_places_forward(x: Array, *, lengths: Sizes) -> Array:
     spans = [adaptive_spans(n, length) for n, length in zip(x.shape[2:], lengths, strict=True)]
     return _largest(x, [(start[None, None], end[None, None]) for start, end in spans])
 
 
-def _fractional_places_forward(x: Any, samples: Any, *, kernel: Sizes, lengths: Sizes) -> Any:
+def _fractional_places_forward(x: Array, samples: Array, *, kernel: Sizes, lengths: Sizes) -> Array:
     """Regions of one size whose starts advance by a pseudorandom pattern (Graham, Fractional Max-Pooling, 2014)."""
     spans = []
     for i, (n, k, length) in enumerate(zip(x.shape[2:], kernel, lengths, strict=True)):
@@ -437,16 +459,20 @@ def _fractional_places_forward(x: Any, samples: Any, *, kernel: Sizes, lengths: 
     return _largest(x, spans)
 
 
-def _mean(xp: Any, g: Any, x: Any, *, kernel: Any, window: Any, divisor: Any, inside: Any) -> Any:
+def _mean(
+    xp: Operations, g: Tensor, x: Tensor, *, kernel: Sizes, window: Window, divisor: int | None, inside: bool
+) -> Tensor:
     g = xp.window_spread(g, size=x.shape[2:], kernel=kernel, window=window, divisor=divisor, inside=inside)
     return xp.attached(g, x)
 
 
-def _spread(xp: Any, g: Any, x_shape: Sizes, *, kernel: Any, window: Any, divisor: Any, inside: Any) -> Any:
+def _spread(
+    xp: Operations, g: Tensor, x_shape: Sizes, *, kernel: Sizes, window: Window, divisor: int | None, inside: bool
+) -> Tensor:
     return xp.window_mean(g, kernel=kernel, window=window, lengths=x_shape[2:], divisor=divisor, inside=inside)
 
 
-def _named(text: str) -> Any:
+def _named(text: str) -> Function:
     """torch's name of a node, with the number of axes that are pooled."""
     return lambda **params: text.format(len(params["kernel"]))
 

@@ -3,19 +3,28 @@
 `axis` is a tuple of non-negative ints, or an int for operations along one axis; callers normalise it.
 """
 
+from __future__ import annotations
+
 import functools
 import importlib
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._core import machine, xp as _xp
 from .._core.primitives import SINGLES, general, linear, zero
+from .._core.xp import RAW
 from .elementwise import bent, nondifferentiable_zero
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def _aligned(xp: Any, g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
+    from .._core.primitives import Function, Rule
+    from .._core.typing import Array, Operations, Tensor
+
+
+def _aligned(xp: Operations, g: Tensor, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Tensor:
     """g, a reduction's result or its cotangent, reshaped to broadcast over the reduced axes."""
     if not keepdims and axis and g.shape and max(axis) >= len(axis):  # leading axes need no reshape to broadcast
         g = xp.reshape(g, shape=_with_ones(shape, axis))
@@ -28,24 +37,25 @@ def _with_ones(shape: tuple[int, ...], axis: tuple[int, ...]) -> tuple[int, ...]
     return tuple([1 if i in axis else size for i, size in enumerate(shape)])
 
 
-def _spread(xp: Any, g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
+def _spread(xp: Operations, g: Tensor, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Tensor:
     """g, the cotangent of a reduction, broadcast to the input's shape."""
     return xp.broadcast_to(_aligned(xp, g, shape, axis, keepdims), shape=shape)
 
 
-def _sum(xp: Any, g: Any, x_shape: Any, *, axis: Any, keepdims: bool) -> Any:
+def _sum(xp: Operations, g: Tensor, x_shape: tuple[int, ...], *, axis: tuple[int, ...], keepdims: bool) -> Tensor:
     return _spread(xp, g, x_shape, axis, keepdims)
 
 
-def _mean(xp: Any, g: Any, x_shape: Any, *, axis: Any, keepdims: bool) -> Any:
+def _mean(xp: Operations, g: Tensor, x_shape: tuple[int, ...], *, axis: tuple[int, ...], keepdims: bool) -> Tensor:
     return _spread(xp, g / xp.constant(_xp.length(x_shape, axis), g.dtype), x_shape, axis, keepdims)
 
 
+_add: Function = np.add.reduce  # (x, axis, dtype, out, keepdims)
 LEAST_SUM = {char: float(np.finfo(char).tiny / np.finfo(char).eps) for char in "efd"}
 """By dtype, the sum of powers below which terms may have been lost to underflow."""
 
 
-def _in_range(total: Any) -> bool:
+def _in_range(total: Array) -> bool:
     """Whether sums of powers are neither 0, nor so small that terms have been lost, nor infinite or NaN."""
     least = LEAST_SUM[total.dtype.char]
     if not total.ndim:
@@ -53,7 +63,7 @@ def _in_range(total: Any) -> bool:
     return not total.size or bool(total.min() > least and total.max() < np.inf)
 
 
-def _scaled_norm(x: Any, order: float, *, axis: Any, keepdims: bool) -> Any:
+def _scaled_norm(x: Array, order: float, *, axis: tuple[int, ...], keepdims: bool) -> Array:
     """The norm of real numbers after a division by a power of two: no power of an element is out of range."""
     size = np.abs(x)
     top = np.min(size, axis, keepdims=True) if order < 0 else np.max(size, axis, keepdims=True, initial=0)
@@ -64,7 +74,7 @@ def _scaled_norm(x: Any, order: float, *, axis: Any, keepdims: bool) -> Any:
     return _xp.in_order(np.ldexp(root, power if keepdims else np.squeeze(power, axis)))
 
 
-def _variance_forward(x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
+def _variance_forward(x: Array, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Array:
     mean = _xp.mean(x, axis=axis, keepdims=True)
     if (code := machine.totals("spread", x, axis)) is not None:
         total = code(x, centre=mean, keepdims=keepdims)
@@ -77,7 +87,7 @@ def _variance_forward(x: Any, *, axis: tuple[int, ...], correction: float, keepd
     return _xp.shared(total, max(_xp.length(x.shape, axis) - correction, 0))
 
 
-def _deviation_forward(x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
+def _deviation_forward(x: Array, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Array:
     variance = _variance_forward(x, axis=axis, correction=correction, keepdims=keepdims)
     if _in_range(variance):
         return np.sqrt(variance)
@@ -86,7 +96,9 @@ def _deviation_forward(x: Any, *, axis: tuple[int, ...], correction: float, keep
     return _xp.shared(_scaled_norm(centred, 2, axis=axis, keepdims=keepdims), math.sqrt(divisor))
 
 
-def _variance(xp: Any, g: Any, x: Any, *, axis: Any, correction: float, keepdims: bool) -> Any:
+def _variance(
+    xp: Operations, g: Tensor, x: Tensor, *, axis: tuple[int, ...], correction: float, keepdims: bool
+) -> Tensor:
     count = _xp.length(x.shape, axis)
     centred = x - xp.mean(x, axis=axis, keepdims=True)
     divisor = count - correction
@@ -94,32 +106,34 @@ def _variance(xp: Any, g: Any, x: Any, *, axis: Any, correction: float, keepdims
     return _aligned(xp, g * xp.constant(factor, g.dtype), x.shape, axis, keepdims) * centred
 
 
-def _deviation(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, correction: float, keepdims: bool) -> Any:
+def _deviation(
+    xp: Operations, g: Tensor, x: Tensor, y: Tensor, *, axis: tuple[int, ...], correction: float, keepdims: bool
+) -> Tensor:
     """The derivative of a standard deviation; zero where all elements are equal, with a derivative that is unknown."""
     level = y == 0
     g = xp.where(level, 0, g / xp.where(level, 1, 2 * y))
     slopes = _variance(xp, g, x, axis=axis, correction=correction, keepdims=keepdims)
-    centred = x if xp is _xp else x - xp.mean(x, axis=axis, keepdims=True)
+    centred = x if xp is RAW else x - xp.mean(x, axis=axis, keepdims=True)
     return bent(xp, slopes, centred, _aligned(xp, level, x.shape, axis, keepdims))
 
 
-def _extreme(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) -> Any:
+def _extreme(xp: Operations, g: Tensor, x: Tensor, y: Tensor, *, axis: tuple[int, ...], keepdims: bool) -> Tensor:
     """Ties share the cotangent equally; a NaN gets all of it, as in torch."""
     y = _aligned(xp, y, x.shape, axis, keepdims)
     return _shared(xp, g, x, xp.where(xp.isnan(y), xp.isnan(x), x == y), axis, keepdims)
 
 
-def _ties(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) -> Any:
+def _ties(xp: Operations, g: Tensor, x: Tensor, y: Tensor, *, axis: tuple[int, ...], keepdims: bool) -> Tensor:
     """Ties share the cotangent equally; where the result is NaN the whole gradient is NaN, as in torch."""
     return _shared(xp, g, x, x == _aligned(xp, y, x.shape, axis, keepdims), axis, keepdims)
 
 
-def _shared(xp: Any, g: Any, x: Any, chosen: Any, axis: Any, keepdims: bool) -> Any:
+def _shared(xp: Operations, g: Tensor, x: Tensor, chosen: Tensor, axis: tuple[int, ...], keepdims: bool) -> Tensor:
     share = xp.select(chosen, xp.broadcast_to(xp.zeros((), like=x) + 1, shape=x.shape))
     return _aligned(xp, g / xp.sum(share, axis=axis, keepdims=keepdims), x.shape, axis, keepdims) * share
 
 
-def _logsumexp_forward(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+def _logsumexp_forward(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Array:
     """log(sum(exp(x))) over axes, shifted by the maximum; all -inf gives -inf, any inf gives inf."""
     if x.size == 0:
         return np.log(np.exp(x).sum(axis=axis, keepdims=keepdims))
@@ -128,7 +142,7 @@ def _logsumexp_forward(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     return _xp.in_order(_by_parts(x, axis, keepdims))
 
 
-def _logsumexp_along(x: Any, axis: int, keepdims: bool) -> Any:
+def _logsumexp_along(x: Array, axis: int, keepdims: bool) -> Array:
     """The same over one axis: a short one is laid first, where NumPy computes with vectors.
 
     1000 times 8 rows of 8 take 0.2 ms then, 0.8 as they lie; 0.07 by machine code.
@@ -149,27 +163,27 @@ def _logsumexp_along(x: Any, axis: int, keepdims: bool) -> Any:
     return _xp.in_order(_by_parts(x, (axis,), keepdims))
 
 
-def _by_parts(x: Any, axis: tuple[int, ...], keepdims: Any) -> Any:
+def _by_parts(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
     top = np.maximum.reduce(x.real, axis, keepdims=True)
     shift = np.where(np.isfinite(top), top, _xp.constant(0, x.dtype))
-    total = np.log(np.add.reduce(np.exp(x - shift), axis, keepdims=keepdims))
+    total = np.log(_add(np.exp(x - shift), axis, None, None, keepdims))
     total += shift if keepdims else shift.squeeze(axis)
     return total
 
 
-def _logsumexp(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) -> Any:
-    if xp is _xp and axis == (x.ndim - 1,) and (code := machine.rows(x, x.shape[-1])) is not None:
+def _logsumexp(xp: Operations, g: Tensor, x: Tensor, y: Tensor, *, axis: tuple[int, ...], keepdims: bool) -> Tensor:
+    if xp is RAW and axis == (x.ndim - 1,) and (code := machine.rows(x, x.shape[-1])) is not None:
         out, shift, sums = np.empty(x.shape, x.dtype), np.empty(y.shape, x.dtype), np.empty(y.shape, x.dtype)
         code("exponents", x=x, shift=shift, sums=sums)
         code("shifted_powers", x=x, shift=shift, slopes=g / sums, out=out)
-        return out
+        return xp.asarray(out)
     y = _aligned(xp, y, x.shape, axis, keepdims)
     powers = xp.exp(x - y)
     total = xp.sum(powers, axis=axis, keepdims=True)  # 1 but for the rounding of y, which is large where y is
     return _aligned(xp, g, x.shape, axis, keepdims) / xp.where(xp.isfinite(y), total, 1) * powers
 
 
-def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool) -> Any:
+def _norm_forward(x: Array, *, order: float, axis: tuple[int, ...], keepdims: bool) -> Array:
     if order == 2:
         code = machine.totals("squares", x, axis)
         size = np.abs(x) if x.dtype.kind == "c" else x
@@ -190,14 +204,16 @@ def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool
     return np.power(total, 1 / order, dtype=size.dtype)
 
 
-def _direction(xp: Any, x: Any) -> Any:
+def _direction(xp: Operations, x: Tensor) -> Tensor:
     """x / abs(x), and 0 at 0; a recorded quotient for complex numbers, which can be differentiated again."""
     if not xp.is_complex(x):
         return xp.sign(x)
     return xp.where(x == 0, 0, x / xp.where(x == 0, 1, xp.abs(x)))
 
 
-def _norm(xp: Any, g: Any, x: Any, y: Any, *, order: float, axis: Any, keepdims: bool) -> Any:
+def _norm(
+    xp: Operations, g: Tensor, x: Tensor, y: Tensor, *, order: float, axis: tuple[int, ...], keepdims: bool
+) -> Tensor:
     """The derivative of a norm; the subgradient at zero is zero, for every order."""
     if order in (math.inf, -math.inf):
         return _direction(xp, x) * _extreme(xp, g, xp.abs(x), y, axis=axis, keepdims=keepdims)
@@ -215,13 +231,15 @@ def _norm(xp: Any, g: Any, x: Any, y: Any, *, order: float, axis: Any, keepdims:
     return bent(xp, slope, x, (x == 0) if order < 2 else (y == 0))
 
 
-def _pushed(rule: Any) -> Any:
+def _pushed(rule: Rule) -> Function:
     """Forward mode for a norm of x that is itself differentiated: where it is 0, its tangent has no derivative.
 
     Without it, the cotangent of a tangent that is 0 by convention could be 0 too, and hide the convention.
     """
 
-    def push(xp: Any, primals: Any, tangents: Any, y: Any, **params: Any) -> Any:
+    def push(
+        xp: Operations, primals: Sequence[Tensor | Array], tangents: Sequence[Tensor], y: Tensor, **params: Any
+    ) -> Tensor:
         (x,), (moved,) = primals, tangents
         if isinstance(x, np.ndarray) or params.get("order", 2) in (0, 1, math.inf, -math.inf):
             return NotImplemented
@@ -235,9 +253,9 @@ def _pushed(rule: Any) -> Any:
     return push
 
 
-def _prod(xp: Any, g: Any, x: Any, *, axis: int, keepdims: bool) -> Any:
+def _prod(xp: Operations, g: Tensor, x: Tensor, *, axis: int, keepdims: bool) -> Tensor:
     """Each slope is the product of all other elements."""
-    if xp is _xp and (code := machine.totals("product_pullback", x, (axis,))) is not None:
+    if xp is RAW and (code := machine.totals("product_pullback", x, (axis,))) is not None:
         slopes = code.product_pullback(g, x)
         if slopes is not None:
             return slopes
@@ -251,30 +269,28 @@ def _prod(xp: Any, g: Any, x: Any, *, axis: int, keepdims: bool) -> Any:
     return _spread(xp, g, x.shape, (axis,), keepdims) * slopes
 
 
-def _sum_forward(x: Any, *, axis: Any, keepdims: bool, given: bool = True) -> Any:
+def _sum_forward(x: Array, *, axis: tuple[int, ...], keepdims: bool, given: bool = True) -> Array:
     return _xp.sum(x, axis=axis, keepdims=keepdims)
 
 
-def _mean_forward(x: Any, *, axis: Any, keepdims: bool, given: bool = True, label: str = "") -> Any:
+def _mean_forward(x: Array, *, axis: tuple[int, ...], keepdims: bool, given: bool = True, label: str = "") -> Array:
     return _xp.mean(x, axis=axis, keepdims=keepdims)
 
 
-def _reduced_by(ufunc: Any) -> Any:
-    """A reduction by a ufunc, without the 2 us of overhead of NumPy's function of that name."""
-    reduce = ufunc.reduce
+def _reduced_by(reduce: Function) -> Function:
+    """A reduction by that of a ufunc, without the 2 us of overhead of NumPy's function of that name."""
 
-    def forward(x: Any, *, axis: Any, keepdims: bool) -> Any:
+    def forward(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Array:
         made = reduce(x, axis, None, None, keepdims)
         return made if (axis and x.ndim < 3) or x.flags.c_contiguous else _xp.in_order(made)
 
     return forward
 
 
-def _extreme_by(ufunc: Any, name: str) -> Any:
+def _extreme_by(reduce: Function, name: str) -> Function:
     """As `_reduced_by`, with a compiled implementation of that name."""
-    reduce = ufunc.reduce
 
-    def forward(x: Any, *, axis: Any, keepdims: bool) -> Any:
+    def forward(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Array:
         if (code := machine.totals(name, x, axis)) is not None:
             return code(x, keepdims=keepdims)
         made = reduce(x, axis, None, None, keepdims)
@@ -283,15 +299,15 @@ def _extreme_by(ufunc: Any, name: str) -> Any:
     return forward
 
 
-_multiply: Any = np.multiply.reduce  # (x, axis, dtype, out, keepdims)
+_multiply: Function = np.multiply.reduce  # (x, axis, dtype, out, keepdims)
 
 
-def out_of_range(product: Any, vanishes: Any) -> bool:
+def out_of_range(product: Array, vanishes: Array | bool) -> bool:
     """True if a product is infinite or NaN, or 0 without a factor 0: a partial product may have been, and be the reason."""
     return not np.all(np.isfinite(product) & ((product != 0) | vanishes))
 
 
-def _prod_forward(x: Any, *, axis: int, keepdims: bool) -> Any:
+def _prod_forward(x: Array, *, axis: int, keepdims: bool) -> Array:
     if (code := machine.totals("product", x, (axis,))) is not None:
         return code.product(x, keepdims=keepdims)
     made = _multiply(x, axis, x.dtype, None, keepdims)
@@ -306,7 +322,7 @@ def _prod_forward(x: Any, *, axis: int, keepdims: bool) -> Any:
     return made if x.ndim < 3 or x.flags.c_contiguous else _xp.in_order(made)
 
 
-def _prod_itself(xp: Any, x: Any, *, axis: int, keepdims: bool) -> Any:
+def _prod_itself(xp: Operations, x: Tensor, *, axis: int, keepdims: bool) -> Tensor:
     """In double precision: partial products may be out of the range of single precision."""
     single, double = x.dtype, np.dtype(np.float64)
     if single.char != "f":
@@ -315,24 +331,26 @@ def _prod_itself(xp: Any, x: Any, *, axis: int, keepdims: bool) -> Any:
     return xp.astype(product, dtype=single, source=double)
 
 
-def _mean_itself(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool, given: bool = True, label: str = "") -> Any:
+def _mean_itself(
+    xp: Operations, x: Tensor, *, axis: tuple[int, ...], keepdims: bool, given: bool = True, label: str = ""
+) -> Tensor:
     return (
         xp.sum(x, axis=axis, keepdims=keepdims) / _xp.length(x.shape, axis) if x.dtype.kind == "f" else NotImplemented
     )
 
 
-def _variance_itself(xp: Any, x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
+def _variance_itself(xp: Operations, x: Tensor, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Tensor:
     centred = x - xp.mean(x, axis=axis, keepdims=True)
     squares = xp.sum(centred * centred, axis=axis, keepdims=keepdims)
     return squares / max(_xp.length(x.shape, axis) - correction, 0)
 
 
-def _deviation_itself(xp: Any, x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
+def _deviation_itself(xp: Operations, x: Tensor, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Tensor:
     centred = x - xp.mean(x, axis=axis, keepdims=True)
     return _root_of_squares(xp, centred, axis, keepdims, max(_xp.length(x.shape, axis) - correction, 0))
 
 
-def _logsumexp_itself(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+def _logsumexp_itself(xp: Operations, x: Tensor, *, axis: tuple[int, ...], keepdims: bool) -> Tensor:
     top = xp.amax(x, axis=axis, keepdims=True)
     most = float(np.finfo(x.dtype).max)  # so that beside inf, exponentials of large numbers are finite
     shift = xp.minimum(xp.maximum(top, -most), most)
@@ -341,7 +359,7 @@ def _logsumexp_itself(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool)
     return logs if keepdims else xp.reshape(logs, shape=kept)
 
 
-def _norm_itself(xp: Any, x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool) -> Any:
+def _norm_itself(xp: Operations, x: Tensor, *, order: float, axis: tuple[int, ...], keepdims: bool) -> Tensor:
     if abs(order) == math.inf:
         return (xp.amax if order > 0 else xp.amin)(xp.abs(x), axis=axis, keepdims=keepdims)
     if order == 1:
@@ -349,7 +367,9 @@ def _norm_itself(xp: Any, x: Any, *, order: float, axis: tuple[int, ...], keepdi
     return _root_of_squares(xp, x, axis, keepdims) if order == 2 else NotImplemented
 
 
-def _root_of_squares(xp: Any, x: Any, axis: tuple[int, ...], keepdims: bool, count: float | None = None) -> Any:
+def _root_of_squares(
+    xp: Operations, x: Tensor, axis: tuple[int, ...], keepdims: bool, count: float | None = None
+) -> Tensor:
     """The root of the sum of squares, or of their mean: what is too large or too small to be squared is scaled before."""
     dtype, factor = x.dtype, None
     if dtype.itemsize < 8:
@@ -366,7 +386,7 @@ def _root_of_squares(xp: Any, x: Any, axis: tuple[int, ...], keepdims: bool, cou
     return root / xp.reshape(factor, shape=root.shape)
 
 
-def _by_axis(name: str) -> Any:
+def _by_axis(name: str) -> Function:
     """torch numbers the variants of node names: 0 reduces everything, 1 some axes."""
     titles = f"{name}Backward0", f"{name}Backward1"
     return lambda *, axis, keepdims, given=False, label="": label or titles[given]
@@ -381,11 +401,11 @@ var         = general("var",        _variance, forward=_variance_forward, defini
                       complex="as written", **SINGLES)
 std         = general("std",        _deviation,                                    complex="as written",
                       forward=_deviation_forward, definition=_deviation_itself, push=_pushed(_deviation), **SINGLES)
-amax        = general("amax",       _ties,     forward=_extreme_by(np.maximum, "largest"), cost=1)
-amin        = general("amin",       _ties,     forward=_extreme_by(np.minimum, "smallest"), cost=1)
-largest     = general("largest",    _extreme,  forward=_extreme_by(np.maximum, "largest"),  title="MaxBackward1",
+amax        = general("amax",       _ties,     forward=_extreme_by(np.maximum.reduce, "largest"), cost=1)
+amin        = general("amin",       _ties,     forward=_extreme_by(np.minimum.reduce, "smallest"), cost=1)
+largest     = general("largest",    _extreme,  forward=_extreme_by(np.maximum.reduce, "largest"),  title="MaxBackward1",
                       definition=lambda xp, x, *, axis, keepdims: xp.amax(x, axis=axis, keepdims=keepdims))
-smallest    = general("smallest",   _extreme,  forward=_extreme_by(np.minimum, "smallest"), title="MinBackward1",
+smallest    = general("smallest",   _extreme,  forward=_extreme_by(np.minimum.reduce, "smallest"), title="MinBackward1",
                       definition=lambda xp, x, *, axis, keepdims: xp.amin(x, axis=axis, keepdims=keepdims))
 logsumexp   = general("logsumexp",  _logsumexp,   forward=_logsumexp_forward, definition=_logsumexp_itself,
                       complex="holomorphic", **SINGLES)
@@ -393,8 +413,8 @@ vector_norm = general("vector_norm", _norm,        forward=_norm_forward, defini
                       push=_pushed(_norm),
                       complex="as written", **SINGLES)
 cumsum      = linear("cumsum",      lambda xp, g, *, axis: xp.flip(xp.cumsum(xp.flip(g, axis=axis), axis=axis), axis=axis), cost=1)
-all         = zero("all",    forward=_reduced_by(np.logical_and))
-any         = zero("any",    forward=_reduced_by(np.logical_or))
+all         = zero("all",    forward=_reduced_by(np.logical_and.reduce))
+any         = zero("any",    forward=_reduced_by(np.logical_or.reduce))
 argmax      = zero("argmax", forward=lambda x, *, axis, keepdims=False: _xp.long(x.argmax(axis, keepdims=keepdims)))
 argmin      = zero("argmin", forward=lambda x, *, axis, keepdims=False: _xp.long(x.argmin(axis, keepdims=keepdims)))
 # fmt: on

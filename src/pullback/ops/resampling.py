@@ -6,7 +6,7 @@ Interpolation, reflection padding and adaptive means are such linear maps, one f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,8 +14,12 @@ from .._core import machine, xp as _xp
 from .._core.lazy import computed
 from .._core.primitives import linear
 
-Array = np.ndarray[Any, np.dtype[Any]]
-Layer = tuple[Array | None, Array, Array | None]
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from .._core.typing import Array
+
+    Layer: TypeAlias = tuple[Array | None, Array, Array | None]
 
 
 class Taps:
@@ -78,14 +82,14 @@ class Taps:
         return layers
 
 
-def _along_forward(x: Any, *, axis: int, taps: Taps) -> Any:
+def _along_forward(x: Array, *, axis: int, taps: Taps) -> Array:
     if x.dtype == np.uint8 and taps.weights is not None:
         whole, power = taps.fixed_point  # as in Pillow, and so in torch
         total = _along_forward(x.astype(np.int32), axis=axis, taps=whole)
         return ((total + (1 << power >> 1)) >> power).clip(0, 255).astype(np.uint8)
     if not taps.is_choice and machine.repays(x):
         return machine.module("resampling").resampled(x, axis, taps)
-    before: tuple[Any, ...] = (slice(None),) * axis
+    before: tuple[slice, ...] = (slice(None),) * axis
     column = (-1, *[1] * (x.ndim - axis - 1))
     out = None
     for rows, columns, weights in taps.layers:
@@ -100,7 +104,8 @@ def _along_forward(x: Any, *, axis: int, taps: Taps) -> Any:
         if rows is None:
             out += part
         else:
-            out[(*before, rows)] += part
+            places: tuple[slice | Array, ...] = (*before, rows)
+            out[places] += part
     return np.zeros((*x.shape[:axis], taps.length, *x.shape[axis + 1 :]), x.dtype) if out is None else out
 
 

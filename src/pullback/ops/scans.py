@@ -5,25 +5,31 @@ log2(n) steps over the whole axis (Hillis and Steele, "Data parallel algorithms"
 division and can itself be differentiated.
 """
 
+from __future__ import annotations
+
 import importlib
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._core import xp as _xp
 from .._core.primitives import SINGLES, general
+from .._core.xp import RAW
 from .reductions import out_of_range
 
+if TYPE_CHECKING:
+    from .._core.typing import Array, Operations, Same, Tensor
 
-def _shift(xp: Any, x: Any, step: int, axis: int) -> Any:
+
+def _shift(xp: Operations, x: Tensor, step: int, axis: int) -> Tensor:
     """x shifted by `step` along an axis, filled with zeros at the end."""
     before = (slice(None),) * axis
     taken = xp.getitem(x, index=(*before, slice(step, None)))
     return xp.scatter_slice(taken, shape=tuple(x.shape), index=(*before, slice(0, x.shape[axis] - step)))
 
 
-def _accumulated(xp: Any, g: Any, decay: Any, axis: int) -> Any:
+def _accumulated(xp: Operations, g: Tensor, decay: Tensor, axis: int) -> Tensor:
     """s where s[j] = g[j] + decay[j] s[j + 1]."""
     step = 1
     while step < g.shape[axis]:
@@ -33,7 +39,7 @@ def _accumulated(xp: Any, g: Any, decay: Any, axis: int) -> Any:
     return g
 
 
-def _cumprod_forward(x: Any, *, axis: int, exclusive: bool) -> Any:
+def _cumprod_forward(x: Array, *, axis: int, exclusive: bool) -> Array:
     """The cumulative product; with `exclusive`, of the elements before each one."""
     if not exclusive:
         return _xp.running(np.multiply, x, axis)
@@ -43,7 +49,7 @@ def _cumprod_forward(x: Any, *, axis: int, exclusive: bool) -> Any:
     return out
 
 
-def _cumprod(xp: Any, g: Any, x: Any, *, axis: int, exclusive: bool) -> Any:
+def _cumprod(xp: Operations, g: Tensor, x: Tensor, *, axis: int, exclusive: bool) -> Tensor:
     """x[j] is a factor of y[j], y[j + 1], ...: each is the product before x[j] times a product that starts after it."""
     if exclusive:
         g = _shift(xp, g, 1, axis)
@@ -51,15 +57,15 @@ def _cumprod(xp: Any, g: Any, x: Any, *, axis: int, exclusive: bool) -> Any:
     return xp.cumprod(x, axis=axis, exclusive=True) * following
 
 
-def _before_and_behind(xp: Any, x: Any, axis: int) -> tuple[Any, Any]:
+def _before_and_behind(xp: Operations, x: Same, axis: int) -> tuple[Same, Same]:
     """The products of the elements before each one, and of those after it."""
     behind = xp.flip(xp.cumprod(xp.flip(x, axis=axis), axis=axis, exclusive=True), axis=axis)
     return xp.cumprod(x, axis=axis, exclusive=True), behind
 
 
-def _others_forward(x: Any, *, axis: int) -> Any:
+def _others_forward(x: Array, *, axis: int) -> Array:
     """The product of all other elements: no division, so zeros are allowed."""
-    before, behind = _before_and_behind(_xp, x, axis)
+    before, behind = _before_and_behind(RAW, x, axis)
     made = before * behind
     if x.dtype.kind == "f":
         zeros = np.equal(x, 0)
@@ -68,14 +74,14 @@ def _others_forward(x: Any, *, axis: int) -> Any:
     return made
 
 
-def _others(xp: Any, g: Any, x: Any, *, axis: int) -> Any:
+def _others(xp: Operations, g: Tensor, x: Tensor, *, axis: int) -> Tensor:
     """The pullbacks of both cumulative products."""
     before, behind = _before_and_behind(xp, x, axis)
     of_behind = _cumprod(xp, xp.flip(g * before, axis=axis), xp.flip(x, axis=axis), axis=axis, exclusive=True)
     return _cumprod(xp, g * behind, x, axis=axis, exclusive=True) + xp.flip(of_behind, axis=axis)
 
 
-def _logcumsumexp_forward(x: Any, *, axis: int) -> Any:
+def _logcumsumexp_forward(x: Array, *, axis: int) -> Array:
     if x.dtype.kind == "f":
         return _xp.running(np.logaddexp, x, axis)
     out = np.array(x, order="C")
@@ -91,7 +97,7 @@ def _logcumsumexp_forward(x: Any, *, axis: int) -> Any:
     return out
 
 
-def _logcumsumexp(xp: Any, g: Any, x: Any, y: Any, *, axis: int) -> Any:
+def _logcumsumexp(xp: Operations, g: Tensor, x: Tensor, y: Tensor, *, axis: int) -> Tensor:
     """exp(x[j] - y[i]) summed over i >= j, as exp(x[j] - y[j]) times ratios of at most 1; -inf gets zero."""
     before = (slice(None),) * axis
     here = xp.getitem(y, index=(*before, slice(0, -1)))

@@ -4,8 +4,10 @@ An index has no derivative; `take_along_axis` at the index has the right one. Na
 median over everything is a primitive of its own, because tied elements share its gradient.
 """
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,8 +15,11 @@ from .._core import xp as _xp
 from .._core.primitives import general, zero
 from .reductions import _extreme
 
+if TYPE_CHECKING:
+    from .._core.typing import Array
 
-def _argsort(x: Any, *, axis: int, descending: bool) -> Any:
+
+def _argsort(x: Array, *, axis: int, descending: bool) -> Array:
     """The indices that sort x, stable for equal elements."""
     if not descending:
         return x.argsort(axis, kind="stable")
@@ -22,18 +27,18 @@ def _argsort(x: Any, *, axis: int, descending: bool) -> Any:
     return x.shape[axis] - 1 - _xp.flip(places, axis=axis)
 
 
-def _arglast(x: Any, *, axis: int, largest: bool) -> Any:
+def _arglast(x: Array, *, axis: int, largest: bool) -> Array:
     """The index of the extreme element up to each position; of equal ones, the last."""
     running = (np.maximum if largest else np.minimum).accumulate(x, axis)
     found = np.where((x == running) | np.isnan(x), _count_along(x, axis), 0)
     return _xp.in_order(np.maximum.accumulate(found, axis))
 
 
-def _count_along(x: Any, axis: int) -> Any:
+def _count_along(x: Array, axis: int) -> Array:
     return np.arange(x.shape[axis]).reshape([-1 if i == axis else 1 for i in range(x.ndim)])
 
 
-def _argtop(x: Any, *, axis: int, k: int, largest: bool) -> Any:
+def _argtop(x: Array, *, axis: int, k: int, largest: bool) -> Array:
     """The indices of the k largest or smallest elements, in order; a few of many are partitioned before sorting."""
     size = x.shape[axis]
     if k * 4 > size:
@@ -44,16 +49,16 @@ def _argtop(x: Any, *, axis: int, k: int, largest: bool) -> Any:
     return np.take_along_axis(places, order, axis)
 
 
-def _leading(x: Any, axis: int, k: int) -> Any:
+def _leading(x: Array, axis: int, k: int) -> Array:
     return x[(*(slice(None),) * axis, slice(0, k))]
 
 
-def _argkth(x: Any, *, axis: int, k: int) -> Any:
+def _argkth(x: Array, *, axis: int, k: int) -> Array:
     """The index of the k-th smallest element, k from 0, on an axis of length 1."""
     return np.take(np.argpartition(x, k, axis), [k], axis)
 
 
-def _argmedian(x: Any, *, axis: int, skip: bool) -> Any:
+def _argmedian(x: Array, *, axis: int, skip: bool) -> Array:
     """The index of the lower median, on an axis of length 1; of the first NaN, if any, unless NaNs are skipped."""
     absent = np.isnan(x)
     if not absent.any():
@@ -65,7 +70,7 @@ def _argmedian(x: Any, *, axis: int, skip: bool) -> Any:
     return np.take_along_axis(np.argsort(x, axis, kind="stable"), kth, axis)
 
 
-def _argmode(x: Any, *, axis: int) -> Any:
+def _argmode(x: Array, *, axis: int) -> Array:
     """The last index of the most frequent element, the smallest of several, on an axis of length 1."""
     places = np.argsort(x, axis, kind="stable")
     ordered = np.take_along_axis(x, places, axis)
@@ -78,7 +83,7 @@ def _argmode(x: Any, *, axis: int) -> Any:
     return np.take_along_axis(places, np.argmax(length, axis, keepdims=True), axis)
 
 
-def _median_forward(x: Any, *, axis: tuple[int, ...], keepdims: bool, skip: bool) -> Any:
+def _median_forward(x: Array, *, axis: tuple[int, ...], keepdims: bool, skip: bool) -> Array:
     """The lower median over the last axes; NaN if there are no elements."""
     rest = x.shape[: x.ndim - len(axis)]
     flat = x.reshape(*rest, math.prod(x.shape[len(rest) :]))
@@ -87,7 +92,7 @@ def _median_forward(x: Any, *, axis: tuple[int, ...], keepdims: bool, skip: bool
     return np.take_along_axis(flat, _argmedian(flat, axis=-1, skip=skip), -1).reshape(rest)
 
 
-def _searchsorted(ordered: Any, values: Any, *, right: bool) -> Any:
+def _searchsorted(ordered: Array, values: Array, *, right: bool) -> Array:
     """The indices at which values would be inserted into sorted ones: before equal elements, or after them."""
     if ordered.ndim == 1:
         return np.searchsorted(ordered, values, "right" if right else "left")
@@ -100,13 +105,13 @@ def _searchsorted(ordered: Any, values: Any, *, right: bool) -> Any:
     return low
 
 
-def _unique(x: Any, *, axis: int | None) -> Any:
+def _unique(x: Array, *, axis: int | None) -> tuple[Array | None, ...]:
     """The sorted distinct elements or slices, the index of each input among them, and their counts."""
     found, inverse, counts = np.unique(x, return_inverse=True, return_counts=True, axis=axis, equal_nan=False)
     return found, _xp.long(inverse).reshape(x.shape if axis is None else -1), _xp.long(counts)
 
 
-def _unique_consecutive(x: Any, *, axis: int | None) -> Any:
+def _unique_consecutive(x: Array, *, axis: int | None) -> tuple[Array | None, ...]:
     """As `_unique`, but merging only equal elements or slices that are adjacent."""
     rows = x.reshape(-1) if axis is None else np.moveaxis(x, axis, 0)
     starts = np.ones(len(rows), bool)

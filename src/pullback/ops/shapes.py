@@ -1,8 +1,10 @@
 """Shapes, indices, joins and casts: linear maps that move elements without changing them."""
 
+from __future__ import annotations
+
 import functools
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -10,20 +12,29 @@ from .._core import machine, xp as _xp
 from .._core.primitives import elementwise, general, jointly_linear, linear
 from .._core.shapes import sum_to
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def _concat(xp: Any, g: Any, *, axis: int, sizes: tuple[int, ...]) -> Any:
+    from .._core.typing import Array, Entry, Operations, Path, Tensor
+
+
+def _concat(xp: Operations, g: Tensor, *, axis: int, sizes: tuple[int, ...]) -> tuple[Tensor, ...]:
     return xp.split(g, sizes=sizes, axis=axis)
 
 
-def _stack(xp: Any, g: Any, *, axis: int) -> Any:
+def _stack(xp: Operations, g: Tensor, *, axis: int) -> tuple[Tensor, ...]:
     return xp.unbind(g, axis=axis)
 
 
-def _index(xp: Any, g: Any, x_shape: Any, arrays: Any, *, spec: Any) -> Any:
+def _index(
+    xp: Operations, g: Tensor, x_shape: tuple[int, ...], arrays: Sequence[Tensor], *, spec: tuple[Entry, ...]
+) -> tuple[Tensor | None, ...]:
     return (xp.index_add(g, *arrays, spec=spec, shape=x_shape), *[None] * len(arrays))
 
 
-def _index_add(xp: Any, g: Any, arrays: Any, *, spec: Any, shape: Any) -> Any:
+def _index_add(
+    xp: Operations, g: Tensor, arrays: Sequence[Tensor], *, spec: tuple[Entry, ...], shape: tuple[int, ...]
+) -> tuple[Tensor | None, ...]:
     return (xp.index(g, *arrays, spec=spec), *[None] * len(arrays))
 
 
@@ -45,13 +56,17 @@ def _inverse(axes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(sorted(range(len(axes)), key=axes.__getitem__))
 
 
-def _index_put_pullback(xp: Any, g: Any, arrays: Any, *, spec: Any, needs: Any) -> Any:
+def _index_put_pullback(
+    xp: Operations, g: Tensor, arrays: Sequence[Tensor], *, spec: tuple[Entry, ...], needs: Sequence[bool]
+) -> tuple[Tensor | None, ...]:
     kept = xp.index_put(g, 0, *arrays, spec=spec) if needs[0] else None
     taken = remaining(xp, g, xp.index(g, *arrays, spec=spec), arrays, spec) if needs[1] else None
     return (kept, taken, *[None] * len(arrays))
 
 
-def remaining(xp: Any, g: Any, taken: Any, arrays: Any, spec: Any) -> Any:
+def remaining(
+    xp: Operations, g: Tensor, taken: Tensor, arrays: Sequence[Tensor | Array], spec: tuple[Entry, ...]
+) -> Tensor:
     """The cotangent of values written at an index, from what was taken there of g: 0 where a later value replaced one.
 
     Which value remains of those that were written to one place is read off a write of numbers; NumPy keeps the last.
@@ -59,17 +74,18 @@ def remaining(xp: Any, g: Any, taken: Any, arrays: Any, spec: Any) -> Any:
     if not xp.repeats(g.shape, arrays, spec, taken.shape):
         return taken
     numbers = _numbers(taken.shape)
-    places = xp.index_put(np.broadcast_to(numbers.dtype.type(0), tuple(g.shape)), numbers, *arrays, spec=spec)
+    nothing: Any = np.broadcast_to(numbers.dtype.type(0), tuple(g.shape))
+    places = xp.index_put(nothing, numbers, *arrays, spec=spec)
     return xp.select(xp.equal(xp.index(places, *arrays, spec=spec), xp.asarray(numbers)), taken)
 
 
-def remaining_along(xp: Any, g: Any, taken: Any, indices: Any, axis: int) -> Any:
+def remaining_along(xp: Operations, g: Tensor, taken: Tensor, indices: Tensor, axis: int) -> Tensor:
     """As `remaining`, of values written to one place along an axis for each place along the others."""
-    arrays = _xp.along(indices, axis)
+    arrays = cast("tuple[Array, ...]", _xp.along(cast("Array", indices), axis))
     return remaining(xp, g, taken, arrays, (_xp.array,) * len(arrays))
 
 
-def _numbers(shape: tuple[int, ...]) -> Any:
+def _numbers(shape: tuple[int, ...]) -> Array:
     return np.arange(math.prod(shape)).reshape(shape)
 
 
@@ -77,7 +93,7 @@ OVERLAPPING = {"as_strided", "windows"}
 """The views in which an element of memory may occur several times, and which can be written all the same."""
 
 
-def written_last(xp: Any, g: Any, taken: Any, path: Any) -> Any:
+def written_last(xp: Operations, g: Tensor, taken: Tensor, path: Path) -> Tensor:
     """The cotangent of a value written to a view: 0 for elements whose memory a later one of them took."""
     if OVERLAPPING.isdisjoint([primitive.name for primitive, _ in path]):
         return taken
@@ -86,13 +102,13 @@ def written_last(xp: Any, g: Any, taken: Any, path: Any) -> Any:
     return taken if (places == numbers).all() else xp.select(xp.asarray(places == numbers), taken)
 
 
-def _filled(x: Any, value: Any) -> Any:
+def _filled(x: Array, value: Array) -> Array:
     out = np.empty_like(x)
     out[...] = value
     return out
 
 
-def _filled_with(xp: Any, x: Any, value: Any) -> Any:
+def _filled_with(xp: Operations, x: Tensor, value: Tensor) -> Tensor:
     return xp.broadcast_to(xp.astype(value, dtype=x.dtype, source=value.dtype), shape=x.shape)
 
 
@@ -101,7 +117,7 @@ def _single(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
     return (*shape[:axis], 1, *shape[axis + 1 :])
 
 
-def _select_along(x: Any, indices: Any, *, axis: int, keepdims: bool, label: str) -> Any:
+def _select_along(x: Array, indices: Array, *, axis: int, keepdims: bool, label: str) -> Array:
     """One element along an axis, from `indices` with an axis of length 1 there or without it."""
     if axis == x.ndim - 1 and x.size and x.flags.c_contiguous:
         places = _xp.in_rows(x, indices.reshape(-1))
@@ -110,7 +126,7 @@ def _select_along(x: Any, indices: Any, *, axis: int, keepdims: bool, label: str
     return taken if keepdims else taken.squeeze(axis)
 
 
-def _put_along(xp: Any, g: Any, x_shape: Any, indices: Any, *, axis: int) -> Any:
+def _put_along(xp: Operations, g: Tensor, x_shape: tuple[int, ...], indices: Tensor, *, axis: int) -> Tensor:
     shape = _single(x_shape, axis)
     return xp.put_along_axis(xp.reshape(g, shape=shape), xp.reshape(indices, shape=shape), axis=axis, shape=x_shape)
 
@@ -124,7 +140,7 @@ class _Edge:
         self.shape = shape
 
 
-def _replay(xp: Any, g: Any, x_shape: tuple[int, ...], *, path: Any) -> Any:
+def _replay(xp: Operations, g: Tensor, x_shape: tuple[int, ...], *, path: Path) -> Tensor:
     """The transposes of a chain of views, in reverse."""
     source = next((params["source"] for _, params in path if "source" in params), None)
     probe = np.empty((1,) * len(x_shape), source)
@@ -139,13 +155,13 @@ def _replay(xp: Any, g: Any, x_shape: tuple[int, ...], *, path: Any) -> Any:
     return g
 
 
-def _flip(x: Any, *, axis: Any) -> Any:
+def _flip(x: Array, *, axis: tuple[int, ...]) -> Array:
     view = _xp.flip(x, axis=axis)
     made = machine.copied(view)
     return view.copy() if made is None else made
 
 
-def _rolled(xp: Any, x: Any, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
+def _rolled(xp: Operations, x: Tensor, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Tensor:
     for shift, axis in zip(shifts, axes, strict=True):
         moved = shift % max(x.shape[axis], 1)
         cut, before = x.shape[axis] - moved, (slice(None),) * axis
@@ -154,14 +170,14 @@ def _rolled(xp: Any, x: Any, *, shifts: tuple[int, ...], axes: tuple[int, ...]) 
     return x
 
 
-def _tiled(xp: Any, x: Any, *, repeats: tuple[int, ...]) -> Any:
+def _tiled(xp: Operations, x: Tensor, *, repeats: tuple[int, ...]) -> Tensor:
     full = (1,) * (len(repeats) - x.ndim) + tuple(x.shape)
     apart = xp.reshape(x, shape=tuple([length for size in full for length in (1, size)]))
     wide = xp.broadcast_to(apart, shape=_interleaved(repeats, x.shape))
     return xp.reshape(wide, shape=tuple([count * size for count, size in zip(repeats, full, strict=True)]))
 
 
-def _roll(x: Any, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
+def _roll(x: Array, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Array:
     """Elements rolled along axes; along a single axis by concatenation, in a third of the time of np.roll."""
     if len(axes) > 1 or not x.size:
         return _xp.in_order(np.roll(x, shifts, axes))
@@ -170,7 +186,7 @@ def _roll(x: Any, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
     return _xp.joined((x[(*before, slice(start, None))], x[(*before, slice(0, start))]), axes[0])
 
 
-def _tile(x: Any, *, repeats: tuple[int, ...]) -> Any:
+def _tile(x: Array, *, repeats: tuple[int, ...]) -> Array:
     """Copies of x side by side; `repeats` has an entry for each axis of the result."""
     parts = _interleaved(repeats, x.shape)
     out = np.empty(parts, x.dtype)
@@ -184,13 +200,13 @@ def _interleaved(repeats: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int,
     return tuple([number for pair in zip(repeats, full, strict=True) for number in pair])
 
 
-def _tile_pullback(xp: Any, g: Any, x_shape: Any, *, repeats: tuple[int, ...]) -> Any:
+def _tile_pullback(xp: Operations, g: Tensor, x_shape: tuple[int, ...], *, repeats: tuple[int, ...]) -> Tensor:
     parts = xp.reshape(g, shape=_interleaved(repeats, x_shape))
     total = xp.sum(parts, axis=tuple(range(0, parts.ndim, 2)), keepdims=False)
     return xp.reshape(total, shape=x_shape)
 
 
-def _windows(x: Any, *, axis: int, size: int, step: int) -> Any:
+def _windows(x: Array, *, axis: int, size: int, step: int) -> Array:
     """Windows along an axis, one every `step` elements, as a view with the window elements along a new last axis."""
     shape, strides = list(x.shape), list(x.strides)
     strides.append(strides[axis])
@@ -199,7 +215,7 @@ def _windows(x: Any, *, axis: int, size: int, step: int) -> Any:
     return np.lib.stride_tricks.as_strided(x, (*shape, size), strides, writeable=x.flags.writeable)
 
 
-def _fold_windows(g: Any, *, axis: int, size: int, step: int, shape: tuple[int, ...]) -> Any:
+def _fold_windows(g: Array, *, axis: int, size: int, step: int, shape: tuple[int, ...]) -> Array:
     """The transpose of `windows`: one addition for each offset within a window."""
     out = np.zeros(shape, g.dtype)
     along = out.swapaxes(axis, 0)
@@ -209,7 +225,7 @@ def _fold_windows(g: Any, *, axis: int, size: int, step: int, shape: tuple[int, 
     return out
 
 
-def _as_strided(x: Any, *, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Any:
+def _as_strided(x: Array, *, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Array:
     """The elements of x, in row-major order, read with other strides."""
     flat = np.ascontiguousarray(x).reshape(-1)
     if 0 in size:
@@ -217,7 +233,9 @@ def _as_strided(x: Any, *, size: tuple[int, ...], stride: tuple[int, ...], offse
     return np.ndarray(size, x.dtype, flat, offset * x.itemsize, [step * x.itemsize for step in stride])
 
 
-def _add_strided(g: Any, *, size: tuple[int, ...], stride: tuple[int, ...], offset: int, shape: tuple[int, ...]) -> Any:
+def _add_strided(
+    g: Array, *, size: tuple[int, ...], stride: tuple[int, ...], offset: int, shape: tuple[int, ...]
+) -> Array:
     """The transpose of `as_strided`: elements that are read several times get the sum."""
     out = np.zeros(math.prod(shape), g.dtype)
     places = np.asarray(offset)

@@ -4,10 +4,12 @@ Families of functions have an index as metadata, `n` or `order`, and each rule u
 every derivative has a derivative itself.
 """
 
+from __future__ import annotations
+
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +19,14 @@ from .._numerics import blocks, error_functions, gamma_functions, incomplete_fun
 from .._numerics.incomplete_functions import moment
 from .functions import zero_times
 
-Array = np.ndarray[Any, np.dtype[Any]]
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from .._core.primitives import Primitive
+    from .._core.typing import Array, OfComplex, Operations, Tensor
+
+    Scale: TypeAlias = Callable[[Operations, Tensor], Tensor | float]
+
 
 WORK = 16
 """Bytes per element when choosing the block size: the results of two passes."""
@@ -32,14 +41,14 @@ def _double(function: Function, of_singles: Function | None = None) -> Function:
     """
     others = of_singles or function
 
-    def whole(*arrays: Any, **params: Any) -> Any:
+    def whole(*arrays: Array, **params: Any) -> Array:
         dtype = arrays[0].dtype
         if dtype.char == "d":
             return function(*arrays, **params)
         return np.asarray(others(*[array.astype(np.float64) for array in arrays], **params)).astype(dtype)
 
     @functools.wraps(function)
-    def forward(*arrays: Any, **params: Any) -> Any:
+    def forward(*arrays: Array, **params: Any) -> Array:
         first, *rest = arrays
         if first.size * WORK <= blocks.BLOCK or any(x.shape != first.shape for x in rest):
             return whole(*arrays, **params)
@@ -59,7 +68,7 @@ def _double(function: Function, of_singles: Function | None = None) -> Function:
 _erf_of_doubles = _double(error_functions.erf)
 
 
-def _erf(x: Array) -> Any:
+def _erf(x: Array) -> Array:
     if x.dtype.char == "d":
         return _erf_of_doubles(x)
     if x.dtype.char == "f":
@@ -67,7 +76,7 @@ def _erf(x: Array) -> Any:
     return np.asarray(error_functions.erf_of_singles(x.astype(np.float32))).astype(x.dtype)
 
 
-def _entr(xp: Any, x: Any) -> Any:
+def _entr(xp: Operations, x: Tensor) -> Tensor:
     zero, least = xp.constant(0, x.dtype), xp.constant(-math.inf, x.dtype)
     return xp.where(x < 0, least, xp.where(x == 0, zero, -x * xp.log(x)))
 
@@ -78,7 +87,7 @@ def _entr(xp: Any, x: Any) -> Any:
 def _of_order(scipy_name: str, first: tuple[str, str]) -> Function:
     """A family of Bessel functions of integer order: SciPy's functions of orders 0 and 1, and the general one."""
 
-    def forward(x: Array, *, order: int) -> Any:
+    def forward(x: Array, *, order: int) -> Array:
         name, orders = (first[order], ()) if order < 2 else (scipy_name, (order,))
         function = functools.partial(getattr(scipy.special(), name), *orders)
         y = function(x)
@@ -93,17 +102,17 @@ def _of_order(scipy_name: str, first: tuple[str, str]) -> Function:
     return _double(forward)
 
 
-def _neighbours(name: str, below: int, above: int, scale: Callable[[Any, Any], Any] | None = None) -> Function:
+def _neighbours(name: str, below: int, above: int, scale: Scale | None = None) -> Function:
     """The rule of a family; `scale(xp, x)` is the logarithmic derivative of the factor in front, if there is one."""
 
-    def slope(xp: Any, x: Any, order: int) -> Any:
+    def slope(xp: Operations, x: Tensor, order: int) -> Tensor:
         function = getattr(xp, name)
         after = function(x, order=order + 1)
         if order == 0:
             return above * after
         return below / 2 * function(x, order=order - 1) + above / 2 * after  # their sum may be out of range
 
-    def rule(xp: Any, g: Any, x: Any, y: Any, *, order: int) -> Any:
+    def rule(xp: Operations, g: Tensor, x: Tensor, y: Tensor, *, order: int) -> Tensor:
         if scale is None:
             return g * slope(xp, x, order)
         large = xp.abs(x) > _edge(x)
@@ -116,12 +125,12 @@ def _neighbours(name: str, below: int, above: int, scale: Callable[[Any, Any], A
 TERMS = 11
 
 
-def _edge(x: Any) -> int:
+def _edge(x: Tensor) -> int:
     """From there on the scaled Bessel functions of low orders are series in 1 / x, of which TERMS terms are exact."""
     return 50 if str(x.dtype).endswith("float64") else 14
 
 
-def _far(xp: Any, x: Any, order: int, sign: int) -> Any:
+def _far(xp: Operations, x: Tensor, order: int, sign: int) -> Tensor:
     """The logarithmic derivative of a scaled Bessel function far from 0, where the difference of neighbours cancels.
 
     The function is x ** -0.5 times a series in 1 / x: "NIST Handbook of Mathematical Functions", 10.40.1 and 10.40.2.
@@ -131,33 +140,36 @@ def _far(xp: Any, x: Any, order: int, sign: int) -> Any:
     terms = [1.0]
     for k in range(1, TERMS):
         terms.append(terms[-1] * sign * (4 * order**2 - (2 * k - 1) ** 2) / (8 * k))
-    series, slopes = terms[-1], terms[-1] * (TERMS - 0.5)
+    series: Tensor | float = terms[-1]
+    slopes: Tensor | float = terms[-1] * (TERMS - 0.5)
     for k in reversed(range(TERMS - 1)):
         series, slopes = series * t + terms[k], slopes * t + terms[k] * (k + 0.5)
     return -slopes / series / x
 
 
-REAL: Any = {"complex": "refused"}
+REAL: OfComplex = {"complex": "refused"}
 
 
-def _bessel(name: str, scipy_name: str, first: tuple[str, str], below: int, above: int, scale: Any = None) -> Any:
+def _bessel(
+    name: str, scipy_name: str, first: tuple[str, str], below: int, above: int, scale: Scale | None = None
+) -> Primitive:
     rule = _neighbours(name, below, above, scale)
     return elementwise(name, rule, forward=_of_order(scipy_name, first), **REAL)
 
 
-def _spherical_bessel(x: Array, *, order: int) -> Any:
+def _spherical_bessel(x: Array, *, order: int) -> Array:
     """The spherical Bessel function, by its parity for negative x, where SciPy before 1.14 gives NaN."""
     size = np.abs(x)
     values = scipy.special().spherical_jn(order, np.where((size > 0) & (size < TINY), TINY, size))
     return np.where(x < 0, -values, values) if order % 2 else values
 
 
-def _spherical_rule(xp: Any, g: Any, x: Any, *, order: int) -> Any:
+def _spherical_rule(xp: Operations, g: Tensor, x: Tensor, *, order: int) -> Tensor:
     after = -(order + 1) * xp.spherical_bessel_j(x, order=order + 1)
     return g * ((order * xp.spherical_bessel_j(x, order=order - 1) if order else 0) + after) / (2 * order + 1)
 
 
-def _airy(x: Array) -> Any:
+def _airy(x: Array) -> list[Array]:
     """Ai and its derivative: SciPy's, and from 2**20 on, where those are NaN, by "NIST Handbook", 9.7.9 and 9.7.10."""
     z = np.maximum(np.abs(x), 1 << 20)
     phase = z * np.sqrt(z) * (2 / 3)
@@ -169,11 +181,11 @@ def _airy(x: Array) -> Any:
     return [np.where(np.abs(x) >= 1 << 20, far[i], near[i]) for i in (0, 1)]
 
 
-def _zeta_by_exponent(xp: Any, g: Any, s: Any, q: Any, *, order: int) -> Any:
+def _zeta_by_exponent(xp: Operations, g: Tensor, s: Tensor, q: Tensor, *, order: int) -> Tensor:
     return g * xp.zeta(s, q, order=order + 1)
 
 
-def _zeta_by_start(xp: Any, g: Any, s: Any, q: Any, *, order: int) -> Any:
+def _zeta_by_start(xp: Operations, g: Tensor, s: Tensor, q: Tensor, *, order: int) -> Tensor:
     slope = s * xp.zeta(s + 1, q, order=order)
     return -g * (slope + order * xp.zeta(s + 1, q, order=order - 1) if order else slope)
 
@@ -182,24 +194,24 @@ def _zeta_by_start(xp: Any, g: Any, s: Any, q: Any, *, order: int) -> Any:
 # times it.
 
 
-def _gamma_density(xp: Any, a: Any, x: Any) -> Any:
+def _gamma_density(xp: Operations, a: Tensor, x: Tensor) -> Tensor:
     return xp.exp(xp.xlogy(a - 1, x) - x - xp.lgamma(a))
 
 
-def _gamma_slope(xp: Any, g: Any, a: Any, x: Any, *, order: int) -> Any:
-    def slope(i: int, _: int) -> Any:
+def _gamma_slope(xp: Operations, g: Tensor, a: Tensor, x: Tensor, *, order: int) -> Tensor:
+    def slope(i: int, _: int) -> Tensor:
         return xp.log(x) - xp.digamma(a) if i == 1 else -xp.polygamma(a, n=i - 1)
 
     return g * (_gamma_density(xp, a, x) * moment((order, 0), slope))
 
 
-def _beta_density(xp: Any, a: Any, b: Any, x: Any) -> Any:
+def _beta_density(xp: Operations, a: Tensor, b: Tensor, x: Tensor) -> Tensor:
     logarithm = xp.xlogy(a - 1, x) + xp.xlog1py(b - 1, -x)
     return xp.exp(logarithm - (xp.lgamma(a) + xp.lgamma(b) - xp.lgamma(a + b)))
 
 
-def _beta_slope(xp: Any, g: Any, a: Any, b: Any, x: Any, *, order: tuple[int, int]) -> Any:
-    def slope(i: int, j: int) -> Any:
+def _beta_slope(xp: Operations, g: Tensor, a: Tensor, b: Tensor, x: Tensor, *, order: tuple[int, int]) -> Tensor:
+    def slope(i: int, j: int) -> Tensor:
         both = xp.polygamma(a + b, n=i + j - 1)
         if i and j:
             return both
@@ -209,11 +221,11 @@ def _beta_slope(xp: Any, g: Any, a: Any, b: Any, x: Any, *, order: tuple[int, in
     return g * (_beta_density(xp, a, b, x) * moment(order, slope))
 
 
-def _beta_by_first(xp: Any, g: Any, a: Any, b: Any, x: Any, *, order: tuple[int, int]) -> Any:
+def _beta_by_first(xp: Operations, g: Tensor, a: Tensor, b: Tensor, x: Tensor, *, order: tuple[int, int]) -> Tensor:
     return g * xp.betainc_by_shapes(a, b, x, order=(order[0] + 1, order[1]))
 
 
-def _beta_by_second(xp: Any, g: Any, a: Any, b: Any, x: Any, *, order: tuple[int, int]) -> Any:
+def _beta_by_second(xp: Operations, g: Tensor, a: Tensor, b: Tensor, x: Tensor, *, order: tuple[int, int]) -> Tensor:
     return g * xp.betainc_by_shapes(a, b, x, order=(order[0], order[1] + 1))
 
 
@@ -221,7 +233,7 @@ FLAT = 40
 """Above this abs(x), the normal density is 0 in every dtype."""
 
 
-def _log_ndtr(xp: Any, g: Any, x: Any) -> Any:
+def _log_ndtr(xp: Operations, g: Tensor, x: Tensor) -> Tensor:
     """The density divided by its integral: on the left, where both vanish, by erfcx, which overflows on the right."""
     left = 2 / (ROOT_TWO_PI * xp.erfcx(xp.where(x > 0, 0, x) * -ROOT_HALF))
     right = xp.clip(x, lower=0, upper=FLAT)
@@ -233,7 +245,7 @@ CANCELS, LEVELS = 5, 20
 """From there on erfcx(x) + x erfcx'(x) cancels, and so many levels of its fraction are exact to 1e-15."""
 
 
-def _erfcx_bend(xp: Any, g: Any, x: Any, y: Any) -> Any:
+def _erfcx_bend(xp: Operations, g: Tensor, x: Tensor, y: Tensor) -> Tensor:
     """erfcx'' by erfcx': far from 0 as a continued fraction, of the recurrence in "NIST Handbook", 7.18.7."""
     far = x > CANCELS
     beyond, near = xp.where(far, x, CANCELS), xp.where(far, 1, x)

@@ -16,14 +16,15 @@ as the cotangent of `turn`, a third output of the primitive, which is zero. If t
 the derivative is undefined, and NaN.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._core import xp as _xp
 from .._core.bfloat import finfo
 from .._core.primitives import general, zero
-from .._core.xp import is_missing
+from .._core.xp import RAW, is_missing
 from .decompositions import (
     ROUNDING,
     _adjoint,
@@ -38,12 +39,17 @@ from .decompositions import (
     svd_pullback,
 )  # fmt: skip
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._core.typing import Array, OfComplex, Operations, Same, Tensor
+
 # 1. Which values are equal, and which vectors to choose among them
 
 COMMON = 1e-3  # frames farther from unitary than this are the sum of two
 
 
-def _tied_forward(values: Any, slopes: Any, *, share: float) -> Any:
+def _tied_forward(values: Array, slopes: Array, *, share: float) -> Array:
     """A mask of pairs of sorted values that are equal, up to a share of the largest, and have equal slopes.
 
     Slopes that vanish have the rounding errors of the values from which they are computed.
@@ -58,7 +64,7 @@ def _tied_forward(values: Any, slopes: Any, *, share: float) -> Any:
     return group[..., :, None] == group[..., None, :]
 
 
-def _frames_forward(y: Any, tied: Any) -> Any:
+def _frames_forward(y: Array, tied: Array) -> Array:
     """Unitary Q within groups of tied values such that Q^H y Q is diagonal there, ascending; 1 where y is already 0."""
     size = y.shape[-1]
     one = np.broadcast_to(np.eye(size, dtype=y.dtype), y.shape)
@@ -72,7 +78,7 @@ def _frames_forward(y: Any, tied: Any) -> Any:
     return np.where(turns, np.where(tied, found, 0), one).astype(y.dtype)
 
 
-def _tied(xp: Any, values: Any, slopes: Any, *, digits: float) -> Any:
+def _tied(xp: Operations, values: Same, slopes: Same, *, digits: float) -> Same:
     """True for pairs of values that agree in all digits, or with `digits` 0.5 in half of them, with equal slopes."""
     eps = float(finfo(getattr(values, "_dtype", values.dtype)).eps)
     return xp.tied_values(values, slopes, share=ROUNDING * eps if digits == 1 else eps**digits)
@@ -81,44 +87,44 @@ def _tied(xp: Any, values: Any, slopes: Any, *, digits: float) -> Any:
 # 2. Parts of rules
 
 
-def _one(xp: Any, x: Any) -> Any:
+def _one(xp: Operations, x: Tensor) -> Tensor:
     """The identity in the dtype of matrices x."""
     return xp.where(_identity(xp, x.shape[-1]), 1, xp.zeros_like(x))
 
 
-def _within(xp: Any, x: Any, left: Any, right: Any) -> tuple[Any, Any]:
+def _within(xp: Operations, x: Same, left: Same, right: Same) -> tuple[Same, Same]:
     """A direction in the basis of the factors, split into its Hermitian and its skew-Hermitian part."""
     inside = _product(xp, _adjoint(xp, left), x, _adjoint(xp, right))
     back = _adjoint(xp, inside)
     return (inside + back) / 2, (inside - back) / 2
 
 
-def _real(xp: Any, x: Any) -> Any:
+def _real(xp: Operations, x: Same) -> Same:
     return xp.real(x) if xp.is_complex(x) else x
 
 
-def _diagonal_in(xp: Any, frames: Any, x: Any) -> Any:
+def _diagonal_in(xp: Operations, frames: Same, x: Same) -> Same:
     """The diagonal of Q^H x Q."""
     return _real(xp, _diagonal(xp, _product(xp, _adjoint(xp, frames), x, frames)))
 
 
-def _turned(xp: Any, frames: Any, numbers: Any) -> Any:
+def _turned(xp: Operations, frames: Tensor, numbers: Tensor) -> Tensor:
     """Q diag(numbers) Q^H."""
     return xp.matmul(frames * _row(xp, numbers), _adjoint(xp, frames))
 
 
-def _gaps(xp: Any, values: Any, tied: Any) -> Any:
+def _gaps(xp: Operations, values: Tensor, tied: Tensor) -> Tensor:
     """The differences values[i] - values[j]; infinite for tied pairs."""
     return xp.where(tied, np.inf, _column(xp, values) - _row(xp, values))
 
 
-def _sums(xp: Any, values: Any, x: Any) -> Any:
+def _sums(xp: Operations, values: Tensor, x: Tensor) -> Tensor:
     """The sums of two values; infinite on the diagonal for real matrices, whose skew part has no diagonal."""
     both = _column(xp, values) + _row(xp, values)
     return both if xp.is_complex(x) else xp.where(_identity(xp, values.shape[-1]), np.inf, both)
 
 
-def _outside(xp: Any, x: Any, left: Any, right: Any) -> tuple[Any, Any]:
+def _outside(xp: Operations, x: Tensor, left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
     """The parts of a direction outside the left factor and inside the right one, and the reverse."""
     beyond = x - _product(xp, left, _adjoint(xp, left), x)
     return _product(xp, beyond, _adjoint(xp, right)), _product(
@@ -126,7 +132,16 @@ def _outside(xp: Any, x: Any, left: Any, right: Any) -> tuple[Any, Any]:
     )
 
 
-def _apart(xp: Any, x: Any, slopes: Any, values: Any, left: Any, right: Any, tied: Any, hermitian: bool) -> Any:
+def _apart(
+    xp: Operations,
+    x: Tensor,
+    slopes: Tensor,
+    values: Tensor,
+    left: Tensor,
+    right: Tensor,
+    tied: Tensor,
+    hermitian: bool,
+) -> Tensor:
     """The derivative of the gradient's matrix, with slopes g, in a direction, from pairs that are not tied.
 
     NaN where tied values have different slopes.
@@ -150,19 +165,27 @@ def _apart(xp: Any, x: Any, slopes: Any, values: Any, left: Any, right: Any, tie
 # 3. The values, their gradient, and their derivative in a direction
 
 
-def _eigvalsh_forward(x: Any, *, lower: bool) -> Any:
+def _eigvalsh_forward(x: Array, *, lower: bool) -> tuple[Array, Array, Array]:
     values, vectors = eigh_forward(x, lower=lower)
     return values, vectors, np.zeros(x.shape, x.dtype)
 
 
-def _svdvals_forward(x: Any) -> Any:
+def _svdvals_forward(x: Array) -> tuple[Array, Array, Array, Array]:
     left, values, right = svd_forward(x, full=False)
     return left, values, right, np.zeros((*values.shape, values.shape[-1]), x.dtype)
 
 
 def _by_values(
-    xp: Any, g: Any, turn_g: Any, x: Any, values: Any, left: Any, right: Any, turn: Any, hermitian: bool
-) -> Any:
+    xp: Operations,
+    g: Tensor,
+    turn_g: Tensor,
+    x: Tensor,
+    values: Tensor,
+    left: Tensor,
+    right: Tensor,
+    turn: Tensor,
+    hermitian: bool,
+) -> Tensor:
     """The cotangent of a matrix from those of its values and of `turn`."""
     slopes = xp.spectral_gradient(g, x, values, left, right, turn, hermitian=hermitian)
     if is_missing(turn_g):
@@ -174,14 +197,14 @@ def _by_values(
     return slopes + _product(xp, left, moved, right)
 
 
-def _eigvalsh(xp: Any, g: Any, x: Any, y: Any) -> Any:
+def _eigvalsh(xp: Operations, g: Sequence[Tensor], x: Tensor, y: Sequence[Tensor]) -> Tensor:
     """A Hermitian cotangent, as in `cholesky`; those of the vectors arise only in third derivatives."""
     values, vectors, turn = y
     slopes = _by_values(xp, g[0], g[2], x, values, vectors, _adjoint(xp, vectors), turn, True)
     return slopes if is_missing(g[1]) else slopes + by_eigenvectors(xp, g[1], values, vectors)
 
 
-def _svdvals(xp: Any, g: Any, x: Any, y: Any) -> Any:
+def _svdvals(xp: Operations, g: Sequence[Tensor], x: Tensor, y: Sequence[Tensor]) -> Tensor:
     left, values, right, turn = y
     slopes = _by_values(xp, g[1], g[3], x, values, left, right, turn, False)
     if is_missing(g[0]) and is_missing(g[2]):
@@ -189,10 +212,12 @@ def _svdvals(xp: Any, g: Any, x: Any, y: Any) -> Any:
     return slopes + svd_pullback(xp, [g[0], xp.zeros_like(values), g[2]], [left, values, right], full=False)
 
 
-def _push_eigvalsh(xp: Any, primals: Any, tangents: Any, y: Any, *, lower: bool) -> Any:
+def _push_eigvalsh(
+    xp: Operations, primals: Sequence[Tensor], tangents: Sequence[Tensor], y: Sequence[Tensor], *, lower: bool
+) -> tuple[Tensor | None, ...]:
     """The tangents of values and vectors; those of vectors of equal values are NaN or infinite."""
     values, vectors, turn = y
-    x, moves = (None if each is None else (each + _adjoint(xp, each)) / 2 for each in (primals[0], tangents[0]))
+    x, moves = ((each + _adjoint(xp, each)) / 2 for each in (primals[0], tangents[0]))
     back = _adjoint(xp, vectors)
     slopes = xp.spectral_slopes(moves, x, values, vectors, back, turn, hermitian=True)
     diagonal = _identity(xp, values.shape[-1])
@@ -201,7 +226,9 @@ def _push_eigvalsh(xp: Any, primals: Any, tangents: Any, y: Any, *, lower: bool)
     return slopes, xp.matmul(vectors, turned), None
 
 
-def _push_svdvals(xp: Any, primals: Any, tangents: Any, y: Any) -> Any:
+def _push_svdvals(
+    xp: Operations, primals: Sequence[Tensor], tangents: Sequence[Tensor], y: Sequence[Tensor]
+) -> tuple[Tensor | None, ...]:
     left, values, right, turn = y
     moves = tangents[0]
     slopes = xp.spectral_slopes(moves, primals[0], values, left, right, turn, hermitian=False)
@@ -218,11 +245,15 @@ def _push_svdvals(xp: Any, primals: Any, tangents: Any, y: Any) -> Any:
     return to_left, slopes, to_right, None
 
 
-def _gradient_forward(given: Any, x: Any, values: Any, left: Any, right: Any, turn: Any, *, hermitian: bool) -> Any:
+def _gradient_forward(
+    given: Array, x: Array, values: Array, left: Array, right: Array, turn: Array, *, hermitian: bool
+) -> Array:
     return (left * given[..., None, :]) @ right
 
 
-def _gradient(xp: Any, g: Any, given: Any, values: Any, left: Any, right: Any, *, hermitian: bool) -> Any:
+def _gradient(
+    xp: Operations, g: Tensor, given: Tensor, values: Tensor, left: Tensor, right: Tensor, *, hermitian: bool
+) -> tuple[Tensor | None, ...]:
     """The pullback of the gradient; the factors are chosen for the cotangent."""
     g = (g + _adjoint(xp, g)) / 2 if hermitian else g
     inside = _within(xp, g, left, right)[0]
@@ -232,7 +263,9 @@ def _gradient(xp: Any, g: Any, given: Any, values: Any, left: Any, right: Any, *
     return _diagonal_in(xp, frames, inside), moved, None, None, None, frames - _one(xp, frames)
 
 
-def _push_gradient(xp: Any, primals: Any, tangents: Any, y: Any, *, hermitian: bool) -> Any:
+def _push_gradient(
+    xp: Operations, primals: Sequence[Tensor], tangents: Sequence[Tensor | None], y: Tensor, *, hermitian: bool
+) -> Tensor:
     """The pushforward of the gradient; the factors are chosen for the tangent of the matrix."""
     given, _, values, left, right, _ = primals
     moved, x = tangents[:2]
@@ -245,18 +278,22 @@ def _push_gradient(xp: Any, primals: Any, tangents: Any, y: Any, *, hermitian: b
     return _product(xp, left, middle, right) + _apart(xp, x, given, values, left, right, tied, hermitian)
 
 
-def _slopes(xp: Any, direction: Any, values: Any, left: Any, right: Any) -> tuple[Any, ...]:
+def _slopes(xp: Operations, direction: Same, values: Same, left: Same, right: Same) -> tuple[Same, Same, Same, Same]:
     inside = _within(xp, direction, left, right)[0]
     tied = _tied(xp, values, values, digits=1)
     frames = xp.frames(inside, tied)
     return _diagonal_in(xp, frames, inside), inside, tied, frames
 
 
-def _slopes_forward(direction: Any, x: Any, values: Any, left: Any, right: Any, turn: Any, *, hermitian: bool) -> Any:
-    return _slopes(_xp, direction, values, left, right)[0]
+def _slopes_forward(
+    direction: Array, x: Array, values: Array, left: Array, right: Array, turn: Array, *, hermitian: bool
+) -> Array:
+    return _slopes(RAW, direction, values, left, right)[0]
 
 
-def _by_slopes(xp: Any, g: Any, direction: Any, values: Any, left: Any, right: Any, *, hermitian: bool) -> Any:
+def _by_slopes(
+    xp: Operations, g: Tensor, direction: Tensor, values: Tensor, left: Tensor, right: Tensor, *, hermitian: bool
+) -> tuple[Tensor | None, ...]:
     """The pullback of the directional derivative; the factors are chosen for the direction."""
     _, _, tied, frames = _slopes(xp, direction, values, left, right)
     to_direction = _product(xp, left, _turned(xp, frames, g), right)
@@ -264,7 +301,9 @@ def _by_slopes(xp: Any, g: Any, direction: Any, values: Any, left: Any, right: A
     return to_direction, moved, None, None, None, frames - _one(xp, frames)
 
 
-def _push_slopes(xp: Any, primals: Any, tangents: Any, y: Any, *, hermitian: bool) -> Any:
+def _push_slopes(
+    xp: Operations, primals: Sequence[Tensor], tangents: Sequence[Tensor | None], y: Tensor, *, hermitian: bool
+) -> Tensor:
     """The tangent in a second direction; NaN unless both directions choose the same factors."""
     direction, _, values, left, right, _ = primals
     slopes, inside, tied, frames = _slopes(xp, direction, values, left, right)
@@ -280,10 +319,12 @@ def _push_slopes(xp: Any, primals: Any, tangents: Any, y: Any, *, hermitian: boo
     return moved + xp.where(common, _bent(xp, direction, tangents[1], values, left, right, tied, hermitian), np.nan)
 
 
-def _bent(xp: Any, a: Any, b: Any, values: Any, left: Any, right: Any, tied: Any, hermitian: bool) -> Any:
+def _bent(
+    xp: Operations, a: Tensor, b: Tensor, values: Tensor, left: Tensor, right: Tensor, tied: Tensor, hermitian: bool
+) -> Tensor:
     """The second derivatives of the values in two directions."""
 
-    def total(x: Any, y: Any, axis: int) -> Any:
+    def total(x: Tensor, y: Tensor, axis: int) -> Tensor:
         y = xp.conj(y) if xp.is_complex(y) else y
         return xp.sum(_real(xp, x * y), axis=(x.ndim + axis,), keepdims=False)
 
@@ -303,7 +344,7 @@ def _bent(xp: Any, a: Any, b: Any, values: Any, left: Any, right: Any, tied: Any
 # 4. The table
 
 FACTORS = ("x", "values", "left", "right", "turn")
-WRITTEN: Any = {"complex": "as written"}
+WRITTEN: OfComplex = {"complex": "as written"}
 
 # fmt: off
 #                  name                 pullback                       forward mode

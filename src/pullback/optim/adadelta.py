@@ -1,9 +1,14 @@
 """Adadelta: each parameter's step size is the ratio of its past updates to its past gradients."""
 
-from typing import Any
+from __future__ import annotations
 
-from .elementwise import Elementwise, Rule
-from .optimizer import Group, declared
+from typing import TYPE_CHECKING
+
+from .elementwise import Count, Elementwise, Rule
+from .optimizer import Group, Params, declared
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, Namespace, Tensor
 
 
 class Adadelta(Elementwise):
@@ -29,8 +34,8 @@ class Adadelta(Elementwise):
     @declared
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1.0,
+        params: Params,
+        lr: float | Tensor = 1.0,
         rho: float = 0.9,
         eps: float = 1e-6,
         weight_decay: float = 0,
@@ -41,16 +46,16 @@ class Adadelta(Elementwise):
         differentiable: bool = False,
     ) -> None: ...
 
-    def remembers(self, group: Group) -> dict[str, Any]:
+    def remembers(self, group: Group) -> dict[str, float | Tensor]:
         """The running mean squares of the gradients and of the updates."""
         return {"square_avg": 0, "acc_delta": 0}
 
-    def rule(self, group: Group, first: bool, t: Any) -> Rule:
+    def rule(self, group: Group, first: bool, t: Count) -> Rule:
         """p - lr d, where d = g sqrt(a + eps) / sqrt(v + eps), and v and a are the mean squares of g and d."""
         lr, rho, eps = group["lr"], group["rho"], group["eps"]
         share = 1 - rho
 
-        def update(xp: Any, p: Any, g: Any, v: Any, a: Any) -> None:
+        def update(xp: Namespace, p: Array, g: Array, v: Array, a: Array) -> None:
             v *= rho
             v += share * g * g
             d = xp.sqrt(a + eps) / xp.sqrt(v + eps) * g

@@ -1,10 +1,15 @@
 """Adafactor: second moments of matrices kept as those of their rows and columns."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from .._core.dtypes import finfo
-from .optimizer import Group, declared
+from .optimizer import Group, Options, Params, State, declared
 from .whole import COUNT, Whole, require, require_rate
+
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
 
 
 class Adafactor(Whole):
@@ -36,8 +41,8 @@ class Adafactor(Whole):
     @declared
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-2,
+        params: Params,
+        lr: float | Tensor = 1e-2,
         beta2_decay: float = -0.8,
         eps: tuple[float | None, float] = (None, 1e-3),
         d: float = 1.0,
@@ -47,7 +52,7 @@ class Adafactor(Whole):
         maximize: bool = False,
     ) -> None: ...
 
-    def check_options(self, options: dict[str, Any]) -> None:
+    def check_options(self, options: Options) -> None:
         """Raise an error for an option that is out of range."""
         beta2_decay, eps, d, weight_decay = (options[name] for name in ("beta2_decay", "eps", "d", "weight_decay"))
         require_rate(options["lr"])
@@ -57,14 +62,14 @@ class Adafactor(Whole):
         require(d >= 1, "Clipping threshold d should be >= 1 but is", d)
         require(weight_decay >= 0, "weight_decay should be >= 0 but is", weight_decay)
 
-    def remembers(self, parameter: Any) -> dict[str, tuple[int, ...]]:
+    def remembers(self, parameter: Tensor) -> dict[str, tuple[int, ...]]:
         """The number of steps, and the mean squares of rows and columns, or of each element."""
         shape = tuple(parameter.shape)
         if len(shape) < 2:
             return {COUNT: (), "variance": shape}
         return {COUNT: (), "row_var": (*shape[:-1], 1), "col_var": (*shape[:-2], 1, shape[-1])}
 
-    def move(self, group: Group, parameter: Any, gradient: Any, state: dict[str, Any]) -> None:
+    def move(self, group: Group, parameter: Tensor, gradient: Tensor, state: State) -> None:
         """p - a u / max(1, rms(u) / d), where u = g / sqrt(v) and a = min(lr, 1 / sqrt(t)) max(eps, rms(p))."""
         state[COUNT] += 1
         least, smallest = group["eps"]
@@ -78,11 +83,11 @@ class Adafactor(Whole):
         parameter.add_(update * size, alpha=1 if group["maximize"] else -1)
 
 
-def _root_mean_square(x: Any) -> Any:
+def _root_mean_square(x: Tensor) -> Tensor:
     return (x.square().sum() / max(x.numel(), 1)).sqrt()
 
 
-def _moment(gradient: Any, state: dict[str, Any], share: Any, least: float) -> Any:
+def _moment(gradient: Tensor, state: State, share: Tensor, least: float) -> Tensor:
     """The running second moment after this gradient: for a matrix, the outer product of row means and column means."""
     squares = gradient.square()
     if "variance" in state:

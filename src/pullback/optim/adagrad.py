@@ -1,9 +1,14 @@
 """Adagrad: step sizes that decrease with the sum of all squared gradients so far."""
 
-from typing import Any
+from __future__ import annotations
 
-from .elementwise import Elementwise, Rule, begin
-from .optimizer import Group, declared
+from typing import TYPE_CHECKING
+
+from .elementwise import Count, Elementwise, Rule, begin
+from .optimizer import Group, Params, declared
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, Namespace, Tensor
 
 
 class Adagrad(Elementwise):
@@ -29,8 +34,8 @@ class Adagrad(Elementwise):
     @declared
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-2,
+        params: Params,
+        lr: float | Tensor = 1e-2,
         lr_decay: float = 0,
         weight_decay: float = 0,
         initial_accumulator_value: float = 0,
@@ -48,15 +53,15 @@ class Adagrad(Elementwise):
             for p in group["params"]:
                 begin(self.state[p], self.counts(group), self.remembers(group), p)
 
-    def remembers(self, group: Group) -> dict[str, Any]:
+    def remembers(self, group: Group) -> dict[str, float | Tensor]:
         """The sum of the squared gradients."""
         return {"sum": group["initial_accumulator_value"]}
 
-    def rule(self, group: Group, first: bool, t: Any) -> Rule:
+    def rule(self, group: Group, first: bool, t: Count) -> Rule:
         """p - lr g / (sqrt(s) + eps), where s is the sum of all g^2."""
         rate, eps = group["lr"] / (1 + t.item() * group["lr_decay"]), group["eps"]
 
-        def update(xp: Any, p: Any, g: Any, s: Any) -> None:
+        def update(xp: Namespace, p: Array, g: Array, s: Array) -> None:
             s += g * g
             p -= rate * g / (xp.sqrt(s) + eps)
 

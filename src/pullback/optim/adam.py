@@ -1,9 +1,14 @@
 """Adam: steps along the first moment of the gradient divided by the square root of its second moment."""
 
-from typing import Any
+from __future__ import annotations
 
-from .elementwise import Elementwise, Rule
-from .optimizer import Group, declared
+from typing import TYPE_CHECKING
+
+from .elementwise import Count, Elementwise, Rule
+from .optimizer import Group, Params, declared
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, Namespace, Tensor
 
 
 class Adam(Elementwise):
@@ -29,11 +34,11 @@ class Adam(Elementwise):
     @declared
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-3,
-        betas: tuple[Any, Any] = (0.9, 0.999),
+        params: Params,
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
         eps: float = 1e-8,
-        weight_decay: Any = 0,
+        weight_decay: float | Tensor = 0,
         amsgrad: bool = False,
         *,
         foreach: bool | None = None,
@@ -44,18 +49,18 @@ class Adam(Elementwise):
         decoupled_weight_decay: bool = False,
     ) -> None: ...
 
-    def remembers(self, group: Group) -> dict[str, Any]:
+    def remembers(self, group: Group) -> dict[str, float | Tensor]:
         """The moments of the gradient, and the largest second one."""
-        moments: dict[str, Any] = {"exp_avg": 0, "exp_avg_sq": 0}
+        moments: dict[str, float | Tensor] = {"exp_avg": 0, "exp_avg_sq": 0}
         return {**moments, "max_exp_avg_sq": 0} if group["amsgrad"] else moments
 
-    def rule(self, group: Group, first: bool, t: Any) -> Rule:
+    def rule(self, group: Group, first: bool, count: Count) -> Rule:
         """p - lr m' / (sqrt(v') + eps), where m' and v' are the moments m and v, corrected for their bias towards 0."""
-        (beta1, beta2), eps, t = group["betas"], group["eps"], t.item() + 1
+        (beta1, beta2), eps, t = group["betas"], group["eps"], count.item() + 1
         rate, correction = group["lr"] / (1 - beta1**t), (1 - beta2**t) ** 0.5
         share, share_of_square = 1 - beta1, 1 - beta2
 
-        def update(xp: Any, p: Any, g: Any, m: Any, v: Any, *largest: Any) -> None:
+        def update(xp: Namespace, p: Array, g: Array, m: Array, v: Array, *largest: Array) -> None:
             m += share * (g - m)
             v *= beta2
             v += share_of_square * g * g

@@ -1,9 +1,14 @@
 """Adamax: Adam with the largest gradient in the place of the second moment."""
 
-from typing import Any
+from __future__ import annotations
 
-from .elementwise import Elementwise, Rule
-from .optimizer import Group, declared
+from typing import TYPE_CHECKING
+
+from .elementwise import Count, Elementwise, Rule
+from .optimizer import Group, Params, declared
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, Namespace, Tensor
 
 
 class Adamax(Elementwise):
@@ -28,8 +33,8 @@ class Adamax(Elementwise):
     @declared
     def __init__(
         self,
-        params: Any,
-        lr: Any = 2e-3,
+        params: Params,
+        lr: float | Tensor = 2e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,
@@ -40,16 +45,16 @@ class Adamax(Elementwise):
         capturable: bool = False,
     ) -> None: ...
 
-    def remembers(self, group: Group) -> dict[str, Any]:
+    def remembers(self, group: Group) -> dict[str, float | Tensor]:
         """The first moment, and the decaying maximum of the gradient's absolute value."""
         return {"exp_avg": 0, "exp_inf": 0}
 
-    def rule(self, group: Group, first: bool, t: Any) -> Rule:
+    def rule(self, group: Group, first: bool, count: Count) -> Rule:
         """p - lr m' / u, where u = max(beta2 u, |g| + eps)."""
-        (beta1, beta2), eps, t = group["betas"], group["eps"], t.item() + 1
+        (beta1, beta2), eps, t = group["betas"], group["eps"], count.item() + 1
         rate, share = group["lr"] / (1 - beta1**t), 1 - beta1
 
-        def update(xp: Any, p: Any, g: Any, m: Any, u: Any) -> None:
+        def update(xp: Namespace, p: Array, g: Array, m: Array, u: Array) -> None:
             m += share * (g - m)
             u[...] = xp.maximum(beta2 * u, xp.abs(g) + eps)
             p -= rate * m / u

@@ -1,8 +1,14 @@
 """AdamW: Adam with decoupled weight decay."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from .adam import Adam
+
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
+    from .optimizer import Params
 
 
 class AdamW(Adam):
@@ -21,11 +27,11 @@ class AdamW(Adam):
 
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-3,
-        betas: tuple[Any, Any] = (0.9, 0.999),
+        params: Params,
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
         eps: float = 1e-8,
-        weight_decay: Any = 1e-2,
+        weight_decay: float | Tensor = 1e-2,
         amsgrad: bool = False,
         *,
         maximize: bool = False,

@@ -1,10 +1,15 @@
 """ASGD: stochastic gradient descent that also keeps the average of the parameters."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from .._core.primitives import Carrier
-from .elementwise import Elementwise, Rule
-from .optimizer import Group, declared
+from .elementwise import Count, Elementwise, Rule
+from .optimizer import Group, Params, declared
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, Namespace, Tensor
 
 
 class ASGD(Elementwise):
@@ -31,8 +36,8 @@ class ASGD(Elementwise):
     @declared
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-2,
+        params: Params,
+        lr: float | Tensor = 1e-2,
         lambd: float = 1e-4,
         alpha: float = 0.75,
         t0: float = 1e6,
@@ -43,22 +48,22 @@ class ASGD(Elementwise):
         capturable: bool = False,
     ) -> None: ...
 
-    def counts(self, group: Group) -> dict[str, Any]:
+    def counts(self, group: Group) -> dict[str, float | Tensor]:
         """The number of steps, the learning rate of the step, and the weight of the current parameter in the average."""
         return {"step": 0.0, "eta": group["lr"], "mu": 1.0}
 
-    def remembers(self, group: Group) -> dict[str, Any]:
+    def remembers(self, group: Group) -> dict[str, float | Tensor]:
         """The average of the parameter."""
         return {"ax": 0}
 
-    def rule(self, group: Group, first: bool, t: Any, eta: Any, mu: Any) -> Rule:
+    def rule(self, group: Group, first: bool, count: Count, rate: Count, share: Count) -> Rule:
         """p - eta (g + lambd p), and the average of p: p itself until step t0, the mean over all steps since then."""
         lr, lambd, alpha = group["lr"], group["lambd"], group["alpha"]
         lr = lr.item() if isinstance(lr, Carrier) else lr
-        t, eta, mu = t.item() + 1, eta.item(), mu.item()
+        t, eta, mu = count.item() + 1, rate.item(), share.item()
         kept = 1 - lambd * eta
 
-        def update(xp: Any, p: Any, g: Any, average: Any) -> None:
+        def update(xp: Namespace, p: Array, g: Array, average: Array) -> None:
             p *= kept
             p -= eta * g
             average += mu * (p - average)

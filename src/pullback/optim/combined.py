@@ -1,5 +1,7 @@
 """Several schedules on one optimizer: one after another, or all at once."""
 
+from __future__ import annotations
+
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +17,7 @@ class _Combined(LRScheduler):
 
     _schedulers: Sequence[LRScheduler]
 
-    def _check(self, schedulers: Sequence[Any], optimizer: Any) -> None:
+    def _check(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None) -> None:
         name = type(self).__name__
         for i, scheduler in enumerate(schedulers):
             if not hasattr(scheduler, "optimizer"):
@@ -89,7 +91,7 @@ class SequentialLR(_Combined):
         first._initial_step()
         self._last_lr = first.get_last_lr()
 
-    def _undo(self, schedulers: Sequence[Any]) -> None:
+    def _undo(self, schedulers: Sequence[LRScheduler]) -> None:
         for scheduler in schedulers:
             if hasattr(scheduler, "_schedulers"):
                 self._undo(scheduler._schedulers)
@@ -134,10 +136,9 @@ class ChainedScheduler(_Combined):
             raise ValueError(
                 f"{type(self).__name__} expects at least one scheduler to be chained, but got no scheduler."
             )
-        chosen = optimizer or getattr(schedulers[0], "optimizer", None)
-        self._check(schedulers, chosen)
+        self._check(schedulers, optimizer or getattr(schedulers[0], "optimizer", None))
         self._schedulers = schedulers
-        self.optimizer = chosen
+        self.optimizer = optimizer or schedulers[0].optimizer
         self._last_lr = values_of(self.optimizer, "lr")
 
     def step(self) -> None:  # type: ignore[override]  # epochs cannot be named here

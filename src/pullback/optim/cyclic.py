@@ -1,13 +1,18 @@
 """Schedules that rise and fall, momentum the opposite way: Smith, Cyclical learning rates, 2017, and One cycle, 2018."""
 
+from __future__ import annotations
+
 import math
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from .._core.errors import require_state
 from .optimizer import Group, Optimizer
-from .schedule import LRScheduler, per_group, require_optimizer, set_option
+from .schedule import LRScheduler, PerGroup, is_whole, per_group, require_optimizer, set_option
+
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
 
 
 class _WithMomentum(LRScheduler):
@@ -16,7 +21,9 @@ class _WithMomentum(LRScheduler):
     cycle_momentum: bool
     use_beta1: bool
 
-    def _begin_momentum(self, base: Any, most: Any, last_epoch: int) -> tuple[list[Any], list[Any]]:
+    def _begin_momentum(
+        self, base: PerGroup[float], most: PerGroup[float], last_epoch: int
+    ) -> tuple[list[float], list[float]]:
         """The bounds of momentum for each group, which is put at the upper one in the beginning."""
         optimizer = self.optimizer
         if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
@@ -32,7 +39,7 @@ class _WithMomentum(LRScheduler):
                 group["max_momentum"], group["base_momentum"] = high, low
         return lows, highs
 
-    def _set_momentum(self, group: Group, momentum: Any) -> None:
+    def _set_momentum(self, group: Group, momentum: float | Tensor) -> None:
         if self.use_beta1:
             group["betas"] = (momentum, *group["betas"][1:])
         else:
@@ -62,13 +69,13 @@ class CyclicLR(_WithMomentum):
     def __init__(
         self,
         optimizer: Optimizer,
-        base_lr: Any,
-        max_lr: Any,
+        base_lr: PerGroup[float],
+        max_lr: PerGroup[float],
         step_size_up: int = 2000,
         step_size_down: int | None = None,
         mode: str = "triangular",
         gamma: float = 1.0,
-        scale_fn: Callable[[Any], float] | None = None,
+        scale_fn: Callable[[int], float] | None = None,
         scale_mode: str = "cycle",
         cycle_momentum: bool = True,
         base_momentum: float = 0.8,
@@ -97,7 +104,7 @@ class CyclicLR(_WithMomentum):
         super().__init__(optimizer, last_epoch)
         self.base_lrs = base_lrs
 
-    def scale_fn(self, x: Any) -> float:
+    def scale_fn(self, x: int) -> float:
         """How high a cycle goes, or an iteration."""
         if self._scale_fn_custom is not None:
             return self._scale_fn_custom(x)
@@ -105,7 +112,7 @@ class CyclicLR(_WithMomentum):
             return float(self.gamma**x)
         return 1.0 if self.mode == "triangular" else 1 / 2.0 ** (x - 1)
 
-    def _rates(self) -> list[Any]:
+    def _rates(self) -> list[float | Tensor]:
         """The rates for the current epoch; also sets the momentum."""
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         place = 1.0 + self.last_epoch / self.total_size - cycle
@@ -152,15 +159,15 @@ class OneCycleLR(_WithMomentum):
     def __init__(
         self,
         optimizer: Optimizer,
-        max_lr: Any,
+        max_lr: PerGroup[float],
         total_steps: int | None = None,
         epochs: int | None = None,
         steps_per_epoch: int | None = None,
-        pct_start: Any = 0.3,
+        pct_start: float = 0.3,
         anneal_strategy: str = "cos",
         cycle_momentum: bool = True,
-        base_momentum: Any = 0.85,
-        max_momentum: Any = 0.95,
+        base_momentum: PerGroup[float] = 0.85,
+        max_momentum: PerGroup[float] = 0.95,
         div_factor: float = 25.0,
         final_div_factor: float = 1e4,
         three_phase: bool = False,
@@ -169,7 +176,7 @@ class OneCycleLR(_WithMomentum):
         require_optimizer(optimizer)
         self.optimizer = optimizer
         self.total_steps = _total_steps(total_steps, epochs, steps_per_epoch)
-        if not isinstance(pct_start, float) or not 0 <= pct_start <= 1:
+        if not _is_share(pct_start):
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
@@ -186,7 +193,7 @@ class OneCycleLR(_WithMomentum):
             self._begin_momentum(base_momentum, max_momentum, last_epoch)
         super().__init__(optimizer, last_epoch)
 
-    def _rates(self) -> list[Any]:
+    def _rates(self) -> list[float | Tensor]:
         """The rates for the current epoch; also sets the momentum."""
         step = self.last_epoch
         if step > self.total_steps:
@@ -207,25 +214,40 @@ class OneCycleLR(_WithMomentum):
                 self._set_momentum(group, self._between(*ends, share))
         return rates
 
-    def _between(self, start: Any, end: Any, share: float) -> Any:
+    def _between(self, start: float | Tensor, end: float | Tensor, share: float) -> float | Tensor:
         """The value at a fraction of the way from one value to another."""
         if self._anneal_func_type == "cos":
             return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
         return (end - start) * share + start
 
 
-def _total_steps(total: Any, epochs: Any, each: Any) -> int:
+def _total_steps(total: int | None, epochs: int | None, each: int | None) -> int:
     """The number of steps, given as such or as epochs times steps per epoch."""
     if total is None and (epochs is None or each is None):
         raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
     given = {"epochs": epochs, "steps_per_epoch": each} if total is None else {"total_steps": total}
     for name, value in given.items():
-        if not isinstance(value, int) or value <= 0:
+        if not is_whole(value, 1):
             raise ValueError(f"Expected positive integer {name}, but got {value}")
-    return math.prod(given.values())
+    return math.prod(value for value in given.values() if value is not None)
 
 
-def _phases(total: int, share: float, three: bool) -> list[dict[str, Any]]:
+def _is_share(value: object) -> bool:
+    """Whether a value is a float from 0 to 1."""
+    return isinstance(value, float) and 0 <= value <= 1
+
+
+class Phase(TypedDict):
+    """A phase of a cycle: where it ends, and the options between which rate and momentum move."""
+
+    end_step: float
+    start_lr: str
+    end_lr: str
+    start_momentum: str
+    end_momentum: str
+
+
+def _phases(total: int, share: float, three: bool) -> list[Phase]:
     """The phases of a cycle: where each ends, and the options between which rate and momentum move."""
     ends = [float(share * total) - 1, *([float(2 * share * total) - 2] if three else []), total - 1]
     rates = ["initial_lr", "max_lr", *(["initial_lr"] if three else []), "min_lr"]

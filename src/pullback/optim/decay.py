@@ -4,16 +4,23 @@ Most are chainable: the new rate is the old one times a factor, so that several 
 that also have a closed form follow it where an epoch is named.
 """
 
+from __future__ import annotations
+
 import math
 import types
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from .._core.errors import require_state
 from .optimizer import Optimizer
-from .schedule import LRScheduler, values_of
+from .schedule import LRScheduler, PerGroup, is_whole, values_of
+
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
+
+Factor = Callable[[int], float]
 
 # Functions of the epoch
 
@@ -21,7 +28,7 @@ from .schedule import LRScheduler, values_of
 class _Functions(LRScheduler):
     """A schedule given by functions of the epoch, one for each group."""
 
-    def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
+    def __init__(self, optimizer: Optimizer, lr_lambda: PerGroup[Factor], last_epoch: int = -1) -> None:
         self.optimizer = optimizer
         count = len(optimizer.param_groups)
         if isinstance(lr_lambda, list | tuple) and len(lr_lambda) != count:
@@ -58,7 +65,7 @@ class LambdaLR(_Functions):
     [0.5]
     """
 
-    def _rates(self) -> list[Any]:
+    def _rates(self) -> list[float | Tensor]:
         pairs = zip(self.lr_lambdas, self.base_lrs, strict=True)
         return [base * function(self.last_epoch) for function, base in pairs]
 
@@ -78,7 +85,7 @@ class MultiplicativeLR(_Functions):
     [0.125]
     """
 
-    def _rates(self) -> list[Any]:
+    def _rates(self) -> list[float | Tensor]:
         if self._is_initial:
             return self._multiplied(None)
         pairs = zip(self.lr_lambdas, self.optimizer.param_groups, strict=True)
@@ -108,11 +115,11 @@ class StepLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def _rates(self) -> list[Any]:
+    def _rates(self) -> list[float | Tensor]:
         changes = self.last_epoch != 0 and self.last_epoch % self.step_size == 0
         return self._multiplied(self.gamma if changes else None)
 
-    def _get_closed_form_lr(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[float | Tensor]:
         return [base * self.gamma ** (self.last_epoch // self.step_size) for base in self.base_lrs]
 
 
@@ -138,11 +145,11 @@ class MultiStepLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def _rates(self) -> list[Any]:
+    def _rates(self) -> list[float | Tensor]:
         times = self.milestones.get(self.last_epoch)
         return self._multiplied(None if times is None else self.gamma**times)
 
-    def _get_closed_form_lr(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[float | Tensor]:
         passed = bisect_right(sorted(self.milestones.elements()), self.last_epoch)
         return [base * self.gamma**passed for base in self.base_lrs]
 
@@ -171,12 +178,12 @@ class ConstantLR(LRScheduler):
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
 
-    def _rates(self) -> list[Any]:
+    def _rates(self) -> list[float | Tensor]:
         if self.last_epoch == 0:
             return self._multiplied(self.factor)
         return self._multiplied(1.0 / self.factor if self.last_epoch == self.total_iters else None)
 
-    def _get_closed_form_lr(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[float | Tensor]:
         factor = self.factor + (self.last_epoch >= self.total_iters) * (1 - self.factor)
         return [base * factor for base in self.base_lrs]
 
@@ -216,7 +223,7 @@ class LinearLR(LRScheduler):
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
 
-    def _rates(self) -> list[Any]:
+    def _rates(self) -> list[float | Tensor]:
         if self.last_epoch == 0:
             return self._multiplied(self.start_factor)
         if self._is_initial or self.last_epoch > self.total_iters:
@@ -224,7 +231,7 @@ class LinearLR(LRScheduler):
         way = self.end_factor - self.start_factor
         return self._multiplied(1.0 + way / (self.total_iters * self.start_factor + (self.last_epoch - 1) * way))
 
-    def _get_closed_form_lr(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[float | Tensor]:
         done = min(self.total_iters, self.last_epoch)
         factor = self.start_factor + (self.end_factor - self.start_factor) * done / self.total_iters
         return [base * factor for base in self.base_lrs]
@@ -249,10 +256,10 @@ class ExponentialLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def _rates(self) -> list[Any]:
+    def _rates(self) -> list[float | Tensor]:
         return self._multiplied(None if self._is_initial else self.gamma)
 
-    def _get_closed_form_lr(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[float | Tensor]:
         return [base * self.gamma**self.last_epoch for base in self.base_lrs]
 
 
@@ -276,13 +283,13 @@ class PolynomialLR(LRScheduler):
         self.power = power
         super().__init__(optimizer, last_epoch)
 
-    def _rates(self) -> list[Any]:
+    def _rates(self) -> list[float | Tensor]:
         if self._is_initial or self.last_epoch > self.total_iters:
             return self._multiplied(None)
         now, before = (1.0 - epoch / self.total_iters for epoch in (self.last_epoch, self.last_epoch - 1))
         return self._multiplied((now / before) ** self.power)
 
-    def _get_closed_form_lr(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[float | Tensor]:
         left = 1.0 - min(self.total_iters, self.last_epoch) / self.total_iters
         return [base * left**self.power for base in self.base_lrs]
 
@@ -310,7 +317,7 @@ class CosineAnnealingLR(LRScheduler):
         self.eta_min = eta_min
         super().__init__(optimizer, last_epoch)
 
-    def _rates(self) -> list[Any]:
+    def _rates(self) -> list[float | Tensor]:
         epoch, period, least = self.last_epoch, self.T_max, self.eta_min
         if self._is_initial:
             return self._multiplied(None)
@@ -323,7 +330,7 @@ class CosineAnnealingLR(LRScheduler):
         factor = (1 + math.cos(math.pi * epoch / period)) / (1 + math.cos(math.pi * (epoch - 1) / period))
         return [factor * (rate - least) + least for rate in rates]
 
-    def _get_closed_form_lr(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[float | Tensor]:
         height = 1 + math.cos(math.pi * self.last_epoch / self.T_max)
         return [self.eta_min + (base - self.eta_min) * height / 2 for base in self.base_lrs]
 
@@ -344,11 +351,11 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     """
 
     def __init__(
-        self, optimizer: Optimizer, T_0: Any, T_mult: Any = 1, eta_min: Any = 0.0, last_epoch: int = -1
+        self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1
     ) -> None:
-        if not isinstance(T_0, int) or T_0 <= 0:
+        if not is_whole(T_0, 1):
             raise ValueError(f"Expected positive integer T_0, but got {T_0}")
-        if not isinstance(T_mult, int) or T_mult < 1:
+        if not is_whole(T_mult, 1):
             raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
         if not isinstance(eta_min, float | int):
             raise ValueError(f"Expected float or int eta_min, but got {eta_min} of type {type(eta_min)}")
@@ -359,11 +366,11 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.T_cur: float = last_epoch
         super().__init__(optimizer, last_epoch)
 
-    def _rates(self) -> list[Any]:
+    def _rates(self) -> list[float | Tensor]:
         height = 1 + math.cos(math.pi * self.T_cur / self.T_i)
         return [self.eta_min + (base - self.eta_min) * height / 2 for base in self.base_lrs]
 
-    def step(self, epoch: Any = None) -> None:
+    def step(self, epoch: float | None = None) -> None:
         """Set the rates of the next epoch, or of `epoch`, which may be fractional."""
         if epoch is None and self.last_epoch >= 0:
             epoch = self.last_epoch + 1

@@ -6,8 +6,10 @@ and how the formula is carried out. It runs on NumPy arrays, and the results are
 with `differentiable=True`, on tensors, and is recorded.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -20,11 +22,17 @@ from .._numerics.blocks import pieces
 from .._tape.memory import protect, written
 from .._tape.views import check_writable
 from .._tensor.creation import as_tensor, full_like
+from .._tensor.tensor import Tensor
 from ..vocabulary.complexes import view_as_real
-from .optimizer import Group, Optimizer, as_float
+from .optimizer import Group, Loss, Optimizer, Options, State, as_float
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, Namespace
 
 Formula = Callable[..., None]
 Rule = tuple[Formula, tuple[Any, ...]]
+Count = np.float32 | np.float64 | Tensor
+"""One of the numbers that are kept of a parameter; a tensor while a program is compiled."""
 ndarray = np.ndarray
 
 
@@ -45,7 +53,7 @@ _PLAIN = {
 _SEVERAL = {"betas": (0.9, 0.999), "etas": (0.5, 1.2), "step_sizes": (1e-6, 50)}
 
 
-def check(options: dict[str, Any], also: Sequence[str] = ()) -> None:
+def check(options: Options, also: Sequence[str] = ()) -> None:
     """Refuse options that make no sense, in torch's words; `also` are others that must not be negative."""
     for name, value in options.items():
         if name in {"betas", "etas", "step_sizes"} and not (isinstance(value, (tuple, list)) and len(value) > 1):
@@ -71,10 +79,10 @@ def check(options: dict[str, Any], also: Sequence[str] = ()) -> None:
             raise RuntimeError("`fused` and `foreach` cannot be `True` together. Leave both out")
 
 
-def _check_betas(betas: Any) -> None:
+def _check_betas(betas: Sequence[float | Tensor]) -> None:
     tensors = [isinstance(beta, Carrier) for beta in betas]
     for i, beta in enumerate(betas):
-        if tensors[i] and beta.numel() != 1:
+        if isinstance(beta, Carrier) and beta.numel() != 1:
             raise ValueError(f"Tensor betas[{i}] must be 1-element: it has shape {tuple(beta.shape)}")
         if not 0 <= beta < 1:
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
@@ -99,7 +107,7 @@ def _without_axes(value: Any) -> Any:
 # Formulas
 
 
-_NOTHING: dict[str, Any] = {}
+_NOTHING: State = {}
 
 
 class Elementwise(Optimizer):
@@ -111,15 +119,15 @@ class Elementwise(Optimizer):
     not_negative: Sequence[str] = ()
     """Options, besides the usual ones, that must not be negative."""
 
-    def check_options(self, options: dict[str, Any]) -> None:
+    def check_options(self, options: Options) -> None:
         """Raise an error for an option that is out of range."""
         check(options, self.not_negative)
 
-    def counts(self, group: Group) -> dict[str, Any]:
+    def counts(self, group: Group) -> dict[str, float | Tensor]:
         """The numbers that are kept of each parameter, and what they begin with."""
         return {"step": 0.0}
 
-    def remembers(self, group: Group) -> dict[str, Any]:
+    def remembers(self, group: Group) -> dict[str, float | Tensor]:
         """The tensors that are kept of each parameter, in the order in which the formula takes them, and their fill."""
         return {}
 
@@ -132,7 +140,13 @@ class Elementwise(Optimizer):
         """
         raise NotImplementedError(f"{type(self).__name__} defines no rule()")
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+    @overload
+    def step(self, closure: None = None) -> None: ...
+
+    @overload
+    def step(self, closure: Callable[[], Loss]) -> Loss: ...
+
+    def step(self, closure: Callable[[], Loss] | None = None) -> Loss | None:
         """Change the parameters once.
 
         `closure`, if given, computes the loss anew, with its gradients, and returns it; so does `step` then.
@@ -163,11 +177,11 @@ class Elementwise(Optimizer):
                 for p, _ in moving:
                     watcher.wrote(p, False)
 
-    def _move(self, group: Group, moving: list[tuple[Any, Any]], carry_out: Callable[..., None]) -> None:
+    def _move(self, group: Group, moving: list[tuple[Tensor, Tensor]], carry_out: Callable[..., None]) -> None:
         """Carry out the formula for each parameter of a group that has a gradient."""
         counts, memory = self.counts(group), self.remembers(group)
         keeps = counts or memory
-        formulas: dict[Any, Rule] = {}
+        formulas: dict[tuple[Any, ...], Rule] = {}
         for p, g in moving:
             state = self.state[p] if keeps else _NOTHING
             first = begin(state, counts, memory, p) if keeps else False
@@ -187,7 +201,7 @@ class Elementwise(Optimizer):
                 tensor._array[()] = value
                 written(tensor)
 
-    def _fitting(self, parameter: Any, value: Any, key: Any = None) -> Any:
+    def _fitting(self, parameter: Tensor, value: Any, key: str | None = None) -> Any:
         fitting = super()._fitting(parameter, value, key)
         if isinstance(fitting, Carrier) and fitting.ndim and fitting.shape != parameter.shape:
             raise ValueError(
@@ -202,7 +216,7 @@ def _called(function: Callable[..., None], *args: Any) -> None:
     function(*args)
 
 
-def begin(state: dict[str, Any], counts: dict[str, Any], memory: dict[str, Any], p: Any) -> bool:
+def begin(state: State, counts: dict[str, float | Tensor], memory: dict[str, float | Tensor], p: Tensor) -> bool:
     """Initialise what is missing in the state of a parameter; True if one of its tensors was missing.
 
     Counts are in double precision if that is the default; in a state of an older torch they are Python's numbers. The parts
@@ -236,7 +250,7 @@ def _complete(rule: Formula, group: Group) -> Formula:
     decoupled, turned = group.get("decoupled_weight_decay", False), group["maximize"]
     kept = 1 - group["lr"] * decay if decays and decoupled else 1
 
-    def complete(xp: Any, p: Any, g: Any, *memory: Any) -> None:
+    def complete(xp: Namespace, p: Array, g: Array, *memory: Array) -> None:
         if turned:
             g = -g
         if decays and decoupled:
@@ -255,13 +269,13 @@ LARGE = 1 << 17
 """Above this number of elements, a formula is computed in blocks that fit the cache."""
 
 
-def _record(formula: Formula, gradient: Any, tensors: list[Any]) -> None:
+def _record(formula: Formula, gradient: Tensor, tensors: list[Tensor]) -> None:
     """Compute a formula on tensors, so that it is recorded."""
     p, *memory = map(view_as_real, tensors) if tensors[0].is_complex() else tensors
     formula(ops, p, view_as_real(gradient) if gradient.is_complex() else gradient, *memory)
 
 
-def _compute(formula: Formula, gradient: Any, tensors: list[Any]) -> None:
+def _compute(formula: Formula, gradient: Tensor, tensors: list[Tensor]) -> None:
     """Compute a formula on the arrays of tensors, in place."""
     g = gradient._array
     arrays = [tensor._array for tensor in tensors]
@@ -286,7 +300,7 @@ def _compute(formula: Formula, gradient: Any, tensors: list[Any]) -> None:
         written(tensor)
 
 
-def _compute_in_pieces(formula: Formula, g: Any, arrays: list[Any]) -> None:
+def _compute_in_pieces(formula: Formula, g: Array, arrays: list[Array]) -> None:
     """Compute a formula on C-contiguous arrays in blocks that fit the cache; complex numbers as pairs of real ones."""
     g, p, *memory = [_xp.reshaped_view(array, -1).view(array.real.dtype) for array in (g, *arrays)]
 

@@ -1,7 +1,9 @@
 """L-BFGS: a quasi-Newton method that approximates the Hessian from its last few steps."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 from .._core.modes import enable_grad, no_grad
 from .._tensor.creation import zeros
@@ -9,7 +11,13 @@ from ..vocabulary.complexes import view_as_real
 from ..vocabulary.shapes import cat
 from .elementwise import check
 from .line_search import Point, strong_wolfe
-from .optimizer import Optimizer, as_float, declared
+from .optimizer import Group, Optimizer, Options, Params, State, as_float, declared
+
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
+
+
+Loss = TypeVar("Loss", bound="float | Tensor")
 
 
 class LBFGS(Optimizer):
@@ -42,8 +50,8 @@ class LBFGS(Optimizer):
     @declared
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1,
+        params: Params,
+        lr: float | Tensor = 1,
         max_iter: int = 20,
         max_eval: int | None = None,
         tolerance_grad: float = 1e-7,
@@ -52,7 +60,7 @@ class LBFGS(Optimizer):
         line_search_fn: str | None = None,
     ) -> None: ...
 
-    def check_options(self, options: dict[str, Any]) -> None:
+    def check_options(self, options: Options) -> None:
         """Refuse options that make no sense, and complete the others."""
         check(options)
         if options["max_eval"] is None:
@@ -69,16 +77,16 @@ class LBFGS(Optimizer):
     # Parameters and gradients as one vector
 
     @property
-    def _params(self) -> list[Any]:
-        params: list[Any] = self.param_groups[0]["params"]
+    def _params(self) -> list[Tensor]:
+        params: list[Tensor] = self.param_groups[0]["params"]
         return params
 
-    def _gradient(self) -> Any:
+    def _gradient(self) -> Tensor:
         """All gradients as one vector, complex numbers as pairs; zeros for what has none."""
         found = [zeros(p.shape, dtype=p.dtype) if p.grad is None else p.grad.detach() for p in self._params]
         return cat([(view_as_real(g) if g.is_complex() else g).reshape(-1) for g in found])
 
-    def _move(self, step: float, direction: Any) -> None:
+    def _move(self, step: float, direction: Tensor) -> None:
         """Change the parameters along a direction."""
         place = 0
         for p in self._params:
@@ -90,7 +98,7 @@ class LBFGS(Optimizer):
     # Steps
 
     @no_grad()
-    def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]  # this one needs a closure
+    def step(self, closure: Callable[[], Loss]) -> Loss:  # type: ignore[override]  # this one needs a closure
         """Do up to `max_iter` iterations; `closure` computes the loss, with its gradients, and returns it.
 
         The first loss is returned.
@@ -110,7 +118,7 @@ class LBFGS(Optimizer):
         return first
 
     def _iterate(
-        self, compute: Callable[[], Any], loss: float, gradient: Any, group: dict[str, Any], state: dict[str, Any]
+        self, compute: Callable[[], float | Tensor], loss: float, gradient: Tensor, group: Group, state: State
     ) -> None:
         """The iterations of a step, starting from a loss and its gradient."""
         lr = as_float(group["lr"])
@@ -146,8 +154,8 @@ class LBFGS(Optimizer):
                 break
 
     def _search(
-        self, compute: Callable[[], Any], start: Point, t: float, d: Any, group: dict[str, Any], most: int
-    ) -> tuple[float, Any, float, int]:
+        self, compute: Callable[[], float | Tensor], start: Point, t: float, d: Tensor, group: Group, most: int
+    ) -> tuple[float, Tensor, float, int]:
         """Go along d for as long as the strong Wolfe conditions ask: the loss there, its gradient, the step, the cost."""
         origin = [p.clone() for p in self._params]
 
@@ -163,12 +171,12 @@ class LBFGS(Optimizer):
         return point.f, point.g, point.t, count
 
 
-def _largest(vector: Any) -> float:
+def _largest(vector: Tensor) -> float:
     """The largest absolute value."""
     return as_float(vector.abs().max())
 
 
-def _direction(state: dict[str, Any], gradient: Any, size: int) -> Any:
+def _direction(state: State, gradient: Tensor, size: int) -> Tensor:
     """The direction of the next step: minus the inverse Hessian, as far as it is known, times the gradient.
 
     The history holds changes of the gradient y, of the parameters s, and 1 / (y s). The product is the two loops of

@@ -4,9 +4,14 @@ Algorithms 3.5 and 3.6 of Nocedal and Wright, Numerical optimization, 2006, with
 safeguards of minFunc (Schmidt, 2005), so that the steps are torch's.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
 
 SUFFICIENT = 1e-4
 FLAT = 0.9
@@ -17,7 +22,7 @@ class Point(NamedTuple):
 
     t: float
     f: float
-    g: Any
+    g: Tensor
     slope: float
 
 

@@ -1,13 +1,18 @@
 """Muon: steps along the orthogonalised momentum of a matrix."""
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..vocabulary.functions import frexp, ldexp
-from .optimizer import Group, declared
+from .optimizer import Group, Options, Params, State, declared
 from .whole import Whole, require, require_rate
+
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
 
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 MANY = 100
@@ -41,8 +46,8 @@ class Muon(Whole):
     @declared
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-3,
+        params: Params,
+        lr: float | Tensor = 1e-3,
         weight_decay: float = 0.1,
         momentum: float = 0.95,
         nesterov: bool = True,
@@ -52,7 +57,7 @@ class Muon(Whole):
         adjust_lr_fn: str | None = None,
     ) -> None: ...
 
-    def check_options(self, options: dict[str, Any]) -> None:
+    def check_options(self, options: Options) -> None:
         """Raise an error for an option that is out of range."""
         require_rate(options["lr"])
         require(options["momentum"] >= 0, "momentum should be >= 0 but is", options["momentum"])
@@ -63,7 +68,7 @@ class Muon(Whole):
                 "'match_rms_adamw'"
             )
 
-    def _check_parameter(self, parameter: Any) -> None:
+    def _check_parameter(self, parameter: Tensor) -> None:
         super()._check_parameter(parameter)
         if parameter.ndim != 2:
             raise ValueError(
@@ -71,11 +76,11 @@ class Muon(Whole):
                 "another optimizer"
             )
 
-    def remembers(self, parameter: Any) -> dict[str, tuple[int, ...]]:
+    def remembers(self, parameter: Tensor) -> dict[str, tuple[int, ...]]:
         """The momentum."""
         return {"momentum_buffer": tuple(parameter.shape)}
 
-    def require(self, group: Group, parameter: Any) -> None:
+    def require(self, group: Group, parameter: Tensor) -> None:
         """Refuse a parameter that cannot be moved, or iterations that make no sense."""
         super().require(group, parameter)
         if group["ns_steps"] >= MANY:
@@ -87,7 +92,7 @@ class Muon(Whole):
                 f"Coefficients must be a tuple of exactly 3 values: ns_coefficients is {group['ns_coefficients']}"
             )
 
-    def move(self, group: Group, parameter: Any, gradient: Any, state: dict[str, Any]) -> None:
+    def move(self, group: Group, parameter: Tensor, gradient: Tensor, state: State) -> None:
         """p - r o, where o is the orthogonal matrix nearest to the momentum, or to the Nesterov momentum."""
         lr, momentum = group["lr"], group["momentum"]
         update = state["momentum_buffer"].lerp_(gradient, 1 - momentum)
@@ -105,18 +110,18 @@ def _factor(rule: str | None, rows: int, columns: int) -> float:
     return math.sqrt(max(1, rows / max(columns, 1)))
 
 
-def _rounded(x: Any) -> Any:
+def _rounded(x: Tensor) -> Tensor:
     """Numbers rounded to the nearest of 8 binary digits: those that bfloat16 has, but for the very smallest."""
     fraction, exponent = frexp(x)
     return ldexp((fraction * 256).round() / 256, exponent)
 
 
-def _fused(factor: float, x: Any, y: Any) -> Any:
+def _fused(factor: float, x: Tensor, y: Tensor) -> Tensor:
     """factor x + y in single precision, rounded once, as processors do it in one instruction."""
     return (float(np.float32(factor)) * x.double() + y.double()).float()
 
 
-def _orthogonal(matrix: Any, coefficients: tuple[float, float, float], steps: int, eps: float) -> Any:
+def _orthogonal(matrix: Tensor, coefficients: tuple[float, float, float], steps: int, eps: float) -> Tensor:
     """An approximation of the nearest orthogonal matrix: that with the same singular vectors, and singular values near 1.
 
     An iteration replaces each singular value s, of which none is above 1 at first, by a s + b s**3 + c s**5.

@@ -1,11 +1,16 @@
 """NAdam: Adam with Nesterov momentum."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .elementwise import Elementwise, Rule
-from .optimizer import Group, declared
+from .elementwise import Count, Elementwise, Rule
+from .optimizer import Group, Params, declared
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, Namespace, Tensor
 
 
 class NAdam(Elementwise):
@@ -31,8 +36,8 @@ class NAdam(Elementwise):
     @declared
     def __init__(
         self,
-        params: Any,
-        lr: Any = 2e-3,
+        params: Params,
+        lr: float | Tensor = 2e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,
@@ -45,18 +50,18 @@ class NAdam(Elementwise):
         differentiable: bool = False,
     ) -> None: ...
 
-    def counts(self, group: Group) -> dict[str, Any]:
+    def counts(self, group: Group) -> dict[str, float | Tensor]:
         """The step, and the product of all momenta."""
         return {"step": 0.0, "mu_product": 1.0}
 
-    def remembers(self, group: Group) -> dict[str, Any]:
+    def remembers(self, group: Group) -> dict[str, float | Tensor]:
         """The moments of the gradient."""
         return {"exp_avg": 0, "exp_avg_sq": 0}
 
-    def rule(self, group: Group, first: bool, t: Any, product: Any) -> Rule:
+    def rule(self, group: Group, first: bool, count: Count, product: Count) -> Rule:
         """p - lr m' / (sqrt(v') + eps), where m' is the first moment after another step with the same gradient."""
         lr, (beta1, beta2), eps, decay = group["lr"], group["betas"], group["eps"], group["momentum_decay"]
-        t = t.item() + 1
+        t = count.item() + 1
         mu = beta1 * (1 - 0.5 * 0.96 ** (t * decay))
         mu_next = beta1 * (1 - 0.5 * 0.96 ** ((t + 1) * decay))
         factor = product.dtype.type(mu) if isinstance(product, np.generic) else mu  # NumPy 1 would widen the product
@@ -65,7 +70,7 @@ class NAdam(Elementwise):
         share_of_moment = lr * mu_next / (1 - product.item() * mu_next)
         correction, share_of_change, share_of_square = 1 - beta2**t, 1 - beta1, 1 - beta2
 
-        def update(xp: Any, p: Any, g: Any, m: Any, v: Any) -> None:
+        def update(xp: Namespace, p: Array, g: Array, m: Array, v: Array) -> None:
             m += share_of_change * (g - m)
             v *= beta2
             v += share_of_square * g * g

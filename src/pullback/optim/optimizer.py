@@ -1,11 +1,13 @@
 """Optimizer: parameters in groups with options, what is remembered of each parameter, hooks, and state dictionaries."""
 
+from __future__ import annotations
+
 import inspect
 import itertools
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, overload
 
 import numpy as np
 
@@ -14,12 +16,20 @@ from .._core.modes import like
 from .._core.primitives import Carrier
 from .._core.sites import warn
 from .._tensor.creation import as_tensor
+from .._tensor.tensor import Tensor
 from ..nn.modules.hooks import Handle
 from ..nn.modules.members import type_name
 
 Hook = Callable[..., Any]
+Params = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
+"""What is optimized: tensors, or pairs of a name and a tensor, or groups with options of their own."""
+Options = dict[str, Any]
 Group = dict[str, Any]
+State = dict[str, Any]
+"""What is remembered of one parameter."""
+Loss = TypeVar("Loss")
 Initialise = TypeVar("Initialise", bound=Callable[..., None])
+Step = TypeVar("Step", bound=Callable[..., Any])
 
 
 class _Required:
@@ -45,11 +55,11 @@ def register_optimizer_step_post_hook(hook: Hook) -> Handle:
     return Handle(_after_every_step, hook)
 
 
-def _hooked(step: Any) -> Any:
+def _hooked(step: Step) -> Step:
     """A step that calls the pre-hooks before it and the post-hooks after it."""
 
     @like(step)
-    def hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
         before, after = self._optimizer_step_pre_hooks, self._optimizer_step_post_hooks
         if not (before or after or _before_every_step or _after_every_step):
             return step(self, *args, **kwargs)
@@ -68,7 +78,7 @@ def _hooked(step: Any) -> Any:
             hook(self, given, kwargs)
         return result
 
-    hooked.hooked = True  # torch's mark
+    vars(hooked)["hooked"] = True  # torch's mark
     return hooked
 
 
@@ -77,7 +87,7 @@ def declared(initialise: Initialise) -> Initialise:
     signature = inspect.signature(initialise)
 
     @like(initialise)
-    def initialised(self: Any, *args: Any, **kwargs: Any) -> None:
+    def initialised(self: Optimizer, *args: Any, **kwargs: Any) -> None:
         initialise(self, *args, **kwargs)  # says properly what does not fit the signature
         bound = signature.bind(self, *args, **kwargs)
         bound.apply_defaults()
@@ -90,7 +100,7 @@ def declared(initialise: Initialise) -> Initialise:
     return initialised
 
 
-def as_float(value: Any) -> float:
+def as_float(value: float | Tensor) -> float:
     """A loss as a Python number."""
     return float(value.item() if isinstance(value, Carrier) else value)
 
@@ -131,20 +141,20 @@ class Optimizer:
         self._make_hooks()  # not in __init__, which those that wrap another optimizer often do not call
         return self
 
-    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+    def __init__(self, params: Params, defaults: Options) -> None:
         self.defaults = defaults
         if isinstance(params, Carrier):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
                 f"{type_name(params)}: put it into a list"
             )
-        self.state: defaultdict[Any, Any] = defaultdict(dict)
+        self.state: defaultdict[Tensor | str, State] = defaultdict(dict)
         self.param_groups: list[Group] = []
         if hasattr(params, "parameters"):
             raise TypeError(
                 f"{type(params).__name__!r} object is not iterable: pass its parameters, model.parameters()"
             )
-        groups = list(params)
+        groups: list[Any] = list(params)
         if not groups:
             raise ValueError(
                 "optimizer got an empty parameter list: a module knows the layers in nn.ModuleList([...]) and nn.Sequential, "
@@ -159,13 +169,16 @@ class Optimizer:
         super().__init_subclass__(**options)
         step = cls.__dict__.get("step")
         if inspect.isfunction(step):
-            cls.step = _hooked(step)  # type: ignore[method-assign]
+            type.__setattr__(cls, "step", _hooked(step))  # by which type checkers and editors keep its signature
+
+    def _patch_step_function(self) -> None:
+        """Has no effect: steps are hooked where a class is made; subclasses written for torch call it."""
 
     def _make_hooks(self) -> None:
         for name in Optimizer.__annotations__:
             vars(self).setdefault(name, OrderedDict())
 
-    def check_options(self, options: dict[str, Any]) -> None:
+    def check_options(self, options: Options) -> None:
         """Refuse options that make no sense: for subclasses whose `__init__` is `declared`."""
 
     def begin(self) -> None:
@@ -188,7 +201,13 @@ class Optimizer:
             groups.append(f"\nParameter Group {i}\n{''.join(options)}")
         return f"{type(self).__name__} ({''.join(groups)})"
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+    @overload
+    def step(self, closure: None = None) -> None: ...
+
+    @overload
+    def step(self, closure: Callable[[], Loss]) -> Loss: ...
+
+    def step(self, closure: Callable[[], Loss] | None = None) -> Loss | None:
         """Change the parameters once; `closure` computes the loss anew, with its gradients, and returns it."""
         raise NotImplementedError(f"{type(self).__name__} defines no step()")
 
@@ -245,7 +264,7 @@ class Optimizer:
         self.param_groups.append(param_group)
 
     @staticmethod
-    def _listed(params: Any) -> Group:
+    def _listed(params: Params) -> Group:
         """The parameters of a group as a list, and their names if they have any."""
         if isinstance(params, Carrier):
             return {"params": [params]}
@@ -262,14 +281,13 @@ class Optimizer:
             raise ValueError("all optimizer params should be with/without names. Some param names are missing")
         return {"params": [tensor for _, tensor in listed], "param_names": names}
 
-    def _check_parameter(self, parameter: Any) -> None:
+    def _check_parameter(self, parameter: Tensor) -> None:
         if not isinstance(parameter, Carrier):
-            fix = ": pass model.parameters(), or the values() of a dict" if isinstance(parameter, str) else ""
             raise TypeError(
-                f"optimizer can only optimize Tensors, but one of the params is {type_name(parameter)}{fix}"
+                f"optimizer can only optimize Tensors, but one of the params is {type_name(parameter)}"
+                + (": pass model.parameters(), or the values() of a dict" if isinstance(parameter, str) else "")
             )
-        tensor: Any = parameter
-        if not self.defaults.get("differentiable") and not (tensor.is_leaf or tensor.retains_grad):
+        if not self.defaults.get("differentiable") and not (parameter.is_leaf or parameter.retains_grad):
             raise ValueError(
                 "can't optimize a non-leaf Tensor: this one is the result of a recorded operation; optimize the tensor "
                 "it was made from, or its detach()"
@@ -366,7 +384,7 @@ class Optimizer:
         keys = itertools.chain.from_iterable(group["params"] for group in saved)
         parameters = itertools.chain.from_iterable(group["params"] for group in self.param_groups)
         place = dict(zip(keys, parameters, strict=True))
-        state: defaultdict[Any, Any] = defaultdict(dict)
+        state: defaultdict[Tensor | str, State] = defaultdict(dict)
         for key, value in state_dict["state"].items():
             state[place.get(key, key)] = self._fitting(place[key], value) if key in place else value
         for old, new in zip(self.param_groups, saved, strict=True):
@@ -377,7 +395,7 @@ class Optimizer:
         for hook in self._optimizer_load_state_dict_post_hooks.values():
             hook(self)
 
-    def _fitting(self, parameter: Any, value: Any, key: Any = None) -> Any:
+    def _fitting(self, parameter: Tensor, value: Any, key: str | None = None) -> Any:
         """A copy of a part of a parameter's state, in the parameter's dtype; steps are counted in their own."""
         if isinstance(value, Carrier) or (hasattr(value, "__array__") and not isinstance(value, np.generic)):
             tensor = (value if isinstance(value, Carrier) else as_tensor(np.asarray(value))).detach().clone()

@@ -1,11 +1,16 @@
 """ReduceLROnPlateau: rates that are reduced when a metric stops improving."""
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .._core.sites import warn
 from .optimizer import Optimizer, as_float
-from .schedule import EPOCH_DEPRECATION_WARNING, LRScheduler, require_optimizer, set_option, values_of
+from .schedule import EPOCH_DEPRECATION_WARNING, LRScheduler, PerGroup, require_optimizer, set_option, values_of
+
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -37,7 +42,7 @@ class ReduceLROnPlateau(LRScheduler):
         threshold: float = 1e-4,
         threshold_mode: str = "rel",
         cooldown: int = 0,
-        min_lr: Any = 0,
+        min_lr: PerGroup[float] = 0,
         eps: float = 1e-8,
     ) -> None:
         if not factor < 1.0:
@@ -48,13 +53,12 @@ class ReduceLROnPlateau(LRScheduler):
         if threshold_mode not in {"rel", "abs"}:
             raise ValueError(f"threshold mode {threshold_mode} is unknown! It is 'rel' or 'abs'")
         count = len(optimizer.param_groups)
-        listed = isinstance(min_lr, list | tuple)
-        if listed and len(min_lr) != count:
-            raise ValueError(f"expected {count} min_lrs, got {len(min_lr)}")
+        self.default_min_lr = None if isinstance(min_lr, list | tuple) else min_lr
+        self.min_lrs = list(min_lr) if isinstance(min_lr, list | tuple) else [min_lr] * count
+        if len(self.min_lrs) != count:
+            raise ValueError(f"expected {count} min_lrs, got {len(self.min_lrs)}")
         self.factor = factor
         self.optimizer = optimizer
-        self.default_min_lr = None if listed else min_lr
-        self.min_lrs = list(min_lr) if listed else [min_lr] * count
         self.patience = patience
         self.cooldown = cooldown
         self.eps = eps
@@ -72,7 +76,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.cooldown_counter = 0
         self.num_bad_epochs = 0
 
-    def step(self, metrics: Any, epoch: Any = None) -> None:  # type: ignore[override]  # this one takes a number
+    def step(self, metrics: float | Tensor, epoch: int | None = None) -> None:  # type: ignore[override]  # this one takes a number
         """Take the metric of an epoch, and reduce the rates if it has not improved for long enough."""
         current = as_float(metrics)
         if epoch is not None:

@@ -1,9 +1,14 @@
 """RAdam: Adam with a rectified variance."""
 
-from typing import Any
+from __future__ import annotations
 
-from .elementwise import Elementwise, Rule
-from .optimizer import Group, declared
+from typing import TYPE_CHECKING
+
+from .elementwise import Count, Elementwise, Rule
+from .optimizer import Group, Params, declared
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, Namespace, Tensor
 
 
 class RAdam(Elementwise):
@@ -29,8 +34,8 @@ class RAdam(Elementwise):
     @declared
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-3,
+        params: Params,
+        lr: float | Tensor = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,
@@ -42,13 +47,13 @@ class RAdam(Elementwise):
         differentiable: bool = False,
     ) -> None: ...
 
-    def remembers(self, group: Group) -> dict[str, Any]:
+    def remembers(self, group: Group) -> dict[str, float | Tensor]:
         """The moments of the gradient."""
         return {"exp_avg": 0, "exp_avg_sq": 0}
 
-    def rule(self, group: Group, first: bool, t: Any) -> Rule:
+    def rule(self, group: Group, first: bool, count: Count) -> Rule:
         """p - lr m', times r / (sqrt(v') + eps) once the variance is tractable: r is the rectification, of rho."""
-        (beta1, beta2), eps, t = group["betas"], group["eps"], t.item() + 1
+        (beta1, beta2), eps, t = group["betas"], group["eps"], count.item() + 1
         rate = group["lr"] / (1 - beta1**t)
         most = 2 / (1 - beta2) - 1
         rho = most - 2 * t * beta2**t / (1 - beta2**t)
@@ -57,7 +62,7 @@ class RAdam(Elementwise):
             r = ((rho - 4) * (rho - 2) * most / ((most - 4) * (most - 2) * rho)) ** 0.5
             rate = rate * (r * (1 - beta2**t) ** 0.5)
 
-        def update(xp: Any, p: Any, g: Any, m: Any, v: Any) -> None:
+        def update(xp: Namespace, p: Array, g: Array, m: Array, v: Array) -> None:
             m += share * (g - m)
             v *= beta2
             v += share_of_square * g * g

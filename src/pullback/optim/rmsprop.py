@@ -1,9 +1,14 @@
 """RMSprop: gradients divided by their running root mean square."""
 
-from typing import Any
+from __future__ import annotations
 
-from .elementwise import Elementwise, Rule
-from .optimizer import Group, declared
+from typing import TYPE_CHECKING
+
+from .elementwise import Count, Elementwise, Rule
+from .optimizer import Group, Params, declared
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, Namespace, Tensor
 
 
 class RMSprop(Elementwise):
@@ -31,8 +36,8 @@ class RMSprop(Elementwise):
     @declared
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-2,
+        params: Params,
+        lr: float | Tensor = 1e-2,
         alpha: float = 0.99,
         eps: float = 1e-8,
         weight_decay: float = 0,
@@ -44,17 +49,17 @@ class RMSprop(Elementwise):
         differentiable: bool = False,
     ) -> None: ...
 
-    def remembers(self, group: Group) -> dict[str, Any]:
+    def remembers(self, group: Group) -> dict[str, float | Tensor]:
         """The mean square of gradients, the momentum, and the mean of gradients."""
         wanted = {"square_avg": True, "momentum_buffer": group["momentum"] > 0, "grad_avg": group["centered"]}
         return {name: 0 for name, is_wanted in wanted.items() if is_wanted}
 
-    def rule(self, group: Group, first: bool, t: Any) -> Rule:
+    def rule(self, group: Group, first: bool, t: Count) -> Rule:
         """p - lr d, where d = g / (sqrt(v) + eps) and v is the mean square, or variance, of g; or with momentum in d."""
         lr, alpha, eps, momentum = group["lr"], group["alpha"], group["eps"], group["momentum"]
         share, centered, moving = 1 - alpha, group["centered"], momentum > 0
 
-        def update(xp: Any, p: Any, g: Any, v: Any, *others: Any) -> None:
+        def update(xp: Namespace, p: Array, g: Array, v: Array, *others: Array) -> None:
             v *= alpha
             v += share * g * g
             if centered:

@@ -1,9 +1,14 @@
 """Rprop: steps by the signs of gradients."""
 
-from typing import Any
+from __future__ import annotations
 
-from .elementwise import Elementwise, Rule
-from .optimizer import Group, declared
+from typing import TYPE_CHECKING
+
+from .elementwise import Count, Elementwise, Rule
+from .optimizer import Group, Params, declared
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, Namespace, Tensor
 
 
 class Rprop(Elementwise):
@@ -29,8 +34,8 @@ class Rprop(Elementwise):
     @declared
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-2,
+        params: Params,
+        lr: float | Tensor = 1e-2,
         etas: tuple[float, float] = (0.5, 1.2),
         step_sizes: tuple[float, float] = (1e-6, 50),
         *,
@@ -40,15 +45,15 @@ class Rprop(Elementwise):
         differentiable: bool = False,
     ) -> None: ...
 
-    def remembers(self, group: Group) -> dict[str, Any]:
+    def remembers(self, group: Group) -> dict[str, float | Tensor]:
         """The previous gradient, zero where there was no step, and the length of the step."""
         return {"prev": 0, "step_size": group["lr"]}
 
-    def rule(self, group: Group, first: bool, t: Any) -> Rule:
+    def rule(self, group: Group, first: bool, t: Count) -> Rule:
         """p - s sign(g), where s has grown or shrunk by an eta, as the sign of g has stayed or changed."""
         (shrink, grow), (least, most) = group["etas"], group["step_sizes"]
 
-        def update(xp: Any, p: Any, g: Any, before: Any, s: Any) -> None:
+        def update(xp: Namespace, p: Array, g: Array, before: Array, s: Array) -> None:
             turned = g * before
             s[...] = xp.where(turned > 0, grow * s, xp.where(turned < 0, shrink * s, s))
             s[...] = xp.minimum(xp.maximum(s, least), most)

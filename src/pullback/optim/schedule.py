@@ -1,7 +1,9 @@
 """LRScheduler, the base of all schedules, and what they share: rates of groups, and warnings."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from weakref import ref
 
 from .._core.errors import require_state
@@ -10,6 +12,13 @@ from .._core.package import package
 from .._core.primitives import Carrier
 from .._core.sites import warn
 from .optimizer import Group, Optimizer
+
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
+
+Value = TypeVar("Value")
+PerGroup: TypeAlias = Value | list[Value] | tuple[Value, ...]
+"""One value for all groups of an optimizer, or one for each."""
 
 _ORDER = "See more details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
 EPOCH_DEPRECATION_WARNING = (
@@ -24,7 +33,7 @@ def values_of(optimizer: Optimizer, name: str) -> list[Any]:
     return [_copy(group[name]) for group in optimizer.param_groups]
 
 
-def per_group(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
+def per_group(name: str, optimizer: Optimizer, value: PerGroup[Value]) -> list[Value]:
     """An argument for each group, from one for all or a list."""
     count = len(optimizer.param_groups)
     if not isinstance(value, list | tuple):
@@ -37,11 +46,11 @@ def per_group(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
     return [_copy(each) for each in value]
 
 
-def _copy(value: Any) -> Any:
+def _copy(value: Value) -> Value:
     return value.clone() if isinstance(value, Carrier) else value
 
 
-def set_option(group: Group, name: str, value: Any) -> None:
+def set_option(group: Group, name: str, value: float | Tensor) -> None:
     """Set an option of a group: in place if it is a tensor."""
     if isinstance(group[name], Carrier):
         group[name].fill_(value.reshape(()) if isinstance(value, Carrier) else value)
@@ -49,7 +58,12 @@ def set_option(group: Group, name: str, value: Any) -> None:
         group[name] = value
 
 
-def require_optimizer(optimizer: Any) -> None:
+def is_whole(number: object, least: int) -> bool:
+    """Whether a value is a whole number, and large enough."""
+    return isinstance(number, int) and number >= least
+
+
+def require_optimizer(optimizer: Optimizer) -> None:
     """Raise a TypeError for anything but an optimizer."""
     if not isinstance(optimizer, Optimizer):
         raise TypeError(
@@ -81,8 +95,8 @@ class LRScheduler:
 
     _get_lr_called_within_step = False
     _is_initial = False
-    optimizer: Any
-    _last_lr: list[Any]
+    optimizer: Optimizer
+    _last_lr: list[float | Tensor]
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         require_optimizer(optimizer)
@@ -117,21 +131,21 @@ class LRScheduler:
         require_state(state_dict)
         self.__dict__.update(state_dict)
 
-    def get_last_lr(self) -> list[Any]:
+    def get_last_lr(self) -> list[float | Tensor]:
         """The rates that the schedule has set last, one for each group."""
         return self._last_lr
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         """The rates for the current epoch, which `step` sets; `get_last_lr` gives them to others."""
         if not self._get_lr_called_within_step:
             warn("To get the last learning rate computed by the scheduler, please use `get_last_lr()`.")
         return self._rates()
 
-    def _rates(self) -> list[Any]:
+    def _rates(self) -> list[float | Tensor]:
         """The rates for the current epoch."""
         raise NotImplementedError(f"{type(self).__name__} defines no get_lr()")
 
-    def step(self, epoch: Any = None) -> None:
+    def step(self, epoch: int | None = None) -> None:
         """Set the rates of the next epoch, or of `epoch`."""
         if self._step_count == 1:
             self._check_order()
@@ -154,12 +168,12 @@ class LRScheduler:
                 f"do this will result in PyTorch skipping the first value of the learning rate schedule. {_ORDER}"
             )
 
-    def _update_lr(self, epoch: Any = None) -> None:
+    def _update_lr(self, epoch: int | None = None) -> None:
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         closed = None if epoch is None else getattr(self, "_get_closed_form_lr", None)
         self._set_rates(self.get_lr if closed is None else closed)
 
-    def _set_rates(self, rates: Callable[[], list[Any]]) -> None:
+    def _set_rates(self, rates: Callable[[], list[float | Tensor]]) -> None:
         self._get_lr_called_within_step = True
         try:
             values = rates()
@@ -169,7 +183,7 @@ class LRScheduler:
             set_option(group, "lr", value)
         self._last_lr = values_of(self.optimizer, "lr")
 
-    def _multiplied(self, factor: float | None) -> list[Any]:
+    def _multiplied(self, factor: float | None) -> list[float | Tensor]:
         """The rates times a factor; None leaves them as they are."""
         rates = values_of(self.optimizer, "lr")
         return rates if factor is None else [rate * factor for rate in rates]

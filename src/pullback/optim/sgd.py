@@ -1,9 +1,14 @@
 """SGD: stochastic gradient descent, with momentum."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from .elementwise import Elementwise, Rule
-from .optimizer import Group, declared
+from .optimizer import Group, Params, declared
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, Namespace, Tensor
 
 
 class SGD(Elementwise):
@@ -32,11 +37,11 @@ class SGD(Elementwise):
     @declared
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-3,
+        params: Params,
+        lr: float | Tensor = 1e-3,
         momentum: float = 0,
         dampening: float = 0,
-        weight_decay: Any = 0,
+        weight_decay: float | Tensor = 0,
         nesterov: bool = False,
         *,
         maximize: bool = False,
@@ -45,11 +50,11 @@ class SGD(Elementwise):
         fused: bool | None = None,
     ) -> None: ...
 
-    def counts(self, group: Group) -> dict[str, Any]:
+    def counts(self, group: Group) -> dict[str, float | Tensor]:
         """Nothing."""
         return {}
 
-    def remembers(self, group: Group) -> dict[str, Any]:
+    def remembers(self, group: Group) -> dict[str, float | Tensor]:
         """The momentum."""
         return {"momentum_buffer": 0} if group["momentum"] != 0 else {}
 
@@ -59,10 +64,10 @@ class SGD(Elementwise):
         share = 1 if first else 1 - group["dampening"]
         whole = share == 1
 
-        def plain(xp: Any, p: Any, g: Any) -> None:
+        def plain(xp: Namespace, p: Array, g: Array) -> None:
             p -= lr * g
 
-        def with_momentum(xp: Any, p: Any, g: Any, b: Any) -> None:
+        def with_momentum(xp: Namespace, p: Array, g: Array, b: Array) -> None:
             b *= momentum
             b += g if whole else share * g
             p -= lr * (g + momentum * b if nesterov else b)

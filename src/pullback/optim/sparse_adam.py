@@ -1,9 +1,14 @@
 """SparseAdam: Adam that updates only those rows of a table whose gradient is not zero."""
 
-from typing import Any
+from __future__ import annotations
 
-from .optimizer import Group, declared
+from typing import TYPE_CHECKING
+
+from .optimizer import Group, Options, Params, State, declared
 from .whole import COUNT, Whole, require, require_single
+
+if TYPE_CHECKING:
+    from .._core.typing import Tensor
 
 
 class SparseAdam(Whole):
@@ -30,14 +35,14 @@ class SparseAdam(Whole):
     @declared
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-3,
+        params: Params,
+        lr: float | Tensor = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         maximize: bool = False,
     ) -> None: ...
 
-    def check_options(self, options: dict[str, Any]) -> None:
+    def check_options(self, options: Options) -> None:
         """Raise an error for an option that is out of range."""
         require_single(options["lr"])
         require(options["lr"] > 0, "Invalid learning rate", options["lr"])
@@ -45,12 +50,12 @@ class SparseAdam(Whole):
         for i, beta in enumerate(options["betas"]):
             require(0 <= beta < 1, f"Invalid beta parameter at index {i}", beta)
 
-    def remembers(self, parameter: Any) -> dict[str, tuple[int, ...]]:
+    def remembers(self, parameter: Tensor) -> dict[str, tuple[int, ...]]:
         """The number of steps, and the two moments."""
         shape = tuple(parameter.shape)
         return {COUNT: (), "exp_avg": shape, "exp_avg_sq": shape}
 
-    def move(self, group: Group, parameter: Any, gradient: Any, state: dict[str, Any]) -> None:
+    def move(self, group: Group, parameter: Tensor, gradient: Tensor, state: State) -> None:
         """p - a m / (sqrt(v) + eps) in the rows that have a gradient, where a = lr sqrt(1 - beta2^t) / (1 - beta1^t)."""
         state[COUNT] += 1
         t, (beta1, beta2) = state[COUNT].item(), group["betas"]

@@ -3,11 +3,13 @@
 Izmailov et al., Averaging weights leads to wider optima and better generalization, 2018.
 """
 
+from __future__ import annotations
+
 import itertools
 import math
 from collections.abc import Callable, Iterable
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._core.modes import no_grad
 from .._core.values import holds
@@ -15,7 +17,10 @@ from .._tensor.creation import tensor
 from ..nn.modules.batchnorm import _BatchNorm
 from ..nn.modules.module import Module
 from .optimizer import Optimizer
-from .schedule import LRScheduler, per_group
+from .schedule import LRScheduler, PerGroup, is_whole, per_group
+
+if TYPE_CHECKING:
+    from .._core.typing import Device, Tensor
 
 __all__ = [
     "AveragedModel", "update_bn", "SWALR", "get_ema_multi_avg_fn", "get_swa_multi_avg_fn", "get_ema_avg_fn",
@@ -41,7 +46,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
     _check_decay(decay)
 
     @no_grad()
-    def average(averaged: Any, current: Any, count: Any) -> Any:
+    def average(averaged: Tensor, current: Tensor, count: int | Tensor) -> Tensor:
         return decay * averaged + (1 - decay) * current
 
     return average
@@ -56,7 +61,7 @@ def get_swa_avg_fn() -> Average:
     """
 
     @no_grad()
-    def average(averaged: Any, current: Any, count: Any) -> Any:
+    def average(averaged: Tensor, current: Tensor, count: int | Tensor) -> Tensor:
         return averaged + (current - averaged) / (count + 1)
 
     return average
@@ -66,7 +71,7 @@ def _in_place(average: Average) -> Averages:
     """A function that writes the averages of many parameters."""
 
     @no_grad()
-    def write(averaged: Any, current: Any, count: Any) -> None:
+    def write(averaged: Tensor, current: Tensor, count: int | Tensor) -> None:
         for mine, theirs in zip(averaged, current, strict=True):
             mine.copy_(average(mine, theirs, count))
 
@@ -113,12 +118,12 @@ class AveragedModel(Module):
     3.0
     """
 
-    n_averaged: Any
+    n_averaged: Tensor
 
     def __init__(
         self,
         model: Module,
-        device: Any = None,
+        device: Device | None = None,
         avg_fn: Average | None = None,
         multi_avg_fn: Averages | None = None,
         use_buffers: bool = False,
@@ -153,14 +158,16 @@ class AveragedModel(Module):
                 buffer.copy_(current)
         self.n_averaged += 1
 
-    def _averaged(self, model: Module) -> list[Any]:
+    def _averaged(self, model: Module) -> list[Tensor]:
         """The tensors of a model that are averaged."""
         buffers = model.buffers() if self.use_buffers else ()
         return [each.detach() for each in itertools.chain(model.parameters(), buffers)]
 
 
 @no_grad()
-def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
+def update_bn(
+    loader: Iterable[Tensor | list[Any] | tuple[Any, ...]], model: Module, device: Device | None = None
+) -> None:
     """Compute the running statistics of all batch normalisations of a model anew, from the batches of a loader.
 
     A batch is the input, or a list or tuple that begins with it.
@@ -210,15 +217,15 @@ class SWALR(LRScheduler):
     def __init__(
         self,
         optimizer: Optimizer,
-        swa_lr: Any,
-        anneal_epochs: Any = 10,
+        swa_lr: PerGroup[float],
+        anneal_epochs: int = 10,
         anneal_strategy: str = "cos",
         last_epoch: int = -1,
     ) -> None:
         rates = per_group("swa_lr", optimizer, swa_lr)
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
-        if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
+        if not is_whole(anneal_epochs, 0):
             raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
         for group, rate in zip(optimizer.param_groups, rates, strict=True):
             group["swa_lr"] = rate
@@ -226,7 +233,7 @@ class SWALR(LRScheduler):
         self.anneal_epochs = anneal_epochs
         super().__init__(optimizer, last_epoch)
 
-    def _rates(self) -> list[Any]:
+    def _rates(self) -> list[float | Tensor]:
         """The rates for the current epoch: what they were at first is found from what they are."""
         step = self._step_count - 1
         if self.anneal_epochs == 0:

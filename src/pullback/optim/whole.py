@@ -3,8 +3,10 @@
 A subclass says what it remembers of a parameter, and of which shape, and how it moves one. It computes with tensors.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -13,7 +15,10 @@ from .._core.modes import enable_grad, no_grad, restoring
 from .._core.primitives import Carrier
 from .._tape.views import check_writable
 from .._tensor.creation import zeros
-from .optimizer import Group, Optimizer
+from .optimizer import Group, Loss, Optimizer, State
+
+if TYPE_CHECKING:
+    from .._core.typing import DType, Tensor
 
 COUNT = "step"
 
@@ -21,15 +26,15 @@ COUNT = "step"
 class Whole(Optimizer):
     """The base of optimizers that update one parameter at a time; subclasses define `remembers` and `move`."""
 
-    def remembers(self, parameter: Any) -> dict[str, tuple[int, ...]]:
+    def remembers(self, parameter: Tensor) -> dict[str, tuple[int, ...]]:
         """The shape of each tensor that is kept of a parameter; all begin as zeros."""
         raise NotImplementedError(f"{type(self).__name__} defines no remembers()")
 
-    def move(self, group: Group, parameter: Any, gradient: Any, state: dict[str, Any]) -> None:
+    def move(self, group: Group, parameter: Tensor, gradient: Tensor, state: State) -> None:
         """Change a parameter and its state, in place, by a gradient."""
         raise NotImplementedError(f"{type(self).__name__} defines no move()")
 
-    def require(self, group: Group, parameter: Any) -> None:
+    def require(self, group: Group, parameter: Tensor) -> None:
         """Refuse a parameter of a group that cannot be moved."""
         if parameter.is_complex():
             raise RuntimeError(
@@ -38,8 +43,14 @@ class Whole(Optimizer):
             )
         check_writable(parameter, "step")
 
+    @overload
+    def step(self, closure: None = None) -> None: ...
+
+    @overload
+    def step(self, closure: Callable[[], Loss]) -> Loss: ...
+
     @restoring
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+    def step(self, closure: Callable[[], Loss] | None = None) -> Loss | None:
         """Change the parameters once.
 
         `closure`, if given, computes the loss anew, with its gradients, and returns it; so does `step` then.
@@ -64,9 +75,9 @@ class Whole(Optimizer):
                 self.move({**group, "lr": _number(group["lr"])}, p, g, state)
         return loss
 
-    def _fitting(self, parameter: Any, value: Any, key: Any = None) -> Any:
+    def _fitting(self, parameter: Tensor, value: Any, key: str | None = None) -> Any:
         fitting = super()._fitting(parameter, value, key)
-        expected = self.remembers(parameter).get(key)
+        expected = None if key is None else self.remembers(parameter).get(key)
         if isinstance(fitting, Carrier) and expected is not None and tuple(fitting.shape) != expected:
             raise ValueError(
                 f"loaded state dict contains {key!r} of shape {tuple(fitting.shape)} for a parameter of shape "
@@ -75,30 +86,30 @@ class Whole(Optimizer):
         return fitting
 
 
-def _counting() -> Any:
+def _counting() -> DType:
     """The dtype in which steps are counted: that of double precision if it is the default."""
     default = default_numpy()
     return default if default == np.float64 else np.float32
 
 
-def _number(rate: Any) -> Any:
+def _number(rate: float | Tensor) -> float | Tensor:
     """A rate as a number, or as a tensor without axes that is as precise as one."""
     return rate.reshape(()).double() if isinstance(rate, Carrier) else rate
 
 
-def require(option: bool, text: str, value: Any) -> None:
+def require(option: bool, text: str, value: object) -> None:
     """Raise a ValueError if a condition on an option does not hold."""
     if not option:
         raise ValueError(f"{text}: {value}")
 
 
-def require_single(lr: Any) -> None:
+def require_single(lr: float | Tensor) -> None:
     """Refuse a rate that is a tensor of several elements."""
     if isinstance(lr, Carrier) and lr.numel() != 1:
         raise ValueError(f"Tensor lr must be 1-element: it has shape {tuple(lr.shape)}")
 
 
-def require_rate(lr: Any) -> None:
+def require_rate(lr: float | Tensor) -> None:
     """Refuse a rate that is negative, or a tensor of several elements."""
     require_single(lr)
-    require(lr >= 0, "Learning rate should be >= 0 but is", lr)
+    require(bool(lr >= 0), "Learning rate should be >= 0 but is", lr)

@@ -10,16 +10,21 @@ tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
 tensor([0.0000, 0.5000, 1.0000, 0.5000])
 """
 
+from __future__ import annotations
+
 import inspect
 import math
 from collections.abc import Callable, Iterable
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 import numpy as np
 
 from .._core import dtypes
 from .._tensor.creation import tensor
 from .._tensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from .._core.typing import Device, DType
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -78,14 +83,20 @@ def _gaussian(length: int, periodic: bool, std: float) -> Array:
 class Options(TypedDict, total=False):
     """The arguments that all windows share: the dtype (by default that of floats), and how the tensor is made."""
 
-    dtype: Any
-    layout: Any
-    device: Any
+    dtype: DType | None
+    layout: object
+    device: Device | None
     requires_grad: bool
 
 
 def _checked(
-    name: str, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False, **unknown: Any
+    name: str,
+    *,
+    dtype: DType | None = None,
+    layout: object | None = None,
+    device: Device | None = None,
+    requires_grad: bool = False,
+    **unknown: object,
 ) -> dict[str, Any]:
     """The options of a window as `tensor` takes them, after the checks that all windows share."""
     if unknown:

@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from .. import Tensor, as_tensor, enable_grad
 from .._core import errors
-from .._core.modes import FieldBlock
 from .._core.package import package
-from .._core.primitives import Carrier
-from .._core.xp import indexing
-from .._tape import backward, reasons
-from .._tape.walk import youngest_first
-from .._tensor.creation import as_tensor
-from .coloring import Coloring, best, star
+from ..autograd import grad
+from ..extend import restoring
+from ..observe import ancestors, node, value
+from .coloring import Coloring, best, indexing, star
 from .matrices import SparseMatrix
 from .passes import Array, filled, filled_symmetric, transposed
 from .tracing import dependence
@@ -27,7 +25,7 @@ from .tracing import dependence
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .._core.typing import ArrayLike, Tensor
+    from .._core.typing import ArrayLike
     from .passes import Product
 
     Program: TypeAlias = Callable[[Tensor], Tensor] | Tensor  # a function, or the tensor that it has returned
@@ -73,7 +71,7 @@ def sparse_jacobian(
     """
     y, x = _output("sparse_jacobian", f, x, allow_unused)
     shape = y.numel(), x.numel()
-    if y._node is None:  # x is unused, as `allow_unused` permits
+    if not y.requires_grad:  # x is unused, as `allow_unused` permits
         return _nothing(shape, x)
     if like is not None:
         _check_like(like, shape, "sparse_jacobian")
@@ -87,6 +85,7 @@ def sparse_jacobian(
     return matrix
 
 
+@restoring
 def sparse_hessian(
     f: Program, x: ArrayLike, *, local: bool = False, like: SparseMatrix | None = None, allow_unused: bool = False
 ) -> SparseMatrix:
@@ -114,11 +113,11 @@ def sparse_hessian(
             f"{errors.kind(y)}: sum it, or take the Jacobian"
         )
     shape = x.numel(), x.numel()
-    if y._node is None:
+    if not y.requires_grad:
         return _nothing(shape, x)
-    with FieldBlock(grad=True):
-        (g,) = backward.grad(y, x, create_graph=True, materialize_grads=True)
-    if g._node is None:  # f is linear: its gradient is constant
+    with enable_grad():
+        (g,) = grad(y, x, create_graph=True, materialize_grads=True)
+    if not g.requires_grad:  # f is linear: its gradient is constant
         return _nothing(shape, x)
     if like is not None:
         _check_like(like, shape, "sparse_hessian")
@@ -132,45 +131,44 @@ def sparse_hessian(
     return matrix
 
 
+@restoring
 def _output(name: str, f: Program, x: Any, allow_unused: bool) -> tuple[Tensor, Tensor]:
     """The output and the input it was computed from, both checked."""
     y: Any
-    if isinstance(f, Carrier):
+    if isinstance(f, Tensor):
         y = f
-        if not isinstance(x, Carrier):
+        if not isinstance(x, Tensor):
             raise TypeError(f"{name}(): x must be the tensor that the output was computed from, not {_named(x)}")
     elif not callable(f):
         raise TypeError(f"{name}(): f must be a function of one tensor, or a tensor that exists, not {_named(f)}")
     else:
         x = _input(name, x)
-        with FieldBlock(grad=True):
+        with enable_grad():
             y = f(x)
-        if not isinstance(y, Carrier):
+        if not isinstance(y, Tensor):
             raise TypeError(f"The function given to {name} must return one Tensor, not {_named(y)}")
     for what, tensor in (("x", x), ("the output", y)):
         _check_real(name, what, tensor)
-    if x._node is None:
+    if not x.requires_grad:
         raise RuntimeError(
             f"One of the differentiated Tensors does not require grad: x is a {errors.kind(x)}. Call requires_grad_() "
             "on it before computing the output, or pass the function"
         )
-    if not allow_unused and y._node is None:
-        raise reasons.no_history(0, y)
-    if not allow_unused and x._node not in youngest_first([y._node]):
-        raise reasons.unused(0, x, [y])
+    if not allow_unused and not (y.requires_grad and node(x) in ancestors([node(y)])):
+        grad(y, x, y.detach())  # raises an error that says why
     return y, x
 
 
 def _input(name: str, x: object) -> Tensor:
     """x as a new tensor that requires grad."""
-    if isinstance(x, (tuple, list, dict)) and any(isinstance(entry, Carrier) for entry in _entries(x)):
+    if isinstance(x, (tuple, list, dict)) and any(isinstance(entry, Tensor) for entry in _entries(x)):
         raise TypeError(
             f"{name}() takes one tensor, and x is {_named(x)} of them: join them with {package}.cat, or see "
             f"{package}.flatten_problem for nested parameters"
         )
     if x is None or isinstance(x, (str, dict)):
         raise TypeError(f"{name}(): x must be a tensor, an array or a list of numbers, not {_named(x)}")
-    tensor = x.detach() if isinstance(x, Carrier) else as_tensor(x)
+    tensor = x.detach() if isinstance(x, Tensor) else as_tensor(x)
     _check_real(name, "x", tensor)
     return tensor.clone().requires_grad_()
 
@@ -185,7 +183,7 @@ def _check_real(name: str, what: str, tensor: Tensor) -> None:
             f"{name}() reads a pattern and numbers, so it cannot be part of another transform: {what} belongs to vmap, grad "
             "or the like. Call it outside"
         )
-    if tensor._dtype.kind != "f":
+    if not tensor.is_floating_point():
         raise RuntimeError(
             f"{name}() needs real numbers of floating point, since only Tensors of floating point dtype have real "
             f"derivatives: {what} is a {errors.kind(tensor)}"
@@ -200,7 +198,7 @@ def _nothing(shape: tuple[int, int], x: Tensor) -> SparseMatrix:
     """A matrix without entries."""
     none = np.zeros(0, np.int64)
     uncolored = Coloring(np.full(shape[0], -1), np.full(shape[1], -1))
-    return SparseMatrix(np.zeros(0, x._dtype), 0, none, none, shape, uncolored)
+    return SparseMatrix(np.zeros(0, value(x).dtype), 0, none, none, shape, uncolored)
 
 
 def _symmetric(rows: Array, columns: Array, count: int) -> Places:

@@ -16,9 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.xp import indexing
-
 Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def indexing(indices: Array) -> Array:
+    """Integers as `repeat` and `bincount` want them, which on 32-bit systems do not accept int64."""
+    return indices.astype(np.intp, copy=False)
 
 
 class Coloring(NamedTuple):

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core.modes import FieldBlock
-from .._tape import backward
+from .. import as_tensor, enable_grad
+from ..autograd import grad
+from ..extend import restoring
+from ..observe import value
 from .coloring import Coloring
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ Product = Callable[[Array], Array]
 
 def filled(y: Tensor, x: Tensor, rows: Array, columns: Array, coloring: Coloring) -> tuple[Array, int]:
     """The entries of the Jacobian of y with respect to x at given positions, and the number of passes."""
-    data = np.zeros(rows.size, x._dtype)
+    data = np.zeros(rows.size, value(x).dtype)
     by_columns = coloring.by_columns(rows, columns)
     passes = _fill(data, coloring.rows, rows, columns, ~by_columns, transposed(y, x))
     if by_columns.any():
@@ -38,7 +40,7 @@ def filled_symmetric(g: Tensor, x: Tensor, rows: Array, columns: Array, coloring
     colors = coloring.rows
     swapped = colors[rows] > colors[columns]
     lines, crossings = np.where(swapped, columns, rows), np.where(swapped, rows, columns)
-    data = np.zeros(rows.size, x._dtype)
+    data = np.zeros(rows.size, value(x).dtype)
     return data, _fill(data, colors, lines, crossings, np.ones(rows.size, np.bool_), transposed(g, x))
 
 
@@ -57,18 +59,20 @@ def transposed(y: Tensor, x: Tensor) -> Product:
     """The product of a vector with the Jacobian of y with respect to x: the pullback."""
 
     def product(v: Array) -> Array:
-        if y._node is None:  # the rule returned constant zeros
-            return np.zeros(x.numel(), x._dtype)
-        g = y.interpreter.wrap(v.astype(y._dtype).reshape(y.shape), None)
-        pulled: Array = backward.grad(y, x, g, retain_graph=True, materialize_grads=True)[0]._array
-        return pulled.reshape(-1)
+        if not y.requires_grad:  # the rule returned constant zeros
+            return np.zeros(x.numel(), value(x).dtype)
+        g = as_tensor(v.astype(value(y).dtype).reshape(y.shape))
+        (pulled,) = grad(y, x, g, retain_graph=True, materialize_grads=True)
+        found: Array = value(pulled).reshape(-1)
+        return found
 
     return product
 
 
+@restoring
 def forward(y: Tensor, x: Tensor) -> Product:
     """The product of the Jacobian of y with respect to x with a vector: the pushforward."""
-    with FieldBlock(grad=True):
-        v = y.interpreter.wrap(np.zeros(y.shape, y._dtype), None).requires_grad_()
-        (pulled,) = backward.grad(y, x, v, create_graph=True)
+    with enable_grad():
+        v = as_tensor(np.zeros(y.shape, value(y).dtype)).requires_grad_()
+        (pulled,) = grad(y, x, v, create_graph=True)
     return transposed(pulled, v)

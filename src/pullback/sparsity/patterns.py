@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._core.package import package
-from .._core.xp import indexing
+from .coloring import indexing
 
 if TYPE_CHECKING:
     from typing import NoReturn

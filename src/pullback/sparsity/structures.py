@@ -10,23 +10,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import ops
-from .._core import xp as _xp
-from .._core.bfloat import dtype_of as dtype_of_array
-from .._core.primitives import Primitive
-from .._tape.memory import Cell, cell_with
+from ..extend import Primitive, xp as _xp
+from ..interpreters import pull
 from .patterns import Array, Pattern, Shape, empty, gathered, united
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from .._core.dtypes import NumpyType
-    from .._core.typing import Tensor
 
 Params = dict[str, Any]
 Value = Pattern | Array  # an operand: what is pulled back, or data
@@ -112,7 +106,7 @@ def moved(primitive: Primitive, values: Sequence[Value], params: Params, local: 
             given.append(numbers * (1 + 1j) if value.dtype.kind == "c" else numbers)
             patterns.append(value)
         else:
-            given.append(np.zeros(np.shape(value)) if dtype_of_array(value).kind in "fc" else value)
+            given.append(np.zeros(np.shape(value)) if np.asarray(value).dtype.kind in "fc" else value)
     whole = patterns[0] if len(patterns) == 1 else _joined(patterns)
     return _each(primitive.forward(*given, **params), lambda piece: _placed(whole, piece))
 
@@ -154,7 +148,7 @@ def scattered(primitive: Primitive, values: Sequence[Value], params: Params, loc
     given = [np.zeros(value.shape) if isinstance(value, Pattern) else value for value in values]
     out = np.asarray(primitive.forward(*given, **params))
     numbers = np.arange(1, out.size + 1, dtype=np.float64).reshape(out.shape)
-    places = pulled(primitive, _xp, numbers, values, given, out, params)
+    places = pull(primitive, _xp, numbers, given, out, params, [isinstance(value, Pattern) for value in values])
     patterns = [
         (v, np.broadcast_to(place, v.shape).reshape(-1).astype(np.int64) - 1)
         for v, place in zip(values, places, strict=False)
@@ -162,24 +156,6 @@ def scattered(primitive: Primitive, values: Sequence[Value], params: Params, loc
     ]
     dtype = np.result_type(*(v.dtype for v, _ in patterns))
     return united([(v, np.arange(v.size), targets) for v, targets in patterns], out.shape, dtype)
-
-
-def pulled(
-    primitive: Primitive,
-    xp: ModuleType,
-    g: Array | Tensor,
-    values: Sequence[Value],
-    given: Sequence[Array],
-    out: Any,
-    params: Params,
-) -> Any:
-    """The results of an operation's rules for a cotangent, for those of its operands that are patterns."""
-    edges = [SimpleNamespace(shape=value.shape) if isinstance(value, Pattern) else None for value in values]
-    saved: list[Cell] = []
-    for place, _ in primitive.keeps:
-        kept = [out] if place is None else given[place] if isinstance(place, slice) else [given[place]]
-        saved.extend(map(cell_with, kept))
-    return primitive.pull(xp, g, edges, saved, params)
 
 
 def mean(primitive: Primitive, values: Sequence[Value], params: Params, local: bool) -> Pattern:
@@ -451,7 +427,7 @@ def dense(values: Sequence[Value], out: Any) -> Pattern | tuple[Pattern, ...]:
 
 def unreached(values: Sequence[Value], out: Any) -> Pattern | tuple[Pattern, ...]:
     """The pattern of a result like `out` that does not depend linearly on the operands."""
-    return _each(out, lambda piece: empty(_width(values), np.shape(piece), dtype_of_array(piece)))
+    return _each(out, lambda piece: empty(_width(values), np.shape(piece), np.asarray(piece).dtype))
 
 
 def _each(out: Any, function: Callable[[Any], Pattern]) -> Pattern | tuple[Pattern, ...]:

@@ -11,19 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import ops
-from .._core.primitives import Carrier, Primitive
-from .._core.shapes import sum_to
-from .._tape.walk import pull_back
-from ..interpreters import Boxed, Interpreter
+from .. import Tensor, observe, ops
+from ..autograd import grad
+from ..extend import Primitive
+from ..interpreters import Boxed, Interpreter, pull
 from .patterns import Array, Pattern, identity, united
-from .structures import dense, probes, pulled, structure, unreached
+from .structures import dense, probes, structure, unreached
 
 if TYPE_CHECKING:
-    from .._core.typing import Tensor
     from .structures import Value
 
-NO_NUMBERS = np.zeros(0)
 LARGEST = 1 << 24  # result size times operand size up to which a rule is used
 
 
@@ -33,7 +30,7 @@ class Reached(Boxed):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        return f"pattern(shape={tuple(self.shape)}, entries={len(self._array.members)})"
+        return f"pattern(shape={tuple(self.shape)}, entries={len(observe.value(self).members)})"
 
 
 class Reach(Interpreter):
@@ -52,14 +49,12 @@ class Reach(Interpreter):
             return tuple(map(self.box, value))
         if not isinstance(value, Pattern):
             return value
-        boxed = super().box(NO_NUMBERS)
-        boxed._array = value
-        return boxed
+        return super().box(value)
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """The pattern of an operation's result; a comparison's is empty, and its values cannot be read."""
         values = [self.unbox(arg) for arg in args]
-        values = [value._array if isinstance(value, Carrier) else value for value in values]
+        values = [observe.value(value) if isinstance(value, Tensor) else value for value in values]
         if not primitive.differentiable:
             return self.box(unreached(values, primitive.forward(*probes(values), **params)))
         known = structure(primitive)
@@ -82,10 +77,10 @@ class Reach(Interpreter):
         parts = []
         with Reach(self.local, self.asked | {primitive}) as reach:
             g = reach.box(identity(out.shape, out.dtype))
-            results = pulled(primitive, ops, g, values, given, out, params)
+            results = pull(primitive, ops, g, given, out, params, [isinstance(value, Pattern) for value in values])
             for value, result in zip(values, results, strict=False):
                 if isinstance(value, Pattern) and reach.holds(result):
-                    targets, sources = reach.unbox(sum_to(ops, result, value.shape)).pairs()
+                    targets, sources = reach.unbox(result.sum_to_size(value.shape)).pairs()
                     parts.append((value, sources, targets))
         if not parts:
             return np.zeros(out.shape, out.dtype)
@@ -94,13 +89,9 @@ class Reach(Interpreter):
 
 def dependence(y: Tensor, x: Tensor, *, local: bool) -> tuple[Array, Array]:
     """The positions of the Jacobian's entries that are not zero by construction: rows and columns, sorted."""
-    source, target = y._node, x._node
-    assert source is not None
-    assert target is not None
     with Reach(local) as reach:
-        root = reach.box(identity(tuple(y.shape), y._dtype))
-        outcome = pull_back(y.interpreter, [(source, root)], targets=[target], retain_graph=True, create_graph=False)
-        found = outcome.found.get(target)
+        root = reach.box(identity(tuple(y.shape), observe.value(y).dtype))
+        (found,) = grad(y, x, root, retain_graph=True, allow_unused=True)
         pattern = None if found is None else reach.unbox(found)
     if not isinstance(pattern, Pattern):  # unused, or the rule returned constant zeros
         return np.zeros(0, np.int64), np.zeros(0, np.int64)

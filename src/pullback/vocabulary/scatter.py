@@ -21,13 +21,19 @@ from . import shapes
 from .promotion import cast, category, held
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import TypeVar
 
     from .._core.typing import Array, Number, Tensor, TensorLike
 
     Operand = TypeVar("Operand", bound=Tensor | Array)
 
-REDUCTIONS = {"sum": ops.scatter_add, "prod": ops.scatter_prod, "amax": ops.scatter_amax, "amin": ops.scatter_amin}
+REDUCTIONS: dict[str, Callable[..., Tensor]] = {
+    "sum": ops.scatter_add,
+    "prod": ops.scatter_prod,
+    "amax": ops.scatter_amax,
+    "amin": ops.scatter_amin,
+}
 
 
 # Checks of arguments

@@ -28,7 +28,7 @@ REDUCTIONS: dict[str, tuple[str, float]] = {
 
 def segment_reduce(
     data: Tensor, reduce: str, *, lengths: Tensor | None = None, indices: Tensor | None = None, offsets: Tensor | None = None, axis: int = 0,
-    unsafe: bool = False, initial: float | None = None,
+    unsafe: bool = False, initial: float | Tensor | None = None,
 ) -> Tensor:  # fmt: skip
     """The sums, means, maxima, minima or products of segments: consecutive parts of an axis.
 

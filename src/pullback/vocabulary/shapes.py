@@ -292,8 +292,12 @@ def _adjoint_of_matrix(input: Tensor) -> Tensor:
     return _conjugate(reversed_axes(input))
 
 
+def _adjoint_of_matrices(input: Tensor) -> Tensor:
+    return _conjugate(_of_matrices(input, "mH"))
+
+
 H = property(_adjoint_of_matrix, doc=_adjoint_of_matrix.__doc__)
-mH = property(lambda input: _conjugate(_of_matrices(input, "mH")), doc=adjoint.__doc__)  # noqa: N816  # torch's name
+mH = property(_adjoint_of_matrices, doc=adjoint.__doc__)  # noqa: N816  # torch's name
 
 
 def movedim(input: Tensor, source: Sizes, destination: Sizes) -> Tensor:

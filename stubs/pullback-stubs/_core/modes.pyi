@@ -34,8 +34,11 @@ from collections import deque
 from collections.abc import Callable
 from operator import call
 from types import FrameType
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 import numpy as np
+if TYPE_CHECKING:
+    from .primitives import Primitive
+    from .typing import Tensor, Tensors
 Function = TypeVar('Function', bound=Callable[..., Any])
 Result = TypeVar('Result')
 
@@ -117,7 +120,7 @@ class ModeBlock:
     def __init__(self) -> None:
         ...
 
-    def _fields(self) -> dict[str, Any]:
+    def _fields(self) -> dict[str, object]:
         ...
 
     def _fresh(self) -> ModeBlock:
@@ -128,7 +131,7 @@ class ModeBlock:
 
     def __exit__(self, *exc: object) -> None:
         ...
-    _left: Callable[[Any], None] | None = None
+    _left: Callable[[object], None] | None = None
 
     def __call__(self, function: Function) -> Function:
         ...
@@ -140,9 +143,9 @@ def _wrap_generator(block: ModeBlock, function: Function) -> Function:
 class _Switch(ModeBlock):
     ...
     _field: str
-    _value: Any = True
+    _value: object = True
 
-    def _fields(self) -> dict[str, Any]:
+    def _fields(self) -> dict[str, object]:
         ...
 
     @_overload
@@ -181,7 +184,7 @@ class set_grad_enabled(ModeBlock):
     def __init__(self, enabled: bool) -> None:
         ...
 
-    def _fields(self) -> dict[str, Any]:
+    def _fields(self) -> dict[str, object]:
         ...
 
     def _fresh(self) -> ModeBlock:
@@ -209,7 +212,7 @@ class inference_mode(ModeBlock):
     def __init__(self, mode: bool=True) -> None:
         ...
 
-    def _fields(self) -> dict[str, Any]:
+    def _fields(self) -> dict[str, object]:
         ...
 
     def _fresh(self) -> ModeBlock:
@@ -222,7 +225,7 @@ class FieldBlock(ModeBlock):
     def __init__(self, **fields: Any) -> None:
         ...
 
-    def _fields(self) -> dict[str, Any]:
+    def _fields(self) -> dict[str, object]:
         ...
 
     def _fresh(self) -> ModeBlock:
@@ -263,10 +266,10 @@ class _Creation:
     def __init__(self, before: Callable[[Any], None] | None=None) -> None:
         ...
 
-    def __call__(self, tensor: Any) -> None:
+    def __call__(self, tensor: Tensor) -> None:
         ...
 
-    def sees(self, primitive: Any, params: Any, arrays: Any, tensor: Any) -> None:
+    def sees(self, primitive: Primitive, params: object, arrays: object, tensor: Tensors) -> None:
         ...
     before: Callable[[Any], None] | None
 WITHIN_NO_GRAD = Mode(grad=False, created=_Creation())

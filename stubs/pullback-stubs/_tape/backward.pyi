@@ -30,7 +30,7 @@ import importlib
 import warnings
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 import numpy as np
 from .. import ops
 from .._core import errors
@@ -42,30 +42,34 @@ from .node import AccumulateGrad, Node, hooks_of, tape_of
 from .recording import Tape
 from .seeds import GradientEdge, as_carrier, cotangent, place_of
 from .walk import Pass, commit, pull_back
+if TYPE_CHECKING:
+    from types import ModuleType
+    from .._core.typing import Target, Targets, Tensor, Value
+    from .._tensor.attributes import Attributes
 ndarray = np.ndarray
 
-def _reasons() -> Any:
+def _reasons() -> ModuleType:
     ...
 
-def check_output(index: int, output: Any) -> None:
+def check_output(index: int, output: object) -> None:
     ...
 
-def _roots(outputs: Sequence[Any], gradients: Sequence[Any], create_graph: bool) -> tuple[Any, list[Any]]:
+def _roots(outputs: Sequence[Target], gradients: Sequence[object], create_graph: bool) -> tuple[Any, list[Any]]:
     ...
 
-def _listed(name: str, function: str, values: Any, *, single: tuple[type, ...]) -> list[Any]:
+def _listed(name: str, function: str, values: object, *, single: tuple[type, ...]) -> list[Any]:
     ...
 
-def backward(tensors: Any, gradients: Any=None, *, retain_graph: bool | None=None, create_graph: bool=False, inputs: Any=None) -> None:
+def backward(tensors: Targets, gradients: object=None, *, retain_graph: bool | None=None, create_graph: bool=False, inputs: Targets | None=None) -> None:
     ...
 
-def _write(outcome: Pass, roots: Sequence[tuple[Node, Any]], create_graph: bool) -> None:
+def _write(outcome: Pass, roots: Sequence[tuple[Node, Value]], create_graph: bool) -> None:
     ...
 
-def _note_constants(gradients: Sequence[Any], others: Sequence[Any]) -> None:
+def _note_constants(gradients: Sequence[Tensor | None], others: Sequence[object]) -> None:
     ...
 
-def _gradients(gradients: Any, outputs: Sequence[Any], tensors: Any) -> list[Any]:
+def _gradients(gradients: Any, outputs: Sequence[Target], tensors: object) -> list[Any]:
     ...
 
 @_overload
@@ -87,20 +91,20 @@ def grad(outputs: _Any, inputs: _Tensor | GradientEdge | _Iterable[_Tensor | Gra
 def _warn_of_only_inputs() -> None:
     ...
 
-def check_inputs(targets: Sequence[Any], materialize: bool, allow_unused: bool | None) -> list[Node]:
+def check_inputs(targets: Sequence[object], materialize: bool, allow_unused: bool | None) -> list[Node]:
     ...
 
-def _grad_once(outputs: Sequence[Any], targets: Sequence[Any], places: Sequence[Node], gradients: Sequence[Any], retain_graph: bool, create_graph: bool, allow_unused: bool | None) -> list[Any]:
+def _grad_once(outputs: Sequence[Target], targets: Sequence[Target], places: Sequence[Node], gradients: Sequence[object], retain_graph: bool, create_graph: bool, allow_unused: bool | None) -> list[Tensor | None]:
     ...
 
-def _laid_out(g: Any, target: Any) -> Any:
+def _laid_out(g: Tensor, target: Target) -> Tensor:
     ...
 
-def _batched(outputs: Sequence[Any], targets: Any, places: Any, gradients: Sequence[Any], *options: Any) -> list[Any]:
+def _batched(outputs: Sequence[Target], targets: Sequence[Target], places: Sequence[Node], gradients: Sequence[Any], *options: Any) -> list[Tensor | None]:
     ...
 
-def _fill(targets: Sequence[Any], answers: list[Any], batch: tuple[int, ...], create_graph: bool) -> None:
+def _fill(targets: Sequence[Tensor], answers: list[Tensor | None], batch: tuple[int, ...], create_graph: bool) -> None:
     ...
 
-def retain_grad(tensor: Any) -> None:
+def retain_grad(tensor: Attributes) -> None:
     ...

@@ -2,10 +2,13 @@
 
 import builtins as _builtins
 from collections.abc import Callable as _Callable
+from collections.abc import Iterable as _Iterable
 from collections.abc import Iterator as _Iterator
 from collections.abc import Sequence as _Sequence
 from typing import Any as _Any
+from typing import Self as _Self
 from typing import Literal as _Literal
+from typing import TypeVar as _TypeVar
 from typing import overload as _overload
 import numpy as _np
 from pullback._core.dtypes import dtype as _dtype
@@ -13,9 +16,11 @@ from pullback._numerics.random import Generator as _Generator
 from pullback._tape.node import Node as _Node
 from pullback._core.placement import device as _device
 from pullback._core.placement import layout as _layout
+from pullback._core.placement import memory_format as _memory_format
 from pullback._core.shapes import CallableInt as _CallableInt
 from pullback._core.shapes import Size as _Size
 from pullback._tape.node import RemovableHandle as _RemovableHandle
+from pullback._tape.seeds import GradientEdge as _GradientEdge
 from pullback._tensor.spellings import Flat as _Flat
 from pullback._tensor.storages import TypedStorage as _TypedStorage
 from pullback._tensor.storages import UntypedStorage as _UntypedStorage
@@ -34,6 +39,7 @@ from pullback.vocabulary.statistics import Histogram as _Histogram
 _Number = _builtins.bool | _builtins.int | _builtins.float | _builtins.complex
 _TensorLike = Tensor | _np.ndarray[_Any, _Any] | _np.generic | _Number
 _DType = _dtype | _np.dtype[_Any] | type[_Any] | str
+_Derived = _TypeVar("_Derived", bound="Tensor")
 
 class Tensor:
     """An array of numbers that records operations if it, or a tensor it was computed from, requires grad."""
@@ -167,7 +173,7 @@ class Tensor:
         """The angle of complex numbers; pi for negative real ones, 0 for others."""
     def any(self, dim: _builtins.int | _Sequence[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False) -> Tensor:
         """True if some element is nonzero, of all or along axes; with dim=(), elementwise."""
-    def apply_(self, callable: _Callable[[_Any], _Any]) -> Tensor:
+    def apply_(self, callable: _Callable[[_Any], _Number]) -> Tensor:
         """Apply a Python function to each element, in place; slow."""
     def arccos(self) -> Tensor:
         """The inverse cosine, elementwise; NaN outside [-1, 1]."""
@@ -223,7 +229,7 @@ class Tensor:
         """In place: A view of the tensor's memory with another size and strides, counted in elements."""
     def as_strided_scatter(self, src: Tensor, size: _builtins.int | _Sequence[_builtins.int], stride: _builtins.int | _Sequence[_builtins.int], storage_offset: _builtins.int | None = None) -> Tensor:
         """A copy of a contiguous tensor in which the elements of an `as_strided` view are those of `src`."""
-    def as_subclass(self, cls: _Any) -> Tensor:
+    def as_subclass(self, cls: _builtins.type[_Derived]) -> _Derived:
         """The tensor as an instance of a class derived from Tensor, with the same memory and history."""
     def asin(self) -> Tensor:
         """The inverse sine, elementwise; NaN outside [-1, 1]."""
@@ -233,7 +239,7 @@ class Tensor:
         """The inverse hyperbolic sine, elementwise."""
     def asinh_(self) -> Tensor:
         """The inverse hyperbolic sine, elementwise."""
-    def astype(self, dtype: _DType | None, order: str = 'K', casting: _Any = 'unsafe', subok: _builtins.bool = True, copy: _builtins.bool = True) -> Tensor:
+    def astype(self, dtype: _DType, order: str = 'K', casting: _Literal['no', 'equiv', 'safe', 'same_kind', 'unsafe'] = 'unsafe', subok: _builtins.bool = True, copy: _builtins.bool = True) -> Tensor:
         """This tensor converted to a dtype; a copy even if it has that dtype already, unless `copy` is False."""
     def atan(self) -> Tensor:
         """The inverse tangent, elementwise."""
@@ -247,13 +253,13 @@ class Tensor:
         """The inverse hyperbolic tangent, elementwise; NaN outside [-1, 1]."""
     def atanh_(self) -> Tensor:
         """The inverse hyperbolic tangent, elementwise; NaN outside [-1, 1]."""
-    def backward(self, gradient: _Any = None, retain_graph: _builtins.bool | None = None, create_graph: _builtins.bool = False, inputs: _Any = None, *, retain_variables: _builtins.bool | None = None) -> None:
+    def backward(self, gradient: _TensorLike | _Sequence[object] | None = None, retain_graph: _builtins.bool | None = None, create_graph: _builtins.bool = False, inputs: Tensor | _GradientEdge | _Iterable[Tensor | _GradientEdge] | None = None, *, retain_variables: _builtins.bool | None = None) -> None:
         """Accumulate the vector-Jacobian product of `gradient` into the `.grad` of the leaves."""
     def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * input + alpha * (batch1 @ batch2) for batches of matrices; the input is broadcast."""
     def baddbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * input + alpha * (batch1 @ batch2) for batches of matrices; the input is broadcast."""
-    def bernoulli(self, p: _Any = None, *, generator: _Generator | None = None) -> Tensor:
+    def bernoulli(self, p: _builtins.float | None = None, *, generator: _Generator | None = None) -> Tensor:
         """1 with the probability given by each element, or with probability p, else 0."""
     def bernoulli_(self, p: Tensor | _builtins.float = 0.5, *, generator: _Generator | None = None) -> Tensor:
         """Samples of 1 with probability p, else 0; p is a number or a tensor with one for each element."""
@@ -261,7 +267,7 @@ class Tensor:
         """This tensor in bfloat16; itself if it has that dtype."""
     def bincount(self, weights: Tensor | None = None, minlength: _builtins.int = 0) -> Tensor:
         """The number of occurrences of each of the numbers 0, 1, 2, ..., or the sum of its weights."""
-    def binomial(self, prob: _Any, generator: _Generator | None = None) -> Tensor:
+    def binomial(self, prob: Tensor, generator: _Generator | None = None) -> Tensor:
         """Samples of binomial distributions: the number of successes in `count` trials with probability `prob`."""
     def bitwise_and(self, other: _TensorLike) -> Tensor:
         """The bitwise and of integers or bools."""
@@ -335,7 +341,7 @@ class Tensor:
         """input limited to [min, max]; the gradient passes inside and at the bounds."""
     def clip_(self, min: _TensorLike | None = None, max: _TensorLike | None = None) -> Tensor:
         """input limited to [min, max]; the gradient passes inside and at the bounds."""
-    def clone(self, *, memory_format: object | None = None) -> Tensor:
+    def clone(self, *, memory_format: _memory_format | None = None) -> _Self:
         """A recorded copy; inside a transform, the transform's values can be written to it."""
     def coalesce(self) -> Tensor:
         """This tensor: a dense tensor has one value per index, in order."""
@@ -347,11 +353,11 @@ class Tensor:
         """The complex conjugate; a real tensor as it is."""
     def conj_physical_(self) -> Tensor:
         """The complex conjugate; a real tensor as it is."""
-    def contiguous(self, memory_format: object | None = None) -> Tensor:
+    def contiguous(self, memory_format: _memory_format | None = None) -> _Self:
         """This tensor, or a contiguous copy of it."""
     def copy(self, order: str = 'C') -> Tensor:
         """A recorded copy, as `clone`."""
-    def copy_(self, other: _TensorLike, non_blocking: _builtins.bool = False) -> Tensor:
+    def copy_(self, other: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], non_blocking: _builtins.bool = False) -> Tensor:
         """Copy the elements of another tensor or array to this one, broadcast and converted, in place."""
     def copysign(self, other: _TensorLike) -> Tensor:
         """The size of input with the sign of other."""
@@ -375,7 +381,7 @@ class Tensor:
         """The number of nonzero elements, of all or along axes."""
     def cov(self, *, correction: _builtins.int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
         """The covariance matrix of variables, the rows of the input, over observations, its columns."""
-    def cpu(self) -> Tensor:
+    def cpu(self) -> _Self:
         """This tensor, which is on the CPU already."""
     @_overload
     def cross(self, other: Tensor, dim: _builtins.int | None = None) -> Tensor:
@@ -383,7 +389,7 @@ class Tensor:
     @_overload
     def cross(self, other: Tensor, axis: _builtins.int | None = None) -> Tensor:
         """The vector product along an axis of length 3: the first such axis, unless one is given."""
-    def cuda(self, device: _Any = None, non_blocking: _builtins.bool = False, memory_format: object | None = None) -> Tensor:
+    def cuda(self, device: _device | str | _builtins.int | None = None, non_blocking: _builtins.bool = False, memory_format: _memory_format | None = None) -> Tensor:
         """Refused: the CPU is the only device."""
     @_overload
     def cummax(self, dim: _builtins.int) -> _Selection:
@@ -429,7 +435,7 @@ class Tensor:
         """Degrees as radians."""
     def det(self) -> Tensor:
         """The determinant; its derivative is the cofactor matrix, also where the determinant is 0."""
-    def detach(self) -> Tensor:
+    def detach(self) -> _Self:
         """A tensor with the same memory and without the history."""
     def detach_(self) -> Tensor:
         """Drop this tensor's history, in place."""
@@ -511,7 +517,7 @@ class Tensor:
         """Samples of the exponential distribution with rate `lambd`."""
     def fill(self, value: _Number | Tensor) -> None:
         """Set all elements to one value, a number or a 0-d tensor; as in NumPy the result is None, that of `fill_` the tensor."""
-    def fill_(self, value: _TensorLike) -> Tensor:
+    def fill_(self, value: _Number | Tensor) -> Tensor:
         """Set all elements to one value, a number or a 0-d tensor, in place."""
     def fill_diagonal_(self, fill_value: _Number, wrap: _builtins.bool = False) -> Tensor:
         """In place: the main diagonal, along which all indices are equal, filled with a number."""
@@ -692,7 +698,7 @@ class Tensor:
         """True if the dtype is complex."""
     def is_conj(self) -> _builtins.bool:
         """False: conjugation is never lazy here."""
-    def is_contiguous(self, memory_format: object | None = None) -> _builtins.bool:
+    def is_contiguous(self, memory_format: _memory_format | None = None) -> _builtins.bool:
         """True if the elements are contiguous in the given memory format."""
     is_cpu: _builtins.bool
     is_cuda: _builtins.bool
@@ -707,10 +713,10 @@ class Tensor:
     is_nested: _builtins.bool
     def is_nonzero(self) -> _builtins.bool:
         """True if the only element is not zero."""
-    def is_pinned(self, device: _Any = None) -> _builtins.bool:
+    def is_pinned(self, device: _device | str | _builtins.int | None = None) -> _builtins.bool:
         """False: there is no device for which memory could be pinned."""
     is_quantized: _builtins.bool
-    def is_same_size(self, other: _TensorLike) -> _builtins.bool:
+    def is_same_size(self, other: Tensor) -> _builtins.bool:
         """True if two tensors have the same shape."""
     def is_shared(self) -> _builtins.bool:
         """True if the elements are in memory created by `share_memory_`."""
@@ -843,7 +849,7 @@ class Tensor:
         """L and U in one matrix, and the pivots; with `get_infos`, also which pivots are zero."""
     def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
         """The X with A @ X = input from the result of `lu` for A."""
-    def map_(self, tensor: Tensor, callable: _Callable[[_Any, _Any], _Any]) -> Tensor:
+    def map_(self, tensor: Tensor, callable: _Callable[[_Any, _Any], _Number]) -> Tensor:
         """Apply a Python function to each pair of elements of this tensor and another, in place; slow."""
     def masked_fill(self, mask: Tensor, value: _TensorLike) -> Tensor:
         """A copy with a number, or a 0-d tensor, written where the mask is True."""
@@ -983,7 +989,7 @@ class Tensor:
         """-input."""
     def nelement(self) -> _builtins.int:
         """The number of elements."""
-    def new(self, *args: _Any, size: _builtins.int | _Sequence[_builtins.int] | None = None, device: _Any = None) -> Tensor:
+    def new(self, *args: object, size: _builtins.int | _Sequence[_builtins.int] | None = None, device: _device | str | _builtins.int | None = None) -> Tensor:
         """A tensor in the dtype of this one: of sizes, with unset elements, or with the elements of a list, array or tensor."""
     def new_empty(self, *args: _Any, dtype: _DType | None = None, **options: _Any) -> Tensor:
         """Unset elements of a shape, in the dtype of this tensor."""
@@ -1023,7 +1029,7 @@ class Tensor:
         """Where input != other."""
     def numel(self) -> _builtins.int:
         """The number of elements."""
-    def numpy(self, *, force: _builtins.bool = False) -> _np.ndarray[_Any, _Any]:
+    def numpy(self, *, force: _builtins.bool = False) -> _np.ndarray[_Any, _np.dtype[_Any]]:
         """The tensor's NumPy array, which shares its memory."""
     def orgqr(self, tau: Tensor) -> Tensor:
         """The leading columns of a product of Householder reflections: Q, from the result of `geqrf`."""
@@ -1033,7 +1039,7 @@ class Tensor:
         """All products of an element of one vector with an element of another."""
     def permute(self, *axes: _builtins.int | _Sequence[_builtins.int], dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
         """The axes in another order."""
-    def pin_memory(self, device: _Any = None) -> Tensor:
+    def pin_memory(self, device: _device | str | _builtins.int | None = None) -> Tensor:
         """Refused: there is no device for which memory could be pinned."""
     def pinverse(self, rcond: _builtins.float = 1e-15) -> Tensor:
         """The pseudoinverse; singular values up to rcond times the largest count as zero."""
@@ -1077,9 +1083,9 @@ class Tensor:
         """1 / input, elementwise."""
     def reciprocal_(self) -> Tensor:
         """1 / input, elementwise."""
-    def register_hook(self, hook: _Callable[[_Any], _Any]) -> _RemovableHandle:
+    def register_hook(self, hook: _Callable[[Tensor], Tensor | None]) -> _RemovableHandle:
         """Call `hook(grad)` when this tensor's gradient is computed; a tensor that it returns replaces the gradient."""
-    def register_post_accumulate_grad_hook(self, hook: _Callable[[_Any], _Any]) -> _RemovableHandle:
+    def register_post_accumulate_grad_hook(self, hook: _Callable[[Tensor], object]) -> _RemovableHandle:
         """Call `hook(tensor)` after a pass has updated this leaf's `.grad`."""
     def relu(self) -> Tensor:
         """max(input, 0), elementwise; its slope at 0 is 0."""
@@ -1115,7 +1121,7 @@ class Tensor:
         """The same elements in another shape, one entry of which may be -1; a view if the strides allow it."""
     def reshape_as(self, other: Tensor) -> Tensor:
         """input.reshape(other.shape)."""
-    def resize(self, *sizes: _builtins.int | _Sequence[_builtins.int] | None) -> Tensor:
+    def resize(self, *sizes: _builtins.int | _Sequence[_builtins.int]) -> Tensor:
         """The elements in another shape, with a warning: the old name of `reshape`, for the same number of elements."""
     def resize_(self, *sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None, memory_format: object = None) -> Tensor:
         """In place: another shape for the elements, in memory order; elements that are added are not initialis"""
@@ -1197,7 +1203,7 @@ class Tensor:
     @_overload
     def select_scatter(self, src: Tensor, axis: _builtins.int, index: _builtins.int) -> Tensor:
         """A copy whose slice at an index along a dim is `src`."""
-    def set_(self, source: Tensor | None = None, storage_offset: _builtins.int = 0, size: _builtins.int | _Sequence[_builtins.int] | None = None, stride: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
+    def set_(self, source: _UntypedStorage | _TypedStorage | Tensor | None = None, storage_offset: _builtins.int = 0, size: _builtins.int | _Sequence[_builtins.int] | None = None, stride: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
         """Make the tensor use the memory of another tensor or a storage, from an element on; without a source, no memory."""
     def sgn(self) -> Tensor:
         """input / abs(input), for complex numbers too; 0 at 0."""
@@ -1284,10 +1290,13 @@ class Tensor:
     def storage_offset(self) -> _builtins.int:
         """The index of this tensor's first element in its storage."""
     @_overload
-    def stride(self, dim: _builtins.int | None = None) -> Tensor:
+    def stride(self) -> tuple[_builtins.int, ...]:
         """The number of elements between neighbours along each axis, or along one."""
     @_overload
-    def stride(self, axis: _builtins.int | None = None) -> Tensor:
+    def stride(self, dim: _builtins.int) -> _builtins.int:
+        """The number of elements between neighbours along each axis, or along one."""
+    @_overload
+    def stride(self, axis: _builtins.int) -> _builtins.int:
         """The number of elements between neighbours along each axis, or along one."""
     def sub(self, other: _TensorLike, *rest: _Any, alpha: _Number = 1) -> Tensor:
         """input - alpha * other, with broadcasting."""
@@ -1339,19 +1348,19 @@ class Tensor:
     @_overload
     def tile(self, *counts: _builtins.int | _Sequence[_builtins.int], axes: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
         """Copies side by side, a number for each of the last axes, one along the axes before."""
-    def to(self, *args: _Any, dtype: _DType | None = None, copy: _builtins.bool = False, **options: _Any) -> Tensor:
+    def to(self, *args: _DType | Tensor | (_device | str | _builtins.int) | None, dtype: _DType | None = None, copy: _builtins.bool = False, **options: object) -> _Self:
         """This tensor converted to another dtype (or to another tensor's dtype); itself if nothing changes."""
-    def to_dense(self, dtype: _DType | None = None, *, masked_grad: _Any = None) -> Tensor:
+    def to_dense(self, dtype: _DType | None = None, *, masked_grad: object = None) -> Tensor:
         """This tensor, converted to another dtype if one is given: all tensors are dense."""
-    def to_device(self, device: _Any, /, *, stream: None = None) -> Tensor:
+    def to_device(self, device: _device | str | _builtins.int, /, *, stream: None = None) -> _Self:
         """This tensor, which is on the CPU already; other devices raise RuntimeError."""
-    def to_sparse(self, sparse_dim: _Any = None, *, layout: _Any = None, blocksize: _Any = None, dense_dim: _Any = None) -> Tensor:
+    def to_sparse(self, sparse_dim: object = None, *, layout: object = None, blocksize: object = None, dense_dim: object = None) -> Tensor:
         """This tensor, which stays dense; its zeros get no gradient, as in torch for unspecified elements."""
-    def to_sparse_coo(self, dense_dim: _Any = None) -> Tensor:
+    def to_sparse_coo(self, dense_dim: object = None) -> Tensor:
         """This tensor, which stays dense; the same as `to_sparse`."""
-    def to_sparse_csc(self, dense_dim: _Any = None) -> Tensor:
+    def to_sparse_csc(self, dense_dim: object = None) -> Tensor:
         """This tensor, which stays dense; the same as `to_sparse`."""
-    def to_sparse_csr(self, dense_dim: _Any = None) -> Tensor:
+    def to_sparse_csr(self, dense_dim: object = None) -> Tensor:
         """This tensor, which stays dense; the same as `to_sparse`."""
     def tolist(self) -> _Any:
         """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
@@ -1385,9 +1394,13 @@ class Tensor:
         """The integer towards zero, elementwise; its gradient is 0."""
     def trunc_(self) -> Tensor:
         """The integer towards zero, elementwise; its gradient is 0."""
-    def type(self, dtype: _DType | None = None, non_blocking: _builtins.bool = False) -> Tensor:
+    @_overload
+    def type(self) -> str:
         """The name of this tensor's type, or the tensor converted to another dtype or old tensor type."""
-    def type_as(self, other: _TensorLike) -> Tensor:
+    @_overload
+    def type(self, dtype: _DType | _builtins.type[Tensor], non_blocking: _builtins.bool=False) -> Tensor:
+        """The name of this tensor's type, or the tensor converted to another dtype or old tensor type."""
+    def type_as(self, other: Tensor) -> _Self:
         """This tensor in the dtype of another."""
     @_overload
     def unbind(self, dim: _builtins.int = 0) -> tuple[Tensor, ...]:
@@ -1467,7 +1480,7 @@ class Tensor:
         """input.view(other.shape)."""
     def vsplit(self, indices_or_sections: _builtins.int | _Sequence[_builtins.int] | Tensor) -> tuple[Tensor, ...]:
         """Parts along the first axis, as views: a number of equal parts, or those between given indices."""
-    def where(self, condition: Tensor, other: _TensorLike | _Callable[..., Tensor] | None) -> Tensor:
+    def where(self, condition: Tensor, other: _TensorLike) -> Tensor:
         """This tensor where the condition holds, other elsewhere."""
     def xlogy(self, other: _TensorLike) -> Tensor:
         """input * log(other); 0 where input is 0."""
@@ -1482,7 +1495,7 @@ class Tensor:
     def T(self) -> Tensor:
         """The axes in reverse order."""
     @_builtins.property
-    def data(self) -> Tensor:
+    def data(self) -> _Self:
         """A tensor with the same memory and without the history; assigning replaces the values."""
     @data.setter
     def data(self, value: _Any, /) -> None: ...
@@ -1504,7 +1517,7 @@ class Tensor:
     @grad.setter
     def grad(self, value: _Any, /) -> None: ...
     @_builtins.property
-    def grad_dtype(self) -> _Any:
+    def grad_dtype(self) -> _dtype | None:
         """The dtype that `.grad` must have: the tensor's own by default; None allows any."""
     @grad_dtype.setter
     def grad_dtype(self, value: _Any, /) -> None: ...

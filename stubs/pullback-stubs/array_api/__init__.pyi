@@ -31,7 +31,7 @@ def all(x: Tensor, /, *, axis: int | _Sequence[int] | None = None, keepdims: _bu
     """True where all elements along axes are nonzero, by default all of the tensor."""
 def any(x: Tensor, /, *, axis: int | _Sequence[int] | None = None, keepdims: _builtins.bool = False) -> Tensor:
     """True where an element along axes is nonzero, by default one of the tensor."""
-def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: _DType | None = None, device: _device | str | None = None) -> Tensor:
+def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: _DType | None = None, device: _device | str | int | None = None) -> Tensor:
     """Numbers from start up to, but not including, stop; int64 if all of these are integers, else float64."""
 def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: _builtins.bool = False) -> Tensor:
     """The index of the largest element along an axis, or of the flattened tensor."""
@@ -39,11 +39,11 @@ def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: _builtins.bool = 
     """The index of the smallest element along an axis, or of the flattened tensor."""
 def argsort(x: Tensor, /, *, axis: int = -1, descending: _builtins.bool = False, stable: _builtins.bool = True) -> Tensor:
     """The indices that sort the elements along an axis; equal ones keep their order."""
-def asarray(obj: object, /, *, dtype: _DType | None = None, device: _device | str | None = None, copy: _builtins.bool | None = None) -> Tensor:
+def asarray(obj: object, /, *, dtype: _DType | None = None, device: _device | str | int | None = None, copy: _builtins.bool | None = None) -> Tensor:
     """A tensor with the elements of a tensor, an array, a buffer, a number, or nested sequences of these."""
 from pullback import asin as asin
 from pullback import asinh as asinh
-def astype(x: Tensor, dtype: _DType, /, *, copy: _builtins.bool = True, device: _device | str | None = None) -> Tensor:
+def astype(x: Tensor, dtype: _DType, /, *, copy: _builtins.bool = True, device: _device | str | int | None = None) -> Tensor:
     """A tensor converted to a dtype; a copy even if it has that dtype already, unless `copy` is False."""
 from pullback import atan as atan
 def atan2(x1: _TensorLike, x2: _TensorLike, /) -> Tensor:
@@ -93,9 +93,9 @@ def diff(x: Tensor, /, *, axis: int = -1, n: int = 1, prepend: _TensorLike | Non
 def divide(x1: _TensorLike, x2: _TensorLike, /) -> Tensor:
     """x1 / x2."""
 e: float
-def empty(shape: int | _Sequence[int], *, dtype: _DType | None = None, device: _device | str | None = None) -> Tensor:
+def empty(shape: int | _Sequence[int], *, dtype: _DType | None = None, device: _device | str | int | None = None) -> Tensor:
     """A tensor of a shape, whose elements are not set; float64 unless a dtype is given."""
-def empty_like(x: Tensor, /, *, dtype: _DType | None = None, device: _device | str | None = None) -> Tensor:
+def empty_like(x: Tensor, /, *, dtype: _DType | None = None, device: _device | str | int | None = None) -> Tensor:
     """A tensor of the shape and dtype of another, whose elements are not set."""
 def equal(x1: _TensorLike, x2: _TensorLike, /) -> Tensor:
     """True where x1 == x2."""
@@ -104,7 +104,7 @@ def expand_dims(x: Tensor, /, axis: int | _Sequence[int]) -> Tensor:
     """A tensor with new axes of length 1 at the given positions of the result."""
 def expm1(x: Tensor, /) -> Tensor:
     """exp(x) - 1, exact for small numbers."""
-def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: _DType | None = None, device: _device | str | None = None) -> Tensor:
+def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: _DType | None = None, device: _device | str | int | None = None) -> Tensor:
     """A matrix with ones on the k-th diagonal and zeros elsewhere."""
 from . import fft as fft
 def finfo(type: Tensor | _DType, /) -> _FloatLimits:
@@ -116,11 +116,11 @@ from pullback import float64 as float64
 from pullback import floor as floor
 def floor_divide(x1: _TensorLike, x2: _TensorLike, /) -> Tensor:
     """The floor of x1 / x2; it has no derivative."""
-def from_dlpack(x: Tensor | _SupportsDLPack, /, *, device: _device | str | None = None, copy: _builtins.bool | None = None) -> Tensor:
+def from_dlpack(x: Tensor | _SupportsDLPack, /, *, device: _device | str | int | None = None, copy: _builtins.bool | None = None) -> Tensor:
     """A tensor that shares the memory of an object of another library that offers it by DLPack."""
-def full(shape: int | _Sequence[int], fill_value: _TensorLike, *, dtype: _DType | None = None, device: _device | str | None = None) -> Tensor:
+def full(shape: int | _Sequence[int], fill_value: _TensorLike, *, dtype: _DType | None = None, device: _device | str | int | None = None) -> Tensor:
     """A tensor of a shape, filled with one value, whose type decides the dtype unless one is given."""
-def full_like(x: Tensor, /, fill_value: _TensorLike, *, dtype: _DType | None = None, device: _device | str | None = None) -> Tensor:
+def full_like(x: Tensor, /, fill_value: _TensorLike, *, dtype: _DType | None = None, device: _device | str | int | None = None) -> Tensor:
     """A tensor of the shape and dtype of another, filled with one value."""
 def greater(x1: _TensorLike, x2: _TensorLike, /) -> Tensor:
     """True where x1 > x2."""
@@ -148,7 +148,7 @@ def less(x1: _TensorLike, x2: _TensorLike, /) -> Tensor:
 def less_equal(x1: _TensorLike, x2: _TensorLike, /) -> Tensor:
     """True where x1 <= x2."""
 from . import linalg as linalg
-def linspace(start: _Number | Tensor, stop: _Number | Tensor, /, num: int, *, dtype: _DType | None = None, device: _device | str | None = None, endpoint: _builtins.bool = True) -> Tensor:
+def linspace(start: _Number | Tensor, stop: _Number | Tensor, /, num: int, *, dtype: _DType | None = None, device: _device | str | int | None = None, endpoint: _builtins.bool = True) -> Tensor:
     """`num` numbers evenly spaced from start to stop, which is included unless `endpoint` is False."""
 from pullback import log as log
 from pullback import log10 as log10
@@ -192,9 +192,9 @@ def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
     """The indices of the elements that are not zero, for each axis."""
 def not_equal(x1: _TensorLike, x2: _TensorLike, /) -> Tensor:
     """True where x1 != x2."""
-def ones(shape: int | _Sequence[int], *, dtype: _DType | None = None, device: _device | str | None = None) -> Tensor:
+def ones(shape: int | _Sequence[int], *, dtype: _DType | None = None, device: _device | str | int | None = None) -> Tensor:
     """A tensor of a shape, filled with ones; float64 unless a dtype is given."""
-def ones_like(x: Tensor, /, *, dtype: _DType | None = None, device: _device | str | None = None) -> Tensor:
+def ones_like(x: Tensor, /, *, dtype: _DType | None = None, device: _device | str | int | None = None) -> Tensor:
     """A tensor of the shape and dtype of another, filled with ones."""
 def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
     """A tensor with the axes in another order."""
@@ -276,7 +276,7 @@ def vecdot(x1: _TensorLike, x2: _TensorLike, /, *, axis: int = -1) -> Tensor:
     """The sum of conj(x1) * x2 along an axis, which has one length in both; the other axes broadcast."""
 def where(condition: Tensor, x1: _TensorLike, x2: _TensorLike, /) -> Tensor:
     """The elements of x1 where the condition is True, and those of x2 elsewhere."""
-def zeros(shape: int | _Sequence[int], *, dtype: _DType | None = None, device: _device | str | None = None) -> Tensor:
+def zeros(shape: int | _Sequence[int], *, dtype: _DType | None = None, device: _device | str | int | None = None) -> Tensor:
     """A tensor of a shape, filled with zeros; float64 unless a dtype is given."""
-def zeros_like(x: Tensor, /, *, dtype: _DType | None = None, device: _device | str | None = None) -> Tensor:
+def zeros_like(x: Tensor, /, *, dtype: _DType | None = None, device: _device | str | int | None = None) -> Tensor:
     """A tensor of the shape and dtype of another, filled with zeros."""

@@ -12,7 +12,7 @@ _DType = _dtype | _np.dtype[_Any] | type[_Any] | str
 
 def fft(a: Tensor, n: _Number | None = None, axis: int | _Sequence[int] | None = -1, norm: _Any = None, out: _Any = None) -> Tensor:
     """The Fourier transform along a axis, truncated or padded with zeros to n points."""
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: _DType | None = None, device: _device | str | None = None) -> Tensor:
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: _DType | None = None, device: _device | str | int | None = None) -> Tensor:
     """The frequencies of the entries of `fft` for n samples with spacing d; negative ones in the second half."""
 def fftn(a: Tensor, s: int | _Sequence[int] | None = None, axes: int | _Sequence[int] | None = None, norm: _Any = None, out: _Any = None) -> Tensor:
     """The Fourier transform along several axiss, by default all, truncated or padded with zeros to the sizes s."""
@@ -34,7 +34,7 @@ def irfftn(a: Tensor, s: int | _Sequence[int] | None = None, axes: int | _Sequen
     """The inverse of `rfftn`: real numbers, an even number of them along the last axis unless s is given."""
 def rfft(a: Tensor, n: _Number | None = None, axis: int | _Sequence[int] | None = -1, norm: _Any = None, out: _Any = None) -> Tensor:
     """The first n // 2 + 1 of n points of the Fourier transform of real numbers; the others are their conjugates."""
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: _DType | None = None, device: _device | str | None = None) -> Tensor:
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: _DType | None = None, device: _device | str | int | None = None) -> Tensor:
     """The frequencies of the entries of `rfft` for n samples with spacing d."""
 def rfftn(a: Tensor, s: int | _Sequence[int] | None = None, axes: int | _Sequence[int] | None = None, norm: _Any = None, out: _Any = None) -> Tensor:
     """The Fourier transform of real numbers along several axiss: half of it along the last."""

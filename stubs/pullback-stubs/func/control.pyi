@@ -28,7 +28,7 @@ _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from .. import ops
 from .._core.modes import FieldBlock
@@ -40,9 +40,13 @@ from .._tensor.custom import Meta
 from .._tensor.tensor import Tensor
 from ..vocabulary.arithmetic import ne, where
 from ..vocabulary.shapes import movedim, reshape, stack, unbind
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from .._core.typing import Array, Number
+    from .batching import Batch
 Leaves = list[Any]
 
-def _taken(tree: Any, name: str, message: str) -> tuple[Leaves, Structure]:
+def _taken(tree: object, name: str, message: str) -> tuple[Leaves, Structure]:
     ...
 
 def _described(meta: Meta | None) -> str:
@@ -89,7 +93,7 @@ class LoopStep:
     def unwritten(self, leaves: Leaves, *args: Any) -> Any:
         ...
 
-    def next(self, tree: Any) -> Leaves:
+    def next(self, tree: object) -> Leaves:
         ...
     carry: Pattern
     function: Function
@@ -102,21 +106,21 @@ class ScanStep(LoopStep):
     def __init__(self, who: str, function: Function, carry: Pattern, slices: Structure) -> None:
         ...
 
-    def __call__(self, carry: Leaves, operands: Sequence[Any]=()) -> Any:
+    def __call__(self, carry: Leaves, operands: Sequence[Tensor | None]=()) -> Any:
         ...
     output: _Any
     slices: Structure
 
-def _bared(value: Any) -> tuple[list[Any], Any]:
+def _bared(value: Any) -> tuple[list[Batch], Any]:
     ...
 
 class Mask(NamedTuple):
     ...
-    condition: Any
-    batches: list[Any]
-    values: Any
+    condition: Tensor
+    batches: list[Batch]
+    values: Array
 
-    def stand_in(self, leaf: Any, side: bool) -> Any:
+    def stand_in(self, leaf: Tensor, side: bool) -> Tensor:
         ...
 
     def kept(self, leaves: Leaves, side: bool) -> Leaves:
@@ -155,10 +159,13 @@ def cond(pred: _Any, true_fn: _Callable[..., _Tensor | complex], false_fn: _Call
 def cond(pred: _Any, true_fn: _Callable[..., _Any], false_fn: _Callable[..., _Any], operands: _Any=()) -> _Any:
     ...
 
-def while_loop(cond_fn: Any, body_fn: Any, carried_inputs: Any) -> Any:
+def _require_decisive(pred: object) -> None:
     ...
 
-def _truth(answer: Any) -> Any:
+def while_loop(cond_fn: Callable[..., Tensor | bool], body_fn: Function, carried_inputs: object) -> Any:
+    ...
+
+def _truth(answer: object) -> Tensor | bool:
     ...
 
 @_overload
@@ -169,7 +176,7 @@ def scan(combine_fn: _Callable[[_Any, _Any], tuple[_Tensor, _Tensor]], init: _Te
 def scan(combine_fn: _Callable[[_Any, _Any], tuple[_Any, _Any]], init: _Any, xs: _Any=None, length: int | None=None, reverse: bool=False, *, dim: int=0) -> tuple[_Any, _Any]:
     ...
 
-def _step_count(columns: Leaves, names: list[str], length: Any, dim: Any) -> int:
+def _step_count(columns: Leaves, names: list[str], length: object, dim: object) -> int:
     ...
 
 @_overload

@@ -27,7 +27,7 @@ _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 import numpy as np
 from .. import ops
 from .._core.modes import restoring
@@ -37,11 +37,14 @@ from ..interpreters import Boxed, Interpreter
 from .levels import INTEGERS, Level, beside, inner, output_leaves, rewritten, tensor_of, tensors
 from .pushforwards import dtype_of, pushforward
 from .reverse import split, tracked
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from .._core.typing import Params, Result, Returned, Tensor, Value
 
 class DualTensor(Boxed):
     ...
     __slots__ = ()
-    tangent: Any
+    tangent: Value | None
     _held = (*Boxed._held, 'tangent')
     _histories = ('tangent',)
     _transparent = True
@@ -60,25 +63,25 @@ class Forward(Interpreter):
     ...
     carrier = DualTensor
 
-    def dual(self, primal: Any, tangent: Any) -> Any:
+    def dual(self, primal: Result, tangent: Any) -> Any:
         ...
 
-    def box(self, value: Any) -> Any:
+    def box(self, value: object) -> Any:
         ...
 
-    def adopt(self, made: Any) -> Any:
+    def adopt(self, made: Tensor) -> Tensor:
         ...
 
-    def tangent(self, value: Any) -> Any:
+    def tangent(self, value: object) -> Value | None:
         ...
 
-    def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    def process(self, primitive: Primitive, args: Sequence[Value], params: Params) -> Result:
         ...
 
 def _arrays(value: Any) -> Any:
     ...
 
-def _moves(y: Any) -> bool:
+def _moves(y: Result) -> bool:
     ...
 
 @_overload
@@ -89,11 +92,12 @@ def jvp(f: _Callable[..., _R], primals: _Any, tangents: _Any, *, strict: bool=Fa
 def jvp(f: _Callable[..., tuple[_R, _T]], primals: _Any, tangents: _Any, *, strict: bool=False, has_aux: _Literal[True]) -> tuple[_R, _R, _T]:
     ...
 
-def linearize(f: _Callable[..., _R], *primals: _Any) -> tuple[_R, _Callable[..., _R]]:
+@restoring
+def linearize(f: Callable[..., Returned], *primals: object) -> tuple[Returned, Callable[..., Returned]]:
     ...
 
-def require_primals(leaves: Sequence[Any], structure: Structure, name: str) -> None:
+def require_primals(leaves: Sequence[object], structure: Structure, name: str) -> None:
     ...
 
-def _fitting(name: str, primals: Any, tangents: Any) -> tuple[list[Any], list[Any], Any]:
+def _fitting(name: str, primals: object, tangents: object) -> tuple[list[Tensor], list[Tensor], Structure]:
     ...

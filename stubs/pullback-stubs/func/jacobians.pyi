@@ -30,7 +30,7 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 import numpy as np
 from .._core.modes import restoring
 from .._core.trees import Structure, flatten, mapped, unflatten
@@ -40,7 +40,8 @@ from .levels import Level, chosen, output_leaves, require_numbers, require_real
 from .mapping import vmap
 from .reverse import regrouped, split, tracked
 from .rows import of_units
-Function = Callable[..., Any]
+if TYPE_CHECKING:
+    from .._core.typing import Given
 Numbers = int | tuple[int, ...]
 
 @_overload
@@ -79,19 +80,19 @@ def jacrev(f: _First[_A, _P, tuple[_Tensor, _T]], argnums: _Literal[0]=0, *, has
 def jacrev(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0, *, has_aux: bool=False, chunk_size: int | None=None) -> _Any:
     ...
 
-def _inputs(args: Sequence[Any], places: Sequence[int]) -> tuple[list[Any], Structure]:
+def _inputs(args: Sequence[object], places: Sequence[int]) -> tuple[list[Tensor], Structure]:
     ...
 
-def _rows(level: Level, outputs: Sequence[Any], variables: Sequence[Any], chunk_size: int | None) -> list[Any]:
+def _rows(level: Level, outputs: Sequence[Tensor], variables: Sequence[Tensor], chunk_size: int | None) -> list[Any]:
     ...
 
-def identity(tensors: Sequence[Any]) -> list[Any]:
+def identity(tensors: Sequence[Tensor]) -> list[Tensor]:
     ...
 
-def _parts(rows: Sequence[Any], outputs: Sequence[Any], variables: Sequence[Any], structures: Sequence[Structure], single: bool) -> list[Any]:
+def _parts(rows: Sequence[Tensor], outputs: Sequence[Tensor], variables: Sequence[Tensor], structures: Sequence[Structure], single: bool) -> list[Any]:
     ...
 
-def _pieces(tensors: Sequence[Any]) -> list[tuple[Any, slice]]:
+def _pieces(tensors: Sequence[Tensor]) -> list[tuple[Tensor, slice]]:
     ...
 
 @_overload
@@ -130,7 +131,7 @@ def jacfwd(f: _First[_A, _P, tuple[_Tensor, _T]], argnums: _Literal[0]=0, *, has
 def jacfwd(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0, has_aux: bool=False, *, randomness: str='error', chunk_size: int | None=None) -> _Any:
     ...
 
-def _columns(columns: Sequence[Any], inputs: Sequence[Any], structures: Sequence[Structure], single: bool) -> list[Any]:
+def _columns(columns: Sequence[Tensor], inputs: Sequence[Tensor], structures: Sequence[Structure], single: bool) -> list[Any]:
     ...
 
 @_overload

@@ -28,7 +28,7 @@ _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from .._core import errors
 from .._core.modes import enable_grad, restoring
@@ -39,6 +39,9 @@ from .._tape.walk import youngest_first
 from ..vocabulary.shapes import cat
 from .levels import Level, tensor_of
 from .rows import of_some_units, of_units
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+    from .._core.typing import Targets, Tensor
 MEMORY = 1 << 28
 
 class Plan(NamedTuple):
@@ -63,23 +66,23 @@ def jacobian(y: _Tensor, x: _Iterable[_Tensor], *, mode: str | None=None, chunk_
 def jacobian(y: _Tensor, x: _Iterable[_Tensor], *, mode: str | None=None, chunk_size: int | None=None, memory: int=MEMORY, create_graph: bool=False, allow_unused: bool=False, plan: _Literal[True]) -> tuple[tuple[_Tensor, ...], Plan]:
     ...
 
-def _plan(y: Any, inputs: Sequence[Any], mode: str | None, chunk_size: int | None, memory: int) -> Plan:
+def _plan(y: Tensor, inputs: Sequence[Tensor], mode: str | None, chunk_size: int | None, memory: int) -> Plan:
     ...
 
-def _by_rows(y: Any, inputs: Sequence[Any], chunk_size: int, create_graph: bool, allow_unused: bool) -> list[Any]:
+def _by_rows(y: Tensor, inputs: Sequence[Tensor], chunk_size: int, create_graph: bool, allow_unused: bool) -> list[Tensor]:
     ...
 
 @restoring
-def _by_columns(y: Any, inputs: Sequence[Any], chunk_size: int, create_graph: bool, allow_unused: bool) -> list[Any]:
+def _by_columns(y: Tensor, inputs: Sequence[Tensor], chunk_size: int, create_graph: bool, allow_unused: bool) -> list[Tensor]:
     ...
 
-def _pulled(y: Any, inputs: Sequence[Any], g: Any, create_graph: bool, allow_unused: bool) -> Any:
+def _pulled(y: Tensor, inputs: Sequence[Tensor], g: Tensor, create_graph: bool, allow_unused: bool) -> Any:
     ...
 
-def _chunked(pull: Function, y: Any, chunk_size: int) -> list[Any]:
+def _chunked(pull: Function, y: Tensor, chunk_size: int) -> list[Tensor | None]:
     ...
 
-def _filled(rows: Any, shape: tuple[int, ...], like: Any) -> Any:
+def _filled(rows: Tensor | None, shape: tuple[int, ...], like: Tensor) -> Tensor:
     ...
 
 @_overload
@@ -90,7 +93,7 @@ def hessian(loss: _Tensor, x: _Tensor, *, chunk_size: int | None=None, memory: i
 def hessian(loss: _Tensor, x: _Iterable[_Tensor], *, chunk_size: int | None=None, memory: int=MEMORY, create_graph: bool=False, allow_unused: bool=False) -> tuple[tuple[_Tensor, ...], ...]:
     ...
 
-def second(g: Any, a: Any, inputs: Sequence[Any], **options: Any) -> Any:
+def second(g: Tensor | None, a: Tensor, inputs: Sequence[Tensor], **options: Any) -> tuple[Tensor, ...]:
     ...
 
 @_overload

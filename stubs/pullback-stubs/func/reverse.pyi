@@ -28,7 +28,7 @@ _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 import numpy as np
 from .._core.modes import restoring
 from .._core.primitives import Carrier, Function
@@ -37,6 +37,9 @@ from .._tape import reasons
 from .._tape.cuts import strictly
 from .._tape.seeds import cotangent
 from .levels import Level, beside, chosen, is_row, output_leaves, require_numbers, require_tensors, tensor_of, tensors
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from .._core.typing import Given, Tensor, Value
 
 @_overload
 def grad(f: _First[_V, _P, _Tensor], argnums: _Literal[0]=0, has_aux: _Literal[False]=False) -> _First[_V | _Numbers, _P, _V]:
@@ -110,10 +113,10 @@ def grad_and_value(f: _First[_A, _P, tuple[_Tensor, _T]], argnums: _Literal[0]=0
 def grad_and_value(f: _Callable[_P, _Any], argnums: int | tuple[int, ...]=0, has_aux: bool=False) -> _Any:
     ...
 
-def value_and_grad(f: _Callable[..., _Tensor], argnums: int | tuple[int, ...]=0, *, allow_escapes: bool=False) -> _Callable[..., tuple[float, _Any]]:
+def value_and_grad(f: Callable[..., Tensor], argnums: int | tuple[int, ...]=0, *, allow_escapes: bool=False) -> Callable[..., tuple[float, Any]]:
     ...
 
-def _doubles(tree: Any) -> Any:
+def _doubles(tree: object) -> Any:
     ...
 
 def _derivative(f: Function, argnums: int | tuple[int, ...], has_aux: bool, strict: str='', *, connected: bool=False) -> Function:
@@ -127,17 +130,17 @@ def vjp(f: _Callable[..., _R], *primals: _Any, has_aux: _Literal[False]=False) -
 def vjp(f: _Callable[..., tuple[_R, _T]], *primals: _Any, has_aux: _Literal[True]) -> tuple[_R, _Callable[..., tuple[_Any, ...]], _T]:
     ...
 
-def tracked(level: Level, args: Sequence[Any], places: Sequence[int]) -> tuple[list[Any], list[Any], list[Structure]]:
+def tracked(level: Level, args: Sequence[object], places: Sequence[int]) -> tuple[list[Any], list[Tensor], list[Structure]]:
     ...
 
-def regrouped(flat: Sequence[Any], structures: Sequence[Structure]) -> list[Any]:
+def regrouped(flat: Sequence[Tensor], structures: Sequence[Structure]) -> list[Any]:
     ...
 
 def split(result: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
     ...
 
-def _require_scalar(value: Any, name: str='grad_and_value') -> None:
+def _require_scalar(value: object, name: str='grad_and_value') -> None:
     ...
 
-def _fitting(level: Level, cotangents: Any, outputs: Sequence[Any], structure: Structure) -> list[Any]:
+def _fitting(level: Level, cotangents: object, outputs: Sequence[Tensor], structure: Structure) -> list[Value | None]:
     ...

@@ -5,13 +5,16 @@ NumPy's functions accept it. Results that depend on traced values are boxes, all
 """
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 import numpy as np
 
-from ..._core.primitives import Carrier, Function
-from ..._tensor.custom import tensor_of
+from ... import Tensor
+from ...interpreters import constant
+from ...observe import node, value as inside
+
+Function = Callable[..., Any]
 
 # Piecewise constant functions, which in autograd have no derivative and return plain values.
 STEPS = {np.floor, np.ceil, np.rint, np.trunc, np.sign, np.floor_divide, np.fix, np.round, np.around}
@@ -21,10 +24,10 @@ CONSTANT = (np.ndarray, np.generic, bool, int, float, complex, list, tuple, rang
 
 def seen(value: Any) -> Any:
     """A value as the program gets it: a box if it is traced, else an array, a number, or the value itself."""
-    while isinstance(value, Carrier):
-        if value._node is not None or getattr(value, "batched", False) or getattr(value, "tangent", None) is not None:
+    while isinstance(value, Tensor):
+        if node(value) is not None or getattr(value, "batched", False) or getattr(value, "tangent", None) is not None:
             return ArrayBox(value)
-        value = value._array
+        value = inside(value)
     if isinstance(value, np.ndarray):
         return value[()] if value.ndim == 0 and value.dtype != object else value
     if isinstance(value, (list, tuple)):
@@ -117,7 +120,7 @@ def _widened(array: Any, dtype: Any) -> Any:
 
 def _constant(value: Any) -> Any:
     """A constant left operand: an array as a tensor, whose operator is then called."""
-    return tensor_of(value) if isinstance(value, np.ndarray) else value
+    return constant(value) if isinstance(value, np.ndarray) else value
 
 
 class ArrayBox:
@@ -138,11 +141,11 @@ class ArrayBox:
 
     @property
     def _value(self) -> Any:
-        return seen(self.tensor._array)
+        return seen(inside(self.tensor))
 
     @property
     def _node(self) -> Any:
-        return self.tensor._node
+        return node(self.tensor)
 
     @property
     def _trace(self) -> int:
@@ -226,7 +229,7 @@ class ArrayBox:
     @property
     def dtype(self) -> np.dtype[Any]:
         """NumPy's dtype of the elements."""
-        dtype: np.dtype[Any] = self.tensor._dtype
+        dtype: np.dtype[Any] = self.tensor.dtype.numpy
         return dtype
 
     @property

@@ -1,11 +1,13 @@
 """Helpers for user-defined rules with broadcast arguments: autograd.numpy.numpy_vjps."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..._core.primitives import Function
 from .boxes import Box, getval
+
+Function = Callable[..., Any]
 
 
 def unbroadcast(x: Any, target_meta: Any, broadcast_idx: int = 0) -> Any:

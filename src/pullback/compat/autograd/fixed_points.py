@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from ..._core.primitives import Function
 from .operators import make_vjp
 from .primitives import defvjp, primitive
 from .spaces import vspace
+
+Function = Callable[..., Any]
 
 
 @primitive

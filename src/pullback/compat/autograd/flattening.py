@@ -1,11 +1,13 @@
 """autograd.misc.flatten: nested arrays as one vector, and back."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..._core.primitives import Function
 from .boxes import Box, getval
+
+Function = Callable[..., Any]
 
 
 def flatten(value: Any) -> tuple[Any, Function]:

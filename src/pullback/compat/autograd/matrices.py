@@ -1,16 +1,18 @@
 """autograd.scipy.linalg: functions of matrices that NumPy does not have."""
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..._core.primitives import Carrier, Function
-from ..._tensor.custom import tensor_of
+from ... import Tensor
+from ...interpreters import constant
 from ...linalg import solve_triangular as _solve_triangular
 from .boxes import Box, holds_box, seen
 from .primitives import defjvp_argnums, defvjp, defvjp_argnum, primitive
+
+Function = Callable[..., Any]
 
 
 def _linalg() -> Any:
@@ -88,8 +90,8 @@ def solve_triangular(
 
 
 def _tensor(value: Any) -> Any:
-    tensor = value.tensor if isinstance(value, Box) else tensor_of(np.asarray(value))
-    assert isinstance(tensor, Carrier)
+    tensor = value.tensor if isinstance(value, Box) else constant(np.asarray(value))
+    assert isinstance(tensor, Tensor)
     return tensor
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._core.sites import warn
-from ..._core.trees import flatten
+from ...utils.trees import flatten
 from .spaces import vspace
 from .tracing import TracedRun, make_jvp as _make_jvp, make_vjp as _make_vjp
 

@@ -1,12 +1,14 @@
 """autograd.misc.optimizers: gradient descent on nested arrays."""
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..._core.primitives import Function
 from .flattening import flatten
+
+Function = Callable[..., Any]
 
 
 def unflatten_optimizer(optimize: Function) -> Function:

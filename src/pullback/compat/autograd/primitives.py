@@ -4,27 +4,35 @@ A primitive is called only with plain values, even if its arguments are traced. 
 the derivative is computed, and must be written in autograd.numpy.
 """
 
+from __future__ import annotations
+
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ... import ops
-from ..._core.modes import mode
-from ..._core.primitives import Carrier, Function, Primitive
-from ..._core.trees import Structure, flatten, paths, unflatten
-from ..._tensor.custom import CustomCall, tensor_of
+from ... import Tensor, is_grad_enabled, ops
+from ..._tensor.custom import CustomCall
+from ...extend import Primitive
 from ...func import rules as _rules
-from ...func.arguments import Argument, Params
+from ...func.arguments import Argument
 from ...func.custom import RULES, Rules
 from ...func.rules import Backward, RulePrimitive
+from ...interpreters import constant
+from ...observe import value
+from ...utils.trees import Structure, flatten, paths, unflatten
 from .boxes import Box, getval, seen
 from .operators import make_vjp, name_of
 from .spaces import vspace
 from .tracing import active, conjugate
+
+if TYPE_CHECKING:
+    from ..._core.typing import Params
+
+Function = Callable[..., Any]
 
 primitive_vjps: dict[Any, Function] = {}
 """For each primitive the function of `(argnums, ans, args, kwargs)` that returns its pullback for these arguments."""
@@ -56,7 +64,7 @@ class Rule(Backward):
         self.structure = structure
         self.kwargs = kwargs
         self.result: Structure | None = None
-        top = max((leaf for leaf in leaves if isinstance(leaf, Carrier)), key=attrgetter("level")).interpreter
+        top = max((leaf for leaf in leaves if isinstance(leaf, Tensor)), key=attrgetter("level")).interpreter
         counts = [child.leaf_count() for child in structure.children]
         owners = [number for number, count in enumerate(counts) for _ in range(count)]
         holders = {
@@ -114,8 +122,8 @@ class Rule(Backward):
 
 def _shown(leaf: Any) -> Any:
     """A leaf as passed to the user's code: a plain array if nothing is recorded."""
-    constant = isinstance(leaf, Carrier) and not leaf.level and not mode.get().grad
-    return seen(leaf._array if constant else leaf)
+    plain = isinstance(leaf, Tensor) and not leaf.level and not is_grad_enabled()
+    return seen(value(leaf) if plain else leaf)
 
 
 def _as_tensor(value: Any) -> Any:
@@ -124,19 +132,19 @@ def _as_tensor(value: Any) -> Any:
     numeric = (
         isinstance(value, (np.ndarray, np.generic, int, float, complex)) and np.asarray(value).dtype.kind in "biufc"
     )
-    return tensor_of(np.array(value)) if numeric else value
+    return constant(np.array(value)) if numeric else value
 
 
 def _conjugated(value: Any) -> Any:
-    return tensor_of(conjugate(_as_tensor(value)))
+    return constant(conjugate(_as_tensor(value)))
 
 
 def _like(answer: Any, leaf: Any) -> Any:
     """A cotangent of a leaf: its real part if the leaf is real, None if it is a constant."""
-    if answer is None or not isinstance(leaf, Carrier):
+    if answer is None or not isinstance(leaf, Tensor):
         return None
-    real = leaf._dtype.kind != "c" and answer._dtype.kind == "c"
-    return tensor_of(ops.real(answer)) if real else answer
+    real = not leaf.is_complex() and answer.is_complex()
+    return constant(ops.real(answer)) if real else answer
 
 
 def pushed(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params) -> Any:

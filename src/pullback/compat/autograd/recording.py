@@ -1,9 +1,10 @@
 """autograd.misc.tracers: functions with constant control flow."""
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
-from ..._core.primitives import Function
+Function = Callable[..., Any]
 
 
 def const_graph(fun: Function, *args: Any, **kwargs: Any) -> Function:

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..._core.trees import flatten, unflatten
+from ...utils.trees import flatten, unflatten
 from .boxes import Box, getval, seen
 
 Function = Callable[..., Any]

@@ -7,28 +7,29 @@ and its results after it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
-from ... import ops
-from ..._core.modes import FieldBlock, innermost, restoring, under
-from ..._core.primitives import Carrier, Function
+from ... import Tensor, enable_grad, ops
+from ..._core.modes import under
 from ..._core.sites import warn
-from ..._core.trees import Structure, flatten, paths, unflatten
-from ..._tape import backward
-from ..._tape.seeds import cotangent
-from ..._tensor.custom import tensor_of
+from ...autograd import grad
+from ...extend import restoring
 from ...func.forward import Forward
 from ...func.levels import Level, inner
 from ...func.rows import of_units
-from ...vocabulary.shapes import expand
+from ...interpreters import constant, entered_last
+from ...observe import node, value
+from ...utils.trees import Structure, flatten, paths, unflatten
 from .boxes import Box, seen
 
+Function = Callable[..., Any]
 
-class Ground(FieldBlock):
+
+class Ground(enable_grad):
     """The outermost trace: its values are tensors on the default tape, whose passes are the fastest."""
 
     def variable(self, tensor: Any) -> Any:
@@ -37,18 +38,16 @@ class Ground(FieldBlock):
 
     def holds(self, value: Any) -> bool:
         """True if a value is tracked on this tape."""
-        return isinstance(value, Carrier) and not value.level and value._node is not None
+        return isinstance(value, Tensor) and not value.level and node(value) is not None
 
     def pulled(self, outputs: Sequence[Any], cotangents: Sequence[Any], variables: Sequence[Any]) -> list[Any]:
         """The cotangents of the variables: the pullback of those of the outputs."""
         if not outputs:
-            return [tensor_of(np.zeros(tuple(v.shape), v._dtype)) for v in variables]
+            return [constant(np.zeros(tuple(v.shape), v.dtype.numpy)) for v in variables]
         recorded = any(map(self.holds, cotangents))  # in another outermost trace, which shares the tape
-        found = backward.grad(
-            outputs, variables, cotangents, retain_graph=True, create_graph=recorded, allow_unused=True
-        )
+        found = grad(outputs, variables, cotangents, retain_graph=True, create_graph=recorded, allow_unused=True)
         return [
-            tensor_of(np.zeros(tuple(v.shape), v._dtype) if g is None else g)
+            constant(np.zeros(tuple(v.shape), v.dtype.numpy) if g is None else g)
             for g, v in zip(found, variables, strict=True)
         ]
 
@@ -58,9 +57,7 @@ class Further(Level):
 
     def pulled(self, outputs: Sequence[Any], cotangents: Sequence[Any], variables: Sequence[Any]) -> list[Any]:
         """The cotangents of the variables: the pullback of those of the outputs."""
-        triples = enumerate(zip(outputs, cotangents, strict=True))
-        start = [cotangent(self, output, g, place, False) for place, (output, g) in triples]
-        return self.pull(outputs, start, variables, retain_graph=True)
+        return self.pull(outputs, self.fitted(outputs, cotangents), variables, retain_graph=True)
 
 
 active: ContextVar[tuple[TracedRun, ...]] = ContextVar("pullback.active", default=())
@@ -76,7 +73,7 @@ def leaf_tensor(value: Any, name: str = "the argument") -> Any:
     array = np.asarray(value)
     if array.dtype.kind not in "iufc" or array.dtype.itemsize > (16 if array.dtype.kind == "c" else 8):
         raise TypeError(f"Can't differentiate w.r.t. an array of dtype {array.dtype}: it is {name}")
-    return tensor_of(array.astype(np.float64) if array.dtype.kind in "iu" else array)
+    return constant(array.astype(np.float64) if array.dtype.kind in "iu" else array)
 
 
 def leaf_tensors(tree: Any, name: str = "x") -> tuple[list[Any], Structure]:
@@ -87,7 +84,7 @@ def leaf_tensors(tree: Any, name: str = "x") -> tuple[list[Any], Structure]:
 
 def conjugate(value: Any) -> Any:
     """The conjugate of a carrier; the carrier itself if it is real."""
-    return ops.conj(value) if value._dtype.kind == "c" else value
+    return ops.conj(value) if value.is_complex() else value
 
 
 def given_back(value: Any) -> Any:
@@ -107,7 +104,7 @@ class TracedRun:
         leaves, self.nesting = leaf_tensors(x)
         self.by_hand = False
         around = active.get()
-        self.trace: Any = Further() if around or innermost.get() is not None else Ground(grad=True)
+        self.trace: Any = Further() if around or entered_last() is not None else Ground()
         result = under(active, (*around, self), self._run, function, leaves)
         self.outputs, self.structure = flatten(result)
         if not any(map(self.depends, self.outputs)):
@@ -141,14 +138,14 @@ class TracedRun:
 
     def _fitted(self, output: Box, g: Any) -> Any:
         """The cotangent of an output: any that broadcasts to its shape, as in autograd; of a real output the real part."""
-        tensor = conjugate(g.tensor if isinstance(g, Box) else tensor_of(np.asarray(g)))
-        if tensor._dtype.kind == "c" and output.tensor._dtype.kind != "c":
+        tensor = conjugate(g.tensor if isinstance(g, Box) else constant(np.asarray(g)))
+        if tensor.is_complex() and not output.tensor.is_complex():
             tensor = ops.real(tensor)
         shape = tuple(output.tensor.shape)
         if tuple(tensor.shape) != shape:
             if [n for n in tensor.shape if n != 1] == [n for n in shape if n != 1]:
-                return tensor_of(ops.reshape(tensor, shape=shape))
-            tensor = expand(tensor_of(tensor), shape)
+                return constant(ops.reshape(tensor, shape=shape))
+            tensor = constant(tensor).expand(shape)
         return tensor
 
     def rows(self) -> list[Any]:
@@ -156,16 +153,16 @@ class TracedRun:
         (output,) = self.outputs
         count = int(np.size(output)) if not isinstance(output, Box) else output.size
         if not self.depends(output) or not count:
-            return [np.zeros((count, *v.shape), v._dtype) for v in self.variables]
+            return [np.zeros((count, *v.shape), v.dtype.numpy) for v in self.variables]
 
         def pull(g: Any) -> Any:
             return self.trace.pulled([output.tensor], [g], self.variables)
 
-        if not self.by_hand and output.tensor._dtype.kind != "c":
+        if not self.by_hand and not output.tensor.is_complex():
             return [given_back(conjugate(g)) for g in of_units(pull, output.tensor)]
-        units = np.eye(count, dtype=output.tensor._dtype).reshape(-1, *output.shape)
-        columns = zip(*[pull(tensor_of(unit)) for unit in units], strict=True)
-        return [given_back(conjugate(tensor_of(ops.stack(*column, axis=0)))) for column in columns]
+        units = np.eye(count, dtype=output.tensor.dtype.numpy).reshape(-1, *output.shape)
+        columns = zip(*[pull(constant(unit)) for unit in units], strict=True)
+        return [given_back(conjugate(constant(ops.stack(*column, axis=0)))) for column in columns]
 
 
 def make_vjp(function: Function, x: Any) -> tuple[Function, Any]:
@@ -206,9 +203,9 @@ def make_jvp(function: Function, x: Any) -> Function:
 
 def _tangent(leaf: Any, move: Any) -> Any:
     if tuple(move.shape) != tuple(leaf.shape):
-        move = expand(tensor_of(move), tuple(leaf.shape))
-    if move._dtype != leaf._dtype:
-        move = tensor_of(ops.astype(move, dtype=leaf._dtype, source=move._dtype))
+        move = constant(move).expand(tuple(leaf.shape))
+    if move.dtype != leaf.dtype:
+        move = constant(ops.astype(move, dtype=leaf.dtype.numpy, source=move.dtype.numpy))
     return inner(move)
 
 
@@ -217,4 +214,4 @@ def _change(forward: Forward, output: Any) -> tuple[Any, Any]:
     if not isinstance(output, Box) or not forward.holds(output.tensor):
         return output, np.zeros_like(output) if not isinstance(output, Box) else seen(np.zeros(output.shape))
     tensor = output.tensor
-    return seen(tensor._array), given_back(tensor.tangent)
+    return seen(value(tensor)), given_back(tensor.tangent)

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ... import Tensor
 from ..._core.package import package
-from ..._tensor.tensor import Tensor
 from . import facade, overrides
 
 _HOME = Tensor.__module__

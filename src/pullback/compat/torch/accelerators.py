@@ -57,6 +57,13 @@ class OutOfMemoryError(RuntimeError):
     """The error for a full accelerator memory, which cannot occur here; programs name it to catch it."""
 
 
+class profiler:
+    """torch.cuda.profiler: the limits of what a profiler of devices sees."""
+
+    init = start = stop = staticmethod(does_nothing)
+    profile = staticmethod(block)
+
+
 class nvtx:
     """torch.cuda.nvtx: marks for a profiler that does not exist here."""
 
@@ -69,6 +76,13 @@ class cuda(_Accelerator):
 
     amp = precision.cuda_amp
     nvtx = nvtx
+    profiler = profiler
+    _initialized = False
+    default_generators: tuple[Any, ...] = ()  # one for each device
+    is_current_stream_capturing = staticmethod(no)
+    _lazy_call = staticmethod(does_nothing)  # what is to be done when a device is first used
+    _record_memory_history = staticmethod(does_nothing)
+    cudart = _snapshot = _dump_snapshot = staticmethod(_refuse)
     OutOfMemoryError = OutOfMemoryError
     device = staticmethod(block)
     memory_stats: Callable[..., dict[str, int]] = staticmethod(lambda device=None: {})
@@ -83,6 +97,10 @@ class mps(_Accelerator):
 
 class xpu(_Accelerator):
     """torch.xpu without a device."""
+
+
+class mtia(_Accelerator):
+    """torch.mtia without a device."""
 
 
 class accelerator(_Accelerator):

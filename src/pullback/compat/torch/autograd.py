@@ -3,12 +3,26 @@
 import contextlib
 from typing import Any
 
+from .inert import does_nothing
 from .profiling import kineto_available as kineto_available
 
 
 def is_multithreading_enabled() -> bool:
     """False: a backward pass runs in the thread that called it."""
     return False
+
+
+def _is_checkpoint_valid() -> bool:
+    """True: a pass may compute again what a checkpoint has not kept."""
+    return True
+
+
+def _profiler_enabled() -> bool:
+    """False: the profiler is Python's."""
+    return False
+
+
+_disable_profiler = does_nothing
 
 
 def set_multithreading_enabled(mode: Any) -> Any:

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.modes import enable_grad, restoring
-from ..._tensor import sampling
+from ... import enable_grad, eye, finfo, linalg, randn
 from ...distributions.distribution import broadcast_all as broadcast_all, clamped as clamp_probs, summed
+from ...extend import restoring
 from ...nn import functional
 
 euler_constant = float(np.euler_gamma)
@@ -15,7 +15,7 @@ euler_constant = float(np.euler_gamma)
 
 def _standard_normal(shape: Any, dtype: Any, device: Any) -> Any:
     """Standard normal numbers."""
-    return sampling.randn(shape, dtype=dtype, device=device)
+    return randn(shape, dtype=dtype, device=device)
 
 
 def _sum_rightmost(value: Any, dim: int) -> Any:
@@ -32,6 +32,22 @@ def probs_to_logits(probs: Any, is_binary: bool = False) -> Any:
 def logits_to_probs(logits: Any, is_binary: bool = False) -> Any:
     """The probabilities with given logarithms, or with `is_binary` log-odds."""
     return logits.sigmoid() if is_binary else functional.softmax(logits, -1)
+
+
+def _clipped_sigmoid(x: Any) -> Any:
+    """A sigmoid that is neither 0 nor 1, but at least the smallest normal number, and 1 less the gap above 1."""
+    limits = finfo(x.dtype)
+    return x.sigmoid().clamp(min=limits.tiny, max=1.0 - limits.eps)
+
+
+def _precision_to_scale_tril(P: Any) -> Any:
+    """The Cholesky factor of the inverse of a precision matrix, without that inverse.
+
+    P = U U' for an upper triangle U, the Cholesky factor of P with reversed axes, reversed again; the inverse of P is
+    then the product of the inverse of U' and its transpose.
+    """
+    lower = linalg.cholesky(P.flip((-2, -1))).flip((-2, -1)).mT
+    return linalg.solve_triangular(lower, eye(P.shape[-1], dtype=P.dtype), upper=False)
 
 
 class lazy_property:

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.primitives import Carrier
-from ..._tensor.creation import as_tensor
+from ... import Tensor, as_tensor
 
 _TOLERANCES = {"bfloat16": (1.6e-2, 1e-5), "float16": (1e-3, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7)}
 _TOLERANCES |= {"complex64": _TOLERANCES["float32"], "complex128": _TOLERANCES["float64"]}
@@ -71,7 +70,7 @@ def _at(place: str) -> str:
 
 def _between(actual: Any, expected: Any, place: str, options: Options) -> str | None:
     """The difference of two tensors, arrays or numbers."""
-    strict = isinstance(actual, Carrier) and isinstance(expected, Carrier)
+    strict = isinstance(actual, Tensor) and isinstance(expected, Tensor)
     a, b = as_tensor(actual).detach(), as_tensor(expected).detach()
     if a.shape != b.shape:
         return f"The values for attribute 'shape' do not match: {a.shape} != {b.shape}.{_at(place)}"
@@ -119,7 +118,7 @@ def assert_allclose(
     >>> assert_allclose(pullback.tensor([1.0, float("nan")]), [1.0 + 5e-5, float("nan")])
     """
     actual = as_tensor(actual)
-    expected = expected if isinstance(expected, Carrier) else as_tensor(expected, dtype=actual.dtype)
+    expected = expected if isinstance(expected, Tensor) else as_tensor(expected, dtype=actual.dtype)
     if rtol is None and atol is None:
         rtol, atol = _loosest(actual, expected, _OLD_TOLERANCES)
     assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None)

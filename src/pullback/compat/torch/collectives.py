@@ -11,14 +11,13 @@ import importlib.util
 import inspect
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ..._core.modes import no_grad, restoring
-from ..._core.primitives import Carrier
-from ..._tensor.creation import from_numpy
+from ... import Tensor, from_numpy, no_grad
 from ...distributed.ranks import Ranks, described, world
+from ...extend import restoring
 from .inert import no
 from .notes import note
 
@@ -135,7 +134,28 @@ def is_mpi_available() -> bool:
 
 
 is_gloo_available = is_available
-is_nccl_available = is_torchelastic_launched = no
+is_nccl_available = is_torchelastic_launched = is_xccl_available = is_ucc_available = no
+
+
+class Backend(str):
+    """The name of a backend, in lower case."""
+
+    __slots__ = ()
+    GLOO, MPI, NCCL, UCC, XCCL, UNDEFINED = "gloo", "mpi", "nccl", "ucc", "xccl", "undefined"
+
+    default_device_backend_map: ClassVar = {"cpu": GLOO, "cuda": NCCL, "xpu": XCCL, "mps": GLOO}
+
+    def __new__(cls, name: str) -> Any:
+        """A name in lower case; ValueError for what is no text."""
+        if not isinstance(name, str):
+            raise ValueError("Backend constructor parameter must be string-ish")
+        return super().__new__(cls, name.lower())
+
+
+class rpc:
+    """torch.distributed.rpc: there are no calls of functions in other processes."""
+
+    is_available = staticmethod(no)
 
 
 def _found(given: Any) -> ProcessGroup:
@@ -143,6 +163,11 @@ def _found(given: Any) -> ProcessGroup:
     if not _all:
         raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
     return given or _all[0]
+
+
+def _get_default_group() -> ProcessGroup:
+    """The group of all ranks."""
+    return _found(None)
 
 
 def get_rank(group: Any = None) -> int:
@@ -163,6 +188,9 @@ def get_process_group_ranks(group: Any = None) -> list[int]:
 def get_global_rank(group: Any, group_rank: int) -> int:
     """The number, among all ranks, of a member of a group."""
     return get_process_group_ranks(group)[group_rank]
+
+
+_get_global_rank = get_global_rank
 
 
 def get_group_rank(group: Any, global_rank: int) -> int:
@@ -204,7 +232,7 @@ def _collective(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _array(tensor: Any) -> Any:
-    if not isinstance(tensor, Carrier):
+    if not isinstance(tensor, Tensor):
         raise TypeError(f"Invalid function argument. Expected parameter of type torch.Tensor, but got {type(tensor)}")
     return tensor.detach().numpy()
 

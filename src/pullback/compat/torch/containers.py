@@ -10,7 +10,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from ..._core import trees
+from ...utils import trees
 
 PyTree: TypeAlias = Any
 Context: TypeAlias = Any
@@ -113,7 +113,7 @@ treespec_leaf = LeafSpec
 
 def _alone(tree: Any) -> bool:
     """Whether a value is a leaf for torch, though other functions of pullback look into it."""
-    return dataclasses.is_dataclass(tree) and type(tree) not in trees.KINDS
+    return dataclasses.is_dataclass(tree) and type(tree) not in trees.kinds()
 
 
 def _leaves(is_leaf: Leaf) -> Callable[[Any], bool]:
@@ -352,7 +352,7 @@ def _of_known(kind: Any) -> NodeDef:
     return NodeDef(kind, flatten, unflatten)
 
 
-SUPPORTED_NODES: dict[Any, NodeDef] = {kind: _of_known(kind) for kind in trees.KINDS}
+SUPPORTED_NODES: dict[Any, NodeDef] = {kind: _of_known(kind) for kind in trees.kinds()}
 BUILTIN_TYPES = frozenset(SUPPORTED_NODES)
 _dict_flatten, _dict_unflatten = SUPPORTED_NODES[dict][1:3]
 
@@ -391,11 +391,11 @@ def register_pytree_node(
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node. Overwriting the previous registration.")
 
-    def opened(tree: Any) -> trees.Opened:
+    def opened(tree: Any) -> tuple[tuple[Any, ...], Sequence[Any], Any]:
         children, context = flatten_fn(tree)
         return tuple(range(len(children))), children, context
 
-    trees.register(cls, trees.Kind(opened, lambda kind, keys, values, context: unflatten_fn(values, context)))
+    trees.register(cls, trees.Container(opened, lambda kind, keys, values, context: unflatten_fn(values, context)))
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
     name = serialized_type_name or f"{cls.__module__}.{cls.__qualname__}"
     _dumped[name] = (cls, to_dumpable_context, from_dumpable_context)
@@ -450,6 +450,26 @@ def is_namedtuple(obj: Any) -> bool:
 def is_namedtuple_instance(obj: Any) -> bool:
     """True for a named tuple."""
     return is_namedtuple_class(type(obj))
+
+
+def _list_flatten(d: list[Any]) -> tuple[list[Any], Any]:
+    """The children of a list, and what else it is built from: None."""
+    return d, None
+
+
+def _list_unflatten(values: Iterable[Any], context: Any) -> list[Any]:
+    """The list of children."""
+    return [*values]
+
+
+def _namedtuple_flatten(d: Any) -> tuple[list[Any], Any]:
+    """The children of a named tuple, and its class."""
+    return [*d], type(d)
+
+
+def _namedtuple_unflatten(values: Iterable[Any], context: Any) -> Any:
+    """The named tuple of a class with given children."""
+    return context(*values)
 
 
 def _get_node_type(tree: Any) -> Any:

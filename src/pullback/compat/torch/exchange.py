@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._tensor import legacy
+from ... import from_dlpack as _from_dlpack
 
 _WRITABLE = {"max_version": (1, 0)} if np.lib.NumpyVersion(np.__version__) >= "2.1.0" else {}
 """The DLPack version requested from NumPy: an older capsule cannot mark memory as writable, and is copied."""
@@ -37,4 +37,4 @@ def to_dlpack(tensor: Any) -> Any:
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
     """`pullback.from_dlpack`, which also accepts a capsule."""
     given = _Given(ext_tensor) if type(ext_tensor).__name__ == "PyCapsule" else ext_tensor
-    return legacy.from_dlpack(given, device=device, copy=copy)
+    return _from_dlpack(given, device=device, copy=copy)

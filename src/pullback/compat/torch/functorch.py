@@ -4,9 +4,11 @@ import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..._core.trees import flatten, spread
 from ...func import functional_call, stack_module_state, vmap
+from ...func.batching import BatchedTensor
+from ...utils.trees import flatten, spread
 from . import notes
+from .inert import no
 
 _LATER = "is deprecated: use torch.func.functional_call and torch.func.stack_module_state"
 
@@ -57,6 +59,22 @@ def combine_state_for_ensemble(models: Sequence[Any]) -> tuple[Callable[..., Any
     function, _, _ = make_functional_with_buffers(models[0])
     parameters, buffers = stack_module_state(list(models))
     return function, tuple(parameters.values()), tuple(buffers.values())
+
+
+class levels:
+    """torch._C._functorch: what the tensors of transforms are asked about their levels."""
+
+    is_legacy_batchedtensor = staticmethod(no)
+
+    @staticmethod
+    def is_batchedtensor(tensor: Any) -> bool:
+        """True for a tensor that stands for one sample of a batch, inside vmap."""
+        return isinstance(tensor, BatchedTensor)
+
+    @staticmethod
+    def get_unwrapped(tensor: Any) -> Any:
+        """A tensor of a transform as the next level outside has it."""
+        return tensor.interpreter.unbox(tensor)
 
 
 def chunk_vmap(

@@ -5,15 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from ..._core import dtypes, placement
-from ..._core.primitives import Carrier
-from ..._numerics import blocks, printing
-from ..._numerics.random import Generator as Generator
-from ..._tape.node import AccumulateGrad
-from ..._tensor.tensor import Tensor as Tensor
+from ... import (
+    Generator as Generator,
+    Tensor,
+    cat,
+    device as Device,
+    dtype as Kind,
+    empty,
+    get_num_threads,
+    get_printoptions,
+)
 from ...func import vmap
-from ...vocabulary.shapes import cat
-from .inert import does_nothing, no
+from ...observe import AccumulateGrad
+from .inert import block, does_nothing, no
 
 _vmap = vmap
 
@@ -26,6 +30,23 @@ def _disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs:
     return func(*args, **(kwargs or {}))
 
 
+_is_tracing = _are_functorch_transforms_active = no
+_ExcludeDispatchKeyGuard = block
+# Settings of TorchScript's compiler, which changes nothing here: what was set before is False
+_jit_set_profiling_executor = _jit_set_profiling_mode = _jit_set_nvfuser_enabled = _jit_set_texpr_fuser_enabled = no
+_jit_override_can_fuse_on_cpu = _jit_override_can_fuse_on_gpu = does_nothing
+
+
+def _get_accelerator(check: bool | None = None) -> Device:
+    """The device of new work: the CPU."""
+    return Device("cpu")
+
+
+def _get_privateuse1_backend_name() -> str:
+    """The name of devices of other packages: what torch calls them until one has given its name."""
+    return "privateuseone"
+
+
 class Value:
     """A value in a graph of TorchScript, which has no instances."""
 
@@ -36,7 +57,7 @@ def _log_api_usage_once(*args: Any) -> None:
 
 def _element_size(dtype: Any) -> int:
     """The bytes of an element of a dtype."""
-    return dtypes.as_dtype(dtype).itemsize
+    return int(empty(0, dtype=dtype).itemsize)
 
 
 def _get_tracing_state() -> None:
@@ -63,7 +84,7 @@ class _PrintOptions:
     """How tensors are printed: what `set_printoptions` has chosen."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(printing._options, name)
+        return get_printoptions()[name]
 
 
 PRINT_OPTS = _PrintOptions()
@@ -156,13 +177,14 @@ class fake:
     """torch._subclasses.fake_tensor: all tensors have numbers."""
 
     is_fake = staticmethod(no)
+    unset_fake_temporarily = staticmethod(block)
 
 
 class config:
     """torch.__config__: how the library was built."""
 
     show: Callable[[], str] = staticmethod(lambda: f"pullback in the place of torch, on NumPy {np.__version__}")
-    parallel_info: Callable[[], str] = staticmethod(lambda: f"pullback::get_num_threads() : {blocks.get_num_threads()}")
+    parallel_info: Callable[[], str] = staticmethod(lambda: f"pullback::get_num_threads() : {get_num_threads()}")
 
 
 class data:
@@ -197,13 +219,13 @@ class inside:
     def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
         """What the arguments of `Module.to` say: the device, the dtype, `non_blocking`, and the memory format."""
         given = [*args, *(kwargs.get(name) for name in ("device", "dtype", "tensor"))]
-        dtype = next((each.dtype if isinstance(each, Carrier) else each for each in given if _tells(each)), None)
-        devices = [each for each in given if isinstance(each, (str, placement.device))]
+        dtype = next((each.dtype if isinstance(each, Tensor) else each for each in given if _tells(each)), None)
+        devices = [each for each in given if isinstance(each, (str, Device))]
         flags = [each for each in given if isinstance(each, bool)]
-        device = placement.device(devices[0]) if devices else None
+        device = Device(devices[0]) if devices else None
         return device, dtype, kwargs.get("non_blocking", bool(flags[:1] == [True])), kwargs.get("memory_format")
 
 
 def _tells(value: Any) -> bool:
     """True for an argument that says a dtype."""
-    return isinstance(value, (Carrier, dtypes.dtype))
+    return isinstance(value, (Tensor, Kind))

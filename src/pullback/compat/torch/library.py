@@ -7,16 +7,16 @@ import typing
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..._core.modes import no_grad, restoring
-from ..._core.primitives import Carrier
-from ..._core.trees import flatten, unflatten
-from ..._tensor.function import Function
+from ... import Tensor, no_grad
+from ...autograd.function import Function
 from ...autograd.graph import increment_version
+from ...extend import restoring
+from ...utils.trees import flatten, unflatten
 
 OPERATORS: dict[str, CustomOpDef] = {}
 """The operators that the program has defined, by their names: `namespace::name`."""
 _EXPLICIT = ("CPU", "cpu", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "")
-_NAMES = {Carrier: "Tensor", int: "SymInt", float: "float", bool: "bool", str: "str", type(None): "()"}
+_NAMES = {Tensor: "Tensor", int: "SymInt", float: "float", bool: "bool", str: "str", type(None): "()"}
 
 
 class _Call:
@@ -113,7 +113,7 @@ class CustomOpDef:
     def _written(self, bound: inspect.BoundArguments) -> Any:
         """The result of a kernel that writes to its arguments."""
         names = [*bound.arguments] if self.mutated == "unknown" else self.mutated
-        written = [leaf for name in names for leaf in flatten(bound.arguments[name])[0] if isinstance(leaf, Carrier)]
+        written = [leaf for name in names for leaf in flatten(bound.arguments[name])[0] if isinstance(leaf, Tensor)]
         if any(tensor.requires_grad for tensor in written):
             raise RuntimeError(
                 f"{self.name} writes to a tensor that requires grad, which operators cannot: use x.detach()"

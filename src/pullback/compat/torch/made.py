@@ -1,16 +1,14 @@
 """torch.testing.make_tensor: tensors of random numbers for tests."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..._core.bfloat import finfo
-from ..._core.dtypes import dtype as Kind
+from ... import Tensor, as_tensor, dtype as Kind, empty, finfo
 from ..._core.placement import accept
-from ..._core.primitives import Carrier
-from ..._numerics import random
-from ..._tensor.creation import made, sizes_of
+from ...extend import sampled
 
 
 def make_tensor(
@@ -23,7 +21,7 @@ def make_tensor(
     noncontiguous: bool = False,
     exclude_zero: bool = False,
     memory_format: Any = None,
-) -> Carrier:
+) -> Tensor:
     """Random numbers of a dtype, uniform in [low, high): by default about -9 to 9.
 
     By default integers are at most 9, unsigned ones at least 0, and bools are any. Bounds outside the range of the
@@ -38,7 +36,7 @@ def make_tensor(
     """
     kind = Kind(dtype)
     accept("make_tensor", {"device": device, "memory_format": memory_format})
-    sizes = sizes_of("make_tensor", shape)
+    sizes = tuple(empty(*shape, dtype="bool").shape)
     whole = not (kind.is_floating_point or kind.is_complex)
     if requires_grad and whole:
         raise ValueError(f"`requires_grad=True` is not supported for boolean and integral dtypes, but got dtype={kind}")
@@ -52,22 +50,23 @@ def make_tensor(
         parts = (_fractions(sizes, kind.numpy.type(0).real.dtype, lowest, highest) for _ in range(2))
         values = (next(parts) + 1j * next(parts)).astype(kind.numpy)
     elif whole:
-        values = random.source().integers(lowest, highest, sizes, np.int64).astype(kind.numpy)
+        values = _drawn(lambda rng, size: rng.integers(lowest, highest, size, np.int64), sizes).astype(kind.numpy)
     else:
         values = _fractions(sizes, kind.numpy, lowest, highest)
     if exclude_zero:
-        tiny = 1 if whole else finfo(kind.numpy).tiny
+        tiny = 1 if whole else finfo(kind).tiny
         values = np.where(values == 0, tiny * (1 + 1j) if kind.is_complex else tiny, values).astype(kind.numpy)
     if noncontiguous and values.size > 1:
         values = np.repeat(values, 2, axis=-1)[..., ::2]
-    return made(values, requires_grad)
+    made: Tensor = as_tensor(values).requires_grad_(requires_grad)
+    return made
 
 
 def _bounds(kind: Kind, low: float | None, high: float | None) -> tuple[Any, Any]:
     """The lower and the exclusive upper bound; integers for integer dtypes."""
     letter = kind.numpy.kind
     if letter in "fc":
-        limits = finfo(kind.numpy)
+        limits = finfo(kind)
         least, most, usual = float(limits.min), float(limits.max), (-9, 9)
     elif letter == "b":
         least, most, usual = 0, 1, (0, 2)
@@ -88,9 +87,14 @@ def _bounds(kind: Kind, low: float | None, high: float | None) -> tuple[Any, Any
     return lowest, highest
 
 
+def _drawn(draw: Callable[..., Any], sizes: tuple[int, ...]) -> Any:
+    """An array of random numbers."""
+    return sampled(draw, sizes).numpy()
+
+
 def _fractions(sizes: tuple[int, ...], kind: Any, lowest: float, highest: float) -> Any:
     """Numbers in [lowest, highest), without overflow of their difference, and without rounding beyond the bounds."""
-    parts = random.source().random(sizes)
+    parts = _drawn(lambda rng, size: rng.random(size), sizes)
     values = np.asarray(lowest * (1 - parts) + highest * parts).astype(kind)
     below = np.nextafter(kind.type(highest), kind.type(lowest))
     return np.clip(values, kind.type(lowest), below)

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FunctionType, TracebackType
 from typing import Any, Self
 
-from ..._core.primitives import Carrier
-from ..._core.trees import mapped
-from ..._tensor.tensor import DISABLED, Tensor, alone, inherited
+from ... import Tensor
+from ..._tensor.tensor import DISABLED, alone, inherited
+from ...utils.trees import mapped
 from . import redirecting
 
 FACTORIES = set(
@@ -240,7 +240,7 @@ def handle_torch_function(
 
 def is_tensor_like(inp: Any) -> bool:
     """True if it is a tensor, or has a method `__torch_function__`."""
-    return isinstance(inp, Carrier) or hasattr(inp, "__torch_function__")
+    return isinstance(inp, Tensor) or hasattr(inp, "__torch_function__")
 
 
 def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[[Any], Any]:

@@ -27,12 +27,17 @@ PLACES: dict[str, str] = {
         for name in "cpu cuda cudnn mkl mkldnn mps openmp opt_einsum quantized nnpack".split()
     },
     **dict.fromkeys(("torch.amp", "torch.amp.autocast_mode", "torch.amp.grad_scaler"), f"{_HERE}.precision"),
+    "torch.mtia": f"{_HERE}.accelerators:mtia",
+    "torch.cuda.memory": f"{_HERE}.accelerators:cuda",
+    "torch.cuda.profiler": f"{_HERE}.accelerators:profiler",
+    "torch.cuda.streams": f"{_HERE}.accelerators:cuda",
     # compilers
     "torch.jit": f"{_HERE}.scripting:jit",
     "torch.jit.annotations": f"{_HERE}.scripting:annotations typing",
     "torch.compiler": f"{_HERE}.scripting:compiler",
     "torch._dynamo": f"{_HERE}.scripting:dynamo",
     "torch._dynamo._trace_wrapped_higher_order_op": f"{_HERE}.scripting:dynamo",
+    "torch._dynamo.eval_frame": f"{_HERE}.scripting:dynamo",
     "torch._dynamo.config": f"{_HERE}.scripting:dynamo_config",
     "torch._inductor": f"{_HERE}.scripting:inductor",
     "torch._inductor.config": f"{_HERE}.scripting:inductor_config",
@@ -53,6 +58,7 @@ PLACES: dict[str, str] = {
         ("torch.distributed.tensor", "torch.distributed.tensor.parallel", "torch.distributed.tensor.placement_types"),
         f"{_HERE}.inner:layouts",
     ),
+    "torch.distributed.rpc": f"{_HERE}.collectives:rpc",
     "torch.futures": f"{_HERE}.futures",
     # private modules
     "torch._C": f"{_HERE}.inner {_HERE}.overrides",
@@ -62,7 +68,7 @@ PLACES: dict[str, str] = {
     "torch.torch_version": f"{_HERE}.version",
     "torch.storage": "pullback._tensor.storages",
     # profilers
-    **dict.fromkeys(("torch.profiler", "torch.autograd.profiler"), f"{_HERE}.profiling"),
+    **dict.fromkeys(("torch.profiler", "torch.profiler.profiler", "torch.autograd.profiler"), f"{_HERE}.profiling"),
     # other names of pullback's modules
     **{
         f"torch.distributions.{name}": "pullback.distributions"
@@ -70,7 +76,7 @@ PLACES: dict[str, str] = {
             "bernoulli beta binomial categorical cauchy chi2 continuous_bernoulli dirichlet exp_family exponential "
             "fishersnedecor gamma generalized_pareto geometric gumbel "
             "half_cauchy half_normal independent inverse_gamma kl kumaraswamy laplace lkj_cholesky log_normal "
-            "logistic_normal lowrank_multivariate_normal mixture_same_family multinomial multivariate_normal "
+            "logistic_normal lowrank_multivariate_normal mixture_same_family multinomial "
             "negative_binomial normal one_hot_categorical pareto poisson studentT "
             "transformed_distribution uniform von_mises weibull wishart"
         ).split()
@@ -80,6 +86,8 @@ PLACES: dict[str, str] = {
         "pullback.distributions pullback.distributions.relaxed",
     ),
     "torch.distributions.utils": f"{_HERE}.chances pullback.distributions.correlations",
+    "torch.distributions.multivariate_normal": f"pullback.distributions {_HERE}.chances",
+    "torch.distributions.transforms": f"pullback.distributions.transforms {_HERE}.chances",
     "torch.autograd": f"{_HERE}.autograd pullback.autograd",
     "torch.autograd.variable": "pullback.autograd",
     "torch.autograd.grad_mode": "pullback",
@@ -94,15 +102,19 @@ PLACES: dict[str, str] = {
     "torch.nn.modules.module": f"pullback.nn.modules.module {_HERE}.layers",
     "torch.nn.parameter": "pullback.nn.parameter pullback.nn.uninitialized",
     "torch.nn.modules.utils": f"{_HERE}.layers",
-    "torch.nn.common_types": "typing",
+    "torch.nn.common_types": f"{_HERE}.kinds:sizes typing",
     **dict.fromkeys(("torch.nn.utils.weight_norm", "torch.nn.utils.spectral_norm"), "pullback.nn.utils.norms"),
     "torch.utils._pytree": f"{_HERE}.containers",
     "torch.utils.hooks": "pullback._tape.node",
+    "torch.utils.checkpoint": f"{_HERE}.checkpointing pullback.utils.checkpoint",
+    "torch.utils._foreach_utils": f"{_HERE}.grouping",
+    "torch.optim.optimizer": f"{_HERE}.grouping pullback.optim.optimizer",
+    "torch.nn._reduction": f"{_HERE}.losses",
     "torch.utils.benchmark": f"{_HERE}.benchmark",
     "torch.utils.dlpack": f"{_HERE}.exchange",
     **{
-        f"torch.utils.data.{name}": f"{_HERE}.sampling pullback.utils.data {_HERE}.inner:data"
-        for name in "dataset dataloader sampler distributed _utils _utils.collate".split()
+        f"torch.utils.data.{name}": f"{_HERE}.sampling pullback.utils.data {_HERE}.inner:data {_HERE}.fetching"
+        for name in "dataset dataloader sampler distributed _utils _utils.collate _utils.fetch".split()
     },
     "torch.utils.data": f"{_HERE}.sampling pullback.utils.data",
     "torch.utils.tensorboard": "tensorboardX",
@@ -112,7 +124,6 @@ PLACES: dict[str, str] = {
             "torch.quantization",
             "torch.ao",
             "torch._subclasses",
-            "torch._dynamo.eval_frame",
         ),
         "",
     ),
@@ -134,6 +145,7 @@ PLACES: dict[str, str] = {
     "torch.quasirandom": f"{_HERE}.quasirandom",
     "torch.__config__": f"{_HERE}.inner:config",
     "torch._C._nn": f"{_HERE}.inner:inside",
+    "torch._C._functorch": f"{_HERE}.functorch:levels",
     "torch.utils._python_dispatch": f"{_HERE}.inner:wrappers",
     "torch.utils.tensorboard.writer": "tensorboardX",
     "torch.testing": f"{_HERE}.closeness {_HERE}.made pullback.testing",
@@ -164,19 +176,24 @@ HOLLOW = (
     "torch.distributed._functional_collectives", "torch.distributed.launcher", "torch.distributed.nn",
     "torch.distributed.pipelining", "torch.distributed.rpc", "torch.distributed.run", "torch._dynamo.backends", "torch._inductor.compile_fx", "torch._inductor.utils", "torch._higher_order_ops",
     "torch._custom_ops", "torch._dynamo.utils", "torch.utils.model_zoo", "torch.fx.experimental", "torch.fx.operator_schemas", "torch.fx.passes", "torch.nn.attention.flex_attention", "torch.onnx._internal", "torch.utils.flop_counter", "torch.utils._sympy", "torch.export", "torch.onnx.symbolic_opset11", "torch.onnx.operators", "torch.ao.quantization",
-    "torch.utils._python_dispatch", "torch._guards", "torch._prims_common", "torch._decomp", "torch._ops", "torch._refs",
+    "torch.utils._python_dispatch", "torch._guards", "torch._prims_common", "torch._decomp", "torch._ops", "torch._refs", "torch.classes", "torch.cuda._memory_viz", "torch._C._distributed_c10d",
 )  # fmt: skip
 """Modules whose names are all such that programs may import them, and that raise when they are called."""
 
 NAMED: dict[str, str] = {
-    "torch": "SymInt SymBool SymFloat Stream Event ScriptObject ScriptModule PyTorchFileReader PyTorchFileWriter",
+    "torch": "SymInt SymBool SymFloat Stream Event ScriptObject ScriptModule PyTorchFileReader PyTorchFileWriter "
+    "_nested_view_from_buffer _scaled_mm qint8 qint32 quint8 quint4x2 sparse_csc_tensor",
     "torch.cuda": "Stream StreamContext Event CUDAGraph ExternalStream MemPool graph graph_pool_handle",
+    "torch.cuda.streams": "Stream Event ExternalStream",
     "torch.distributed": (
-        "Backend FileStore GroupMember HashStore P2POp PrefixStore Store TCPStore all_gather_into_tensor all_to_all "
+        "FileStore GroupMember HashStore P2POp PrefixStore Store TCPStore all_gather_into_tensor all_to_all "
         "all_to_all_single batch_isend_irecv gather_object irecv isend monitored_barrier reduce_scatter_tensor "
         "scatter_object_list split_group new_subgroups"
     ),
-    "torch.onnx": "ONNXProgram OnnxExporterError export",
+    "torch.onnx": "ONNXProgram OnnxExporterError OperatorExportTypes export",
+    "torch.jit": "_get_trace_graph",
+    "torch.quantization": "quantize_dynamic",
+    "functorch": "FunctionalModule FunctionalModuleWithBuffers",
     "torch.autograd.profiler": "EventList emit_nvtx emit_itt load_nvprof",
     "torch.fx": "ProxyableClassMeta",
     "torch._dynamo": "OptimizedModule",

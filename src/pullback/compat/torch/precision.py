@@ -1,6 +1,7 @@
 """torch.amp: contexts of mixed precision, which change no precision here, and GradScaler."""
 
 import contextlib
+import enum
 import functools
 from collections.abc import Callable
 from typing import Any, Self
@@ -56,6 +57,19 @@ class _CpuAutocast(autocast):
 
     def __init__(self, enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> None:
         super().__init__(_ON_CPU, dtype, enabled, cache_enabled)
+
+
+class OptState(enum.Enum):
+    """How far a scaler is with an optimizer's gradients since the last update: a stage, as subclasses keep it."""
+
+    READY = 0
+    UNSCALED = 1
+    STEPPED = 2
+
+
+def _refresh_per_optimizer_state() -> dict[str, Any]:
+    """What subclasses keep of an optimizer since the last update."""
+    return {"stage": OptState.READY, "found_inf_per_device": {}}
 
 
 class GradScaler:

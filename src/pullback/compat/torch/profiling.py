@@ -101,6 +101,11 @@ class profile(contextlib.ContextDecorator):
         self._profiler.dump_stats(path)
 
 
+def _default_schedule_fn(step: int) -> ProfilerAction:
+    """What is done in a step without a schedule: it is recorded."""
+    return ProfilerAction.RECORD
+
+
 def schedule(*args: Any, **options: Any) -> None:
     """The steps to be profiled: always all."""
 

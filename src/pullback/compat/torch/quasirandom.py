@@ -3,8 +3,7 @@
 import importlib
 from typing import Any
 
-from ..._core.dtypes import get_default_dtype
-from ..._tensor.creation import made
+from ... import as_tensor, get_default_dtype
 
 
 class SobolEngine:
@@ -36,7 +35,7 @@ class SobolEngine:
     def draw(self, n: int = 1, out: Any = None, dtype: Any = None) -> Any:
         """The next points, one in each row."""
         kind = dtype or get_default_dtype()
-        drawn = made(self._points.random(n).astype(kind.numpy), False)
+        drawn = as_tensor(self._points.random(n).astype(kind.numpy))
         return drawn if out is None else out.resize_as_(drawn).copy_(drawn)
 
     def draw_base2(self, m: int, out: Any = None, dtype: Any = None) -> Any:

@@ -16,9 +16,9 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
+from ... import Tensor
 from ..._core import forks
 from ..._core.sites import generated
-from ..._tensor.tensor import Tensor
 from . import facade
 
 Answer = Callable[[Any, Any, tuple[Any, ...], dict[str, Any]], Any]

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..._core import placement
-from ..._core.modes import is_grad_enabled, no_grad, restoring
-from ..._core.primitives import Carrier
-from ..._core.trees import flatten
-from ..._tensor.creation import from_numpy
+from ... import Tensor, empty, from_numpy, is_grad_enabled, no_grad
+from ...extend import restoring
 from ...nn.modules.module import Module
+from ...observe import node
+from ...utils.trees import flatten
 from . import collectives
 
 
@@ -39,7 +38,7 @@ class DistributedDataParallel(Module):
         super().__init__()
         self.process_group = collectives._found(process_group)
         if device_ids:
-            placement.here(f"cuda:{device_ids[0]}")
+            empty(0, device=f"cuda:{device_ids[0]}")
         self._learning = {name: each for name, each in module.named_parameters() if each.requires_grad}
         if not self._learning:
             raise RuntimeError(
@@ -63,7 +62,7 @@ class DistributedDataParallel(Module):
         """The result of the module."""
         syncs = is_grad_enabled() and self.require_backward_grad_sync
         if syncs and self._begun:
-            missing = ", ".join(name for name, each in self._learning.items() if each._node in (self._missing or ()))
+            missing = ", ".join(name for name, each in self._learning.items() if node(each) in (self._missing or ()))
             raise RuntimeError(
                 "Expected to have finished reduction in the prior iteration before starting a new one: there was no gradient "
                 f"for {missing}. If the loss does not depend on it, say find_unused_parameters=True"
@@ -73,7 +72,7 @@ class DistributedDataParallel(Module):
         result = self.module(*args, **options)
         self.require_forward_param_sync = syncs
         if syncs:
-            self._missing = {parameter._node for parameter in self._learning.values()}
+            self._missing = {node(parameter) for parameter in self._learning.values()}
             self._missing &= _reached(result) if self.find_unused else self._missing
         return result
 
@@ -81,7 +80,7 @@ class DistributedDataParallel(Module):
         """The gradient of a parameter is there."""
         if self._missing is not None:
             self._begun = True
-            self._missing.discard(parameter._node)
+            self._missing.discard(node(parameter))
             if not self._missing:
                 self._missing, self._begun = None, False
                 self._average()
@@ -118,7 +117,7 @@ class DistributedDataParallel(Module):
 
 def _reached(result: Any) -> set[Any]:
     """The nodes on which a result depends."""
-    nodes = [leaf.grad_fn for leaf in flatten(result)[0] if isinstance(leaf, Carrier) and leaf.grad_fn is not None]
+    nodes = [leaf.grad_fn for leaf in flatten(result)[0] if isinstance(leaf, Tensor) and leaf.grad_fn is not None]
     found: set[Any] = set()
     while nodes:
         node = nodes.pop()

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from ..._core.sites import named
 from ...nn.modules.module import Module
 from .inert import block, does_nothing, no, none_found
 from .notes import note
@@ -23,7 +22,9 @@ def _as_python(name: str) -> Callable[..., Any]:
         note(f"{name} changes nothing in pullback: the program runs as Python")
         return obj
 
-    return named(name.rpartition(".")[2], unchanged, f"The argument of {name}, as it is.")
+    unchanged.__name__ = unchanged.__qualname__ = name.rpartition(".")[2]
+    unchanged.__doc__ = f"The argument of {name}, as it is."
+    return unchanged
 
 
 def compile(model: Any = None, **options: Any) -> Any:
@@ -45,6 +46,10 @@ class ScriptFunction:
     """torch.jit.ScriptFunction: without instances, since functions are not changed."""
 
 
+class TracerWarning(Warning):
+    """What tracing warns of: numbers that become constants. Nothing is traced here."""
+
+
 class jit:
     """torch.jit."""
 
@@ -57,6 +62,7 @@ class jit:
     is_scripting = is_tracing = staticmethod(no)
     ScriptModule = RecursiveScriptModule = ScriptModule
     ScriptFunction = ScriptFunction
+    TracerWarning = TracerWarning
     Final = typing.Final
     annotate = staticmethod(lambda kind, value: value)
     isinstance = staticmethod(isinstance)
@@ -85,7 +91,8 @@ class compiler:
 class dynamo_config:
     """torch._dynamo.config: settings without effect."""
 
-    suppress_errors = verbose = False
+    suppress_errors = verbose = capture_scalar_outputs = False
+    optimize_ddp = True
     cache_size_limit = 8
 
 
@@ -116,3 +123,4 @@ class inductor:
     """torch._inductor."""
 
     config = inductor_config
+    cudagraph_mark_step_begin = staticmethod(does_nothing)

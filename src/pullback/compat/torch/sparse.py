@@ -2,11 +2,19 @@
 
 from typing import Any
 
-from ..._core.primitives import Carrier
-from ..._tensor import creation
+from ... import (
+    Tensor,
+    addmm as addmm,
+    arange as _arange,
+    as_tensor as _as_tensor,
+    mm as _mm,
+    stack as _stack,
+    sum as _sum,
+    where as _where,
+    zeros as _zeros,
+)
 from ..._tensor.layouts import with_pattern
 from ...nn import functional
-from ...vocabulary import arithmetic, indexing, products, reductions, shapes
 from . import notes
 
 _DENSE = "sparse tensors are kept as dense ones: the numbers are the same, and zeros take memory and time, too"
@@ -14,8 +22,8 @@ _DENSE = "sparse tensors are kept as dense ones: the numbers are the same, and z
 
 def _given(indices: Any, values: Any, size: Any, dtype: Any) -> tuple[Any, Any, tuple[int, ...]]:
     """Indices, values and sizes, checked and converted; RuntimeError if they are inconsistent."""
-    indices = creation.as_tensor(indices).to("int64")
-    values = creation.as_tensor(values) if dtype is None else creation.as_tensor(values).to(dtype)
+    indices = _as_tensor(indices).to("int64")
+    values = _as_tensor(values) if dtype is None else _as_tensor(values).to(dtype)
     if indices.ndim != 2:
         raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(indices.shape)}")
     if values.ndim == 0:
@@ -58,10 +66,10 @@ def sparse_coo_tensor(
         If indices, values and sizes do not fit together.
     """
     notes.note(_DENSE)
-    if values is None or (size is None and not isinstance(values, Carrier) and not hasattr(values, "__len__")):
-        return creation.zeros(*(indices if values is None else values), dtype=dtype, requires_grad=requires_grad)
+    if values is None or (size is None and not isinstance(values, Tensor) and not hasattr(values, "__len__")):
+        return _zeros(*(indices if values is None else values), dtype=dtype, requires_grad=requires_grad)
     where, what, sizes = _given(indices, values, size, dtype)
-    made = indexing.index_put(creation.zeros(*sizes, dtype=what.dtype), tuple(where), what, accumulate=True)
+    made = _zeros(*sizes, dtype=what.dtype).index_put(tuple(where), what, accumulate=True)
     return with_pattern(made.requires_grad_() if requires_grad else made, where)
 
 
@@ -69,11 +77,11 @@ def sparse_csr_tensor(
     crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *, dtype: Any = None, **options: Any
 ) -> Any:
     """A dense matrix in compressed row form: `crow_indices` has the start of each row, `col_indices` the columns."""
-    starts, columns = creation.as_tensor(crow_indices), creation.as_tensor(col_indices)
+    starts, columns = _as_tensor(crow_indices), _as_tensor(col_indices)
     counts = starts[1:] - starts[:-1]
-    rows = creation.arange(len(counts)).repeat_interleave(counts)
+    rows = _arange(len(counts)).repeat_interleave(counts)
     sizes = (len(counts), int(columns.max()) + 1) if size is None else size
-    return sparse_coo_tensor(shapes.stack([rows, columns.to("int64")]), values, sizes, dtype=dtype, **options)
+    return sparse_coo_tensor(_stack([rows, columns.to("int64")]), values, sizes, dtype=dtype, **options)
 
 
 def _typed(dtype: str) -> Any:
@@ -81,7 +89,7 @@ def _typed(dtype: str) -> Any:
 
     def make(*args: Any) -> Any:
         sizes = args and all(isinstance(arg, int) for arg in args)
-        return creation.zeros(*args, dtype=dtype) if sizes or not args else sparse_coo_tensor(*args, dtype=dtype)
+        return _zeros(*args, dtype=dtype) if sizes or not args else sparse_coo_tensor(*args, dtype=dtype)
 
     return make
 
@@ -92,30 +100,29 @@ LongTensor, IntTensor, ShortTensor, ByteTensor = _typed("int64"), _typed("int32"
 
 def mm(mat1: Any, mat2: Any, reduce: str = "sum") -> Any:
     """The product of two matrices."""
-    return products.mm(mat1, mat2)
+    return _mm(mat1, mat2)
 
 
 spmm = smm = hspmm = mm
-addmm = products.addmm
 
 
 def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
     """The sum of all elements, or along axes."""
-    return reductions.sum(input, dim, dtype=dtype)
+    return _sum(input, dim, dtype=dtype)
 
 
 def _absent(input: Any) -> Any:
     """The elements with zeros replaced by minus infinity."""
-    return arithmetic.where(input != 0, input, float("-inf"))
+    return _where(input != 0, input, float("-inf"))
 
 
 def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """The softmax over the nonzero elements along an axis; zeros stay zero."""
     scores = functional.softmax(_absent(input), dim, dtype=dtype)
-    return arithmetic.where(input != 0, scores, 0)
+    return _where(input != 0, scores, 0)
 
 
 def log_softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """The logarithm of the softmax over the nonzero elements along an axis; zeros stay zero."""
     scores = functional.log_softmax(_absent(input), dim, dtype=dtype)
-    return arithmetic.where(input != 0, scores, 0)
+    return _where(input != 0, scores, 0)

@@ -23,6 +23,7 @@ __all__ = [
     "safe_globals", "save",
 ]  # fmt: skip
 
+DEFAULT_PROTOCOL = 2
 _HEADER = b"a pickle of pullback.compat.torch\n"
 
 _ROLES = {f"{each.__module__}.{each.__name__}": each for each in (Parameter, Buffer)}

@@ -4,11 +4,20 @@ import importlib
 import typing
 from typing import Any
 
-from ..._core import dtypes, placement
-from ..._core.machine import get_machine_code, set_machine_code
-from ..._core.modes import inference_mode as inference_mode
+from ... import (
+    as_tensor,
+    device as _device,
+    empty,
+    finfo as _Limits,
+    float16,
+    get_machine_code,
+    inference_mode as inference_mode,
+    layout as _layout,
+    set_default_dtype,
+    set_machine_code,
+)
+from ..._core.placement import accept
 from ..._numerics import random
-from ..._tensor.creation import empty
 from . import precision, scripting
 from .accelerators import OutOfMemoryError as OutOfMemoryError
 from .exchange import from_dlpack as from_dlpack, to_dlpack as to_dlpack
@@ -57,7 +66,7 @@ class FloatingLimits:
         self.resolution = resolution
 
 
-class finfo(dtypes.finfo):
+class finfo(_Limits):
     """`pullback.finfo`, which also knows the dtypes that NumPy does not have."""
 
     __slots__ = ()
@@ -67,7 +76,7 @@ class finfo(dtypes.finfo):
         return type.limits if isinstance(type, _Absent) else object.__new__(cls)
 
 
-sparse_coo, sparse_csr, sparse_csc = map(placement.layout, ("sparse_coo", "sparse_csr", "sparse_csc"))
+sparse_coo, sparse_csr, sparse_csc = map(_layout, ("sparse_coo", "sparse_csr", "sparse_csc"))
 # Bits; the largest number, the gap above 1, the smallest normal number; the resolution of decimal digits. By the OCP's
 # definitions of small formats, and as torch.finfo says.
 float8_e4m3fn = _Absent("float8_e4m3fn", 8, 448.0, 2**-3, 2**-6, 1.0)
@@ -166,7 +175,7 @@ def _check(cond: Any, message: Any = None) -> None:
 
 def set_default_device(device: Any) -> None:
     """Set the device of new tensors; RuntimeError for one other than the CPU."""
-    placement.accept("set_default_device", {"device": device})
+    accept("set_default_device", {"device": device})
 
 
 def get_default_device() -> Any:
@@ -176,7 +185,7 @@ def get_default_device() -> Any:
 
 def set_default_tensor_type(t: Any) -> None:
     """The deprecated form of `set_default_dtype`: by a tensor type such as `torch.DoubleTensor`, or its name."""
-    dtypes.set_default_dtype(dtypes.of_tensor_type(t))
+    set_default_dtype(empty(0).type(t).dtype)
 
 
 def typename(obj: Any) -> str:
@@ -206,13 +215,44 @@ def is_autocast_available(device_type: str) -> bool:
     return precision.is_autocast_available(device_type)
 
 
+def get_autocast_dtype(device_type: str) -> Any:
+    """The dtype that mixed precision would have on a kind of device: bfloat16 on the CPU, float16 elsewhere."""
+    return __getattr__("bfloat16") if device_type == "cpu" else float16
+
+
+def get_autocast_cpu_dtype() -> Any:
+    """The dtype that mixed precision would have on the CPU."""
+    return get_autocast_dtype("cpu")
+
+
+def get_autocast_gpu_dtype() -> Any:
+    """The dtype that mixed precision would have on a GPU."""
+    return get_autocast_dtype("cuda")
+
+
+def get_device_module(device: Any = None) -> Any:
+    """The module of a kind of device, by default of the CPU: `torch.cpu`."""
+    kind = "cpu" if device is None else device.type if isinstance(device, _device) else _device(device).type
+    return getattr(importlib.import_module("torch"), kind)
+
+
+def sym_int(a: Any) -> int:
+    """A number, which is no symbol here, without its fraction."""
+    return int(a)
+
+
+def _shape_as_tensor(input: Any) -> Any:
+    """The shape of a tensor, as a tensor."""
+    return as_tensor(input.shape)
+
+
 def clear_autocast_cache() -> None:
     """Has no effect: there is no cache."""
 
 
 def _bfloat() -> Any:
     try:
-        return dtypes.bfloat()
+        return importlib.import_module("pullback").bfloat16
     except ImportError:  # of the package that stores such numbers
         return _Absent("bfloat16", 16, (2 - 2**-7) * 2.0**127, 2**-7, 2.0**-126, 0.01)
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._core import xp as _xp
-from ..._core.xp import array as MARKER
+from ...extend import xp as _xp
+from ..program import ARRAY
 from .lowerings import LOWERINGS, LoweringError, lowering
 
 
@@ -143,15 +143,15 @@ def places(w: Any, arrays: Any, spec: tuple[Any, ...], shape: tuple[int, ...]) -
         raise LoweringError("an index by a mask, whose result has a shape that depends on values,")
     together = np.broadcast_shapes(*[tuple(each.shape) for each in arrays])
     zeros = np.zeros(together, np.int64)
-    rest = np.arange(math.prod(shape)).reshape(shape)[tuple(zeros if each is MARKER else each for each in spec)]
+    rest = np.arange(math.prod(shape)).reshape(shape)[tuple(zeros if each is ARRAY else each for each in spec)]
     used = sum(each is not None and each is not Ellipsis for each in spec)
     full: list[Any] = []
     for each in spec:
         full += [slice(None)] * (len(shape) - used) if each is Ellipsis else [each]
-    chosen = [i for i, each in enumerate(full) if each is MARKER or isinstance(each, int)]
+    chosen = [i for i, each in enumerate(full) if each is ARRAY or isinstance(each, int)]
     before = 0 if chosen[-1] - chosen[0] >= len(chosen) else chosen[0]
     form = (1,) * before + together + (1,) * (rest.ndim - before - len(together))
-    axes = [i for i, each in enumerate([each for each in full if each is not None]) if each is MARKER]
+    axes = [i for i, each in enumerate([each for each in full if each is not None]) if each is ARRAY]
     found = w.constant(rest)
     for axis, each in zip(axes, arrays, strict=True):
         step = w.inside(w.xp.broadcast_to(each, together), shape[axis]) * math.prod(shape[axis + 1 :])
@@ -175,7 +175,7 @@ def combined(w: Any, how: str, x: Any, where: Any, values: Any) -> Any:
 
 @lowering("index")
 def _index(w: Any, e: Any, x: Any, *arrays: Any, spec: Any) -> Any:
-    if spec == (MARKER,) and e.inputs[1].dtype.kind != "b":
+    if spec == (ARRAY,) and e.inputs[1].dtype.kind != "b":
         return rows(w, x, arrays[0])
     return picked(w, x, places(w, arrays, spec, e.inputs[0].shape))
 
@@ -189,7 +189,7 @@ def rows(w: Any, x: Any, indices: Any) -> Any:
 @lowering("index_put")
 def _index_put(w: Any, e: Any, x: Any, value: Any, *arrays: Any, spec: Any) -> Any:
     (first, *_) = arrays
-    if spec == (MARKER,) and e.inputs[2].dtype.kind == "b" and e.inputs[1].size == 1:
+    if spec == (ARRAY,) and e.inputs[2].dtype.kind == "b" and e.inputs[1].size == 1:
         mask = w.xp.reshape(first, (*first.shape, *[1] * (len(x.shape) - len(first.shape))))
         return w.xp.where(mask, w.astype(w.xp.reshape(value, ()), e.output.dtype), x)
     return combined(w, "put", x, places(w, arrays, spec, e.inputs[0].shape), value)

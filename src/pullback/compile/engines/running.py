@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..program import LOOPS, Program, acts, bodies
-from .libraries import Engine
+from ..program import LOOPS, DepartedError, Program, bodies, has_effect
+from .libraries import Engine, engine
 from .lowerings import LoweringError
 
 
@@ -22,13 +23,13 @@ def check(program: Program, w: Engine) -> None:
         If it has none for one of the primitives, or if random numbers are drawn by a loop or from computed parameters.
     """
     for e in program.equations:
-        if acts(e) and (e.name in LOOPS or e.inputs):
+        if has_effect(e) and (e.name in LOOPS or e.inputs):
             raise LoweringError(
                 "draw in a loop or a branch, or with parameters that are tensors, has no lowering for engines"
             )
         for body in bodies(e.params):
             check(body, w)
-        if not acts(e) and e.name not in LOOPS:
+        if not has_effect(e) and e.name not in LOOPS:
             w.find(e)
 
 
@@ -40,14 +41,14 @@ def lowered(program: Program, w: Engine) -> Callable[..., list[Any]]:
     """
     constants = {value: w.constant(array) for value, array in program.constants.items()}
     inner = {id(body): _within(body, w) for e in program.equations for body in bodies(e.params)}
-    draws = [e.output for e in program.equations if acts(e)]
+    draws = [e.output for e in program.equations if has_effect(e)]
     kept, last = {*program.needed, *constants}, {value: e for e in program.equations for value in e.inputs}
 
     def call(*arrays: Any) -> list[Any]:
         held = {**constants, **dict(zip((*program.inputs, *draws), arrays, strict=True))}
         checks = []
         for e in program.equations:
-            if acts(e):
+            if has_effect(e):
                 continue
             given = [held[value] for value in e.inputs]
             try:
@@ -68,6 +69,42 @@ def lowered(program: Program, w: Engine) -> Callable[..., list[Any]]:
         return [*[held[value] for value in program.needed], *checks]
 
     return call
+
+
+def executed(program: Program, w: Engine, *, keep: bool = False) -> Callable[..., list[Any]]:
+    """The function of an engine's arrays that gives a program's outputs, then what is to be written; the host draws, and guards.
+
+    With `keep` its results stay on the engine as numbers, where that is more than a plan to compute them.
+    """
+    check(program, w)
+    compute = w.ready(lowered(program, w))
+    draws = [e for e in program.equations if has_effect(e)]
+    count = len(program.outputs) + len(program.writes)
+
+    def call(*arrays: Any) -> list[Any]:
+        drawn = [w.constant(np.asarray(e.primitive.forward(**e.params))) for e in draws]
+        with np.errstate(all="ignore"):
+            found = compute(*arrays, *drawn)
+        found = w.held(found) if keep else found
+        expected = [number for _, number in program.guards]
+        guards = itertools.zip_longest(expected, found[count:], fillvalue=True)
+        if any(w.host(array).item() != number for number, array in guards):
+            raise DepartedError("a guard does not hold")
+        return found[:count]
+
+    return call
+
+
+def lower(program: Program, library: Any) -> Callable[..., list[Any]]:
+    """The function of arrays of a library, or of the host, that computes a program there: see `pullback.program.lower`."""
+    w = engine(library)
+    call = executed(program, w)
+
+    def lowered(*arrays: Any) -> list[Any]:
+        with w.mode([array for array in arrays if isinstance(array, w.array)]):
+            return call(*[array if isinstance(array, w.array) else w.constant(np.asarray(array)) for array in arrays])
+
+    return lowered
 
 
 def _within(body: Program, w: Engine) -> Callable[..., list[Any]]:

@@ -74,10 +74,14 @@ class Opaque:
 
 @dataclass(slots=True, eq=False)
 class Steps:
-    """A step that is a loop of the program in machine code; the state of `small` ones stays in registers."""
+    """A step that is a loop of the program in machine code; the state of `small` ones stays in registers.
+
+    The inputs of the equation are what is in memory; what the loop reads begins at an offset in each, in elements.
+    """
 
     equation: Equation
     small: bool
+    offsets: tuple[int, ...]
 
 
 @dataclass(slots=True, eq=False)
@@ -341,7 +345,11 @@ class Planner:
         self._append(Opaque(equation), equation.outputs)
 
     def _steps(self, equation: Equation) -> None:
-        self._append(Steps(equation, _in_registers(equation.params["loop"])), equation.outputs)
+        parts = [part(value, self.makers, self.ends) for value in equation.inputs]
+        inputs = tuple([base for base, _ in parts])
+        given = Equation(equation.primitive, inputs, equation.params, equation.outputs, equation.site)
+        small = _in_registers(equation.params["loop"])
+        self._append(Steps(given, small, tuple([offset for _, offset in parts])), equation.outputs)
 
     def _own(self, equation: Equation) -> None:
         self._append(Own(equation), equation.outputs)
@@ -467,6 +475,15 @@ def _factor(value: Value, makers: dict[Value, Equation], stop: set[Value]) -> Va
     return base if _readable(value, place) else value
 
 
+def part(value: Value, makers: dict[Value, Equation], stop: Any) -> tuple[Value, int]:
+    """The value of whose memory another is a part without gaps, and where that begins; a value itself, if it is none."""
+    base, (offset, terms) = origin(value, makers, stop)
+    steps, own = dict(terms), dict(indices.contiguous(value.shape)[1])
+    if any(size > 1 and steps.get(axis) != own.get(axis) for axis, size in enumerate(value.shape)):
+        return value, 0
+    return base, offset
+
+
 def planned(program: Program) -> tuple[Planner, list[Step]]:
     """The steps of a program, and the planner that found them."""
     kinds = {equation: kind(equation) for equation in program.equations}
@@ -478,8 +495,14 @@ def planned(program: Program) -> tuple[Planner, list[Step]]:
     stop = wanted.union(program.inputs, program.constants)
     for equation in program.equations:
         fresh: Sequence[Value] = ()
-        if kinds[equation] in ("opaque", "steps", "own"):
+        if kinds[equation] in ("opaque", "own"):
             fresh = equation.inputs
+        elif kinds[equation] == "steps":
+            fresh = [
+                base if base in stop or kinds[makers[base]] not in ("element", "gather", "move") else value
+                for value in equation.inputs
+                for base, _ in [part(value, makers, stop)]
+            ]
         elif kinds[equation] == "gather":
             fresh = equation.inputs[:1]
         elif kinds[equation] == "product":

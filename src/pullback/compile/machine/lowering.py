@@ -36,7 +36,7 @@ def lowered(program: Program) -> Program:
         builder = Checking(program, rules)
         program = builder.rewrite()
         guards = (*program.guards, *[(value, True) for value in builder.inside])
-        program = without_dead_code(program.with_(guards=guards))
+        program = without_dead_code(program.changed(guards=guards))
     return distinct(program)
 
 
@@ -61,7 +61,7 @@ def _guarded_by_bools(program: Program) -> Program:
         constants[known] = np.array(expected, value.dtype)
         equations.append(Equation(ops.equal, (value, known), {}, (same,)))
         guards.append((same, True))
-    return program.with_(constants=constants, equations=tuple(equations), guards=tuple(guards))
+    return program.changed(constants=constants, equations=tuple(equations), guards=tuple(guards))
 
 
 class Checking(Builder):

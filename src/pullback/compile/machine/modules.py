@@ -16,7 +16,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from ..program import Equation, Value
+from ..program import Value
 from .assembly import AssembledStep, Assembly, Stage
 from .elements import KINDS
 from .fusion import MatrixProduct, Opaque, Own, Steps
@@ -81,7 +81,7 @@ class ModuleWriter:
         if isinstance(piece.step, MatrixProduct):
             self._product(builder, piece, piece.step)
         elif isinstance(piece.step, Steps):
-            self._loop(builder, piece, piece.step.equation)
+            self._loop(builder, piece, piece.step)
         elif isinstance(piece.step, Own):
             equation = piece.step.equation
             addresses = [self._address(builder, x) for x in (*equation.inputs, equation.output)]
@@ -90,20 +90,21 @@ class ModuleWriter:
         elif piece.layout is not None:
             self._nest(builder, piece, piece.layout)
 
-    def _loop(self, builder: Any, piece: AssembledStep, equation: Equation) -> None:
+    def _loop(self, builder: Any, piece: AssembledStep, step: Steps) -> None:
         """Write a loop of the program: in registers, or as calls of a function for its body."""
-
-        def address(key: Any) -> Any:
-            return self._address(builder, key)
-
+        equation, inputs = step.equation, []
+        for value, elements in zip(equation.inputs, step.offsets, strict=True):
+            slot, offset = self.assembly.place(value)
+            inputs.append(address_at(builder, slot, offset + elements * value.dtype.itemsize))
+        outputs = [self._address(builder, value) for value in equation.outputs]
         if piece.body is None:
-            LoopEmitter(builder, equation, address).emit()
+            LoopEmitter(builder, equation, inputs, outputs).emit()
         else:
-            step = self._inside(piece, piece.body)
-            constants = [address(value) for value in piece.body.constants]
-            RepeatEmitter(builder, equation, piece.body, step.run(*piece.body.stages), address(piece)).emit(
-                [address(value) for value in equation.inputs], [address(value) for value in equation.outputs], constants
-            )
+            function = self._inside(piece, piece.body)
+            constants = [self._address(builder, value) for value in piece.body.constants]
+            room = self._address(builder, piece)
+            one = function.run(*piece.body.stages)
+            RepeatEmitter(builder, equation, piece.body, one, room).emit(inputs, outputs, constants)
 
     def _product(self, builder: Any, piece: AssembledStep, step: MatrixProduct) -> None:
         """Write a matrix product; if threads share it, its function is written once for each form."""

@@ -23,6 +23,8 @@ DType = np.dtype[Any]
 MOST_NODES = 3000
 FULL = 200
 """The number of nodes from which on a loop takes no more roots: LLVM's time grows faster than its size."""
+FULL_OF_NUMBERS = 2000
+"""The same for operations on single numbers: what does not fit into a nest any more is found out by computing its nodes."""
 MOST_SUMMED = 1 << 15
 """Elements up to which what is reduced is used again in the same nest."""
 CHEAP = 8
@@ -120,7 +122,7 @@ class Nest:
     @property
     def full(self) -> bool:
         """Whether it is as large as a nest of several roots should be."""
-        return len(self.nodes) >= FULL and bool(self.domain)
+        return len(self.nodes) >= (FULL if self.domain else FULL_OF_NUMBERS)
 
     # Adding
 

@@ -7,7 +7,7 @@ step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,14 +36,13 @@ def _lanes(size: int) -> int | None:
 
 
 class LoopEmitter(Writer):
-    """Writes the code of one loop; `address` gives the address of a value."""
+    """Writes the code of one loop, between the addresses of its inputs and those of its outputs."""
 
-    def __init__(self, builder: Any, equation: Equation, address: Callable[[Value], Any]) -> None:
+    def __init__(self, builder: Any, equation: Equation, inputs: list[Any], outputs: list[Any]) -> None:
         super().__init__(builder)
         self.scan: Scan = equation.params["loop"]
         self.makers = self.scan.body.makers()
-        self.inputs = [address(value) for value in equation.inputs]
-        self.outputs = [address(value) for value in equation.outputs]
+        self.inputs, self.outputs = inputs, outputs
         self.ir_values: dict[Value, IRValue] = {}
         self.steady: set[Value] = set()  # loop invariants
 

@@ -18,6 +18,7 @@ class Repeated:
     name = SCAN.name
     kind = SCAN.kind
     definition = None
+    view = commutes = False
 
     def __init__(self, loop: Scan) -> None:
         self.step = stored(with_loops(loop.body), of=loop.body)
@@ -29,7 +30,7 @@ class Repeated:
 
 def with_loops(program: Program) -> Program:
     """The program with the scans that contain Python operations replaced by `Repeated`."""
-    return program.with_(equations=tuple(map(_with_loop, program.equations)))
+    return program.changed(equations=tuple(map(_with_loop, program.equations)))
 
 
 def _with_loop(equation: Equation) -> Equation:

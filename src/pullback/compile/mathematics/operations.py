@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from .exponentials import exp_of_moderate as exp, exp_pair, scaled
 from .lanes import IRValue
 from .logarithms import log
 from .pairs import product
 
+if TYPE_CHECKING:
+    from ..._numerics.arrays import Formulas
+
 __all__ = ["exp", "log", "product"]
 
 floor, maximum, minimum, multiply_add = IRValue.floor, IRValue.at_least, IRValue.at_most, IRValue.mad
 polynomial, rint, sqrt, where = IRValue.polynomial, IRValue.rint, IRValue.sqrt, IRValue.select
+
+IR: Formulas = sys.modules[__name__]
+"""This module as what formulas are given."""
 
 
 def copysign(size: IRValue | float, sign: IRValue) -> IRValue:

@@ -20,12 +20,15 @@ from .identities import exact
 from .layouts import shapes
 from .pieces import side_by_side
 from .recurrence import decomposed
+from .rolling import rolled
 from .rounding import rounded
 from .rules import joined
 
 
 class Pass(NamedTuple):
-    """A pass: rules, what the builder is to do besides, or a function; called, it is applied on its own."""
+    """A pass: rules, what the builder is to do besides, or a function, which is applied before the sweep and, if it may find
+    more then, `again` after it; called, it is applied on its own.
+    """
 
     name: str
     rules: Table
@@ -34,6 +37,7 @@ class Pass(NamedTuple):
     share: bool = False
     define: bool = False
     function: Callable[[Program], Program] | None = None
+    again: bool = True
 
     def __call__(self, program: Program) -> Program:
         """The program after this pass alone."""
@@ -45,6 +49,7 @@ PASSES = {
     for each in (
         Pass("dead code", {}, function=without_dead_code),
         Pass("pieces", {}, exact=False, function=side_by_side),
+        Pass("loops", {}, exact=False, function=rolled, again=False),
         Pass("identities", exact.table),
         Pass("shapes", shapes.table),
         Pass("decompositions", decomposed.table, exact=False, define=True),
@@ -62,8 +67,8 @@ def _rules(names: tuple[str, ...]) -> Table:
 
 
 def _apply(passes: Collection[Pass], program: Program, *, strict: bool) -> Program:
-    functions = [each.function for each in passes if each.function is not None]
-    for function in functions:
+    functions = [(each.function, each.again) for each in passes if each.function is not None]
+    for function, _ in functions:
         program = function(program)
     sweeping = [each for each in passes if each.function is None]
     if not sweeping:
@@ -79,8 +84,8 @@ def _apply(passes: Collection[Pass], program: Program, *, strict: bool) -> Progr
             warn(
                 f"compile: {primitive.short_name} is computed as a whole, as its definition cannot be read as a program: {error}"
             )
-    for function in functions:
-        program = function(program)
+    for function, again in functions:
+        program = function(program) if again else program
     return program
 
 

@@ -260,7 +260,7 @@ def _with_ends(program: Program, replaced: Mapping[Value, Value]) -> Program:
     def of(values: Iterable[Value]) -> tuple[Value, ...]:
         return tuple([replaced.get(value, value) for value in values])
 
-    return program.with_(
+    return program.changed(
         outputs=of(program.outputs),
         writes=tuple([(place, replaced.get(value, value)) for place, value in program.writes]),
         guards=tuple([(replaced.get(value, value), expected) for value, expected in program.guards]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..program import Program, Value, acts
+from ..program import Program, Value, has_effect
 
 
 def without_dead_code(program: Program) -> Program:
@@ -10,10 +10,10 @@ def without_dead_code(program: Program) -> Program:
     needed: set[Value] = set(program.needed)
     kept = []
     for equation in reversed(program.equations):
-        if not needed.isdisjoint(equation.outputs) or acts(equation):
+        if not needed.isdisjoint(equation.outputs) or has_effect(equation):
             kept.append(equation)
             needed.update(equation.inputs)
     constants = {value: array for value, array in program.constants.items() if value in needed}
     if len(kept) == len(program.equations) and len(constants) == len(program.constants):
         return program
-    return program.with_(equations=tuple(reversed(kept)), constants=constants)
+    return program.changed(equations=tuple(reversed(kept)), constants=constants)

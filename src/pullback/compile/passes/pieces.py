@@ -12,6 +12,9 @@ from typing import NamedTuple
 from ..program import Equation, Program, Value
 from .building import Builder
 
+MOST_IN_ONE_PLACE = 4
+"""How many pieces may overlap, on average: where there are more, most additions would be left, out of their loops."""
+
 
 class AxisRange(NamedTuple):
     """Where on an axis a value stands, from the first element to the one behind the last."""
@@ -55,7 +58,7 @@ def _plans(program: Program) -> Iterator[tuple[Value, tuple[list[AxisRange], lis
                 if value in makers and uses[value] == 1 and (piece := _piece(makers[value])):
                     pieces[value] = piece
             chosen = _apart(pieces)
-            if len(chosen) > 1:
+            if len(chosen) > 1 and len(chosen) * MOST_IN_ONE_PLACE >= len(pieces):
                 yield e.output, ([*chosen.values()], [value for value in terms if value not in chosen])
 
 

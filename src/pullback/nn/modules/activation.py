@@ -1,12 +1,17 @@
 """Activations: each a function of nn.functional with its settings."""
 
+from __future__ import annotations
+
 from dataclasses import InitVar
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .. import functional as F, init
 from ..parameter import allocate
 from .declared import declared
 from .module import Module
+
+if TYPE_CHECKING:
+    from ..._core.typing import Device, DType, Tensor
 
 
 @declared(F.threshold)
@@ -342,7 +347,7 @@ class Softmax2d(Module):
     tensor([0.2500, 0.2500, 0.2500, 0.2500])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         if input.ndim not in {3, 4}:
             raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead")
         return F.softmax(input, -3)
@@ -356,7 +361,9 @@ class PReLU(Module):
     tensor([-0.2500,  2.0000], grad_fn=<PreluKernelBackward0>)
     """
 
-    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
+    def __init__(
+        self, num_parameters: int = 1, init: float = 0.25, device: Device | None = None, dtype: DType | None = None
+    ) -> None:
         super().__init__()
         self.num_parameters = num_parameters
         self.init = init
@@ -367,7 +374,7 @@ class PReLU(Module):
         """Reset the slopes to their initial value."""
         init.constant_(self.weight, self.init)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.prelu(input, self.weight)
 
     def extra_repr(self) -> str:

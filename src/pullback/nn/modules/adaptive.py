@@ -3,9 +3,11 @@
 Grave, Joulin, Cissé, Grangier and Jégou, Efficient softmax approximation for GPUs, 2017.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..._core.errors import size
 from ..._tensor.creation import tensor
@@ -17,12 +19,15 @@ from .container import ModuleList, Sequential
 from .linear import Linear
 from .module import Module
 
+if TYPE_CHECKING:
+    from ..._core.typing import Device, DType, Tensor
+
 
 class _ASMoutput(NamedTuple):
     """The log-probability of each target, and the negative mean of these."""
 
-    output: Any
-    loss: Any
+    output: Tensor
+    loss: Tensor
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
@@ -50,8 +55,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         cutoffs: Sequence[int],
         div_value: float = 4.0,
         head_bias: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device | None = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
         ends = list(cutoffs)
@@ -83,7 +88,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             if isinstance(module, Linear):
                 module.reset_parameters()
 
-    def forward(self, input_: Any, target_: Any) -> _ASMoutput:
+    def forward(self, input_: Tensor, target_: Tensor) -> _ASMoutput:
         self._check(input_, target_)
         input, target = input_.reshape(-1, self.in_features), target_.reshape(-1)
         cluster = bucketize(target, tensor(self.cutoffs[:-1]), right=True)  # 0 is the head
@@ -96,7 +101,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
                 output = output.index_add(0, rows, F.log_softmax(tail(input[rows]), 1).gather(1, inside).squeeze(1))
         return _ASMoutput(output.reshape(target_.shape), -output.mean())
 
-    def _check(self, input: Any, target: Any) -> None:
+    def _check(self, input: Tensor, target: Tensor) -> None:
         if target.ndim > 1:
             raise RuntimeError(f"0D or 1D target tensor expected, multi-target not supported: it is {target.ndim}D")
         if target.ndim and input.shape[0] != target.shape[0]:
@@ -115,13 +120,13 @@ class AdaptiveLogSoftmaxWithLoss(Module):
                 f"[{target.min().item()}, {target.max().item()}] were found."
             )
 
-    def log_prob(self, input: Any) -> Any:
+    def log_prob(self, input: Tensor) -> Tensor:
         """The log-probabilities of all classes: (N, in_features) to (N, n_classes)."""
         head = F.log_softmax(self.head(input), 1)
         short = self.shortlist_size
         tails = [F.log_softmax(tail(input), 1) + head[:, short + i : short + i + 1] for i, tail in enumerate(self.tail)]
         return cat([head[:, :short], *tails], 1)
 
-    def predict(self, input: Any) -> Any:
+    def predict(self, input: Tensor) -> Tensor:
         """The most probable class of each row: (N, in_features) to (N)."""
         return self.log_prob(input).argmax(1)

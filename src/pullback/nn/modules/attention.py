@@ -1,12 +1,17 @@
 """Attention of several heads, as a module."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from ...vocabulary.attention import Places, Projections, of_heads
 from .. import init
-from ..parameter import allocate
+from ..parameter import Parameter, allocate
 from .linear import Linear
 from .module import Module
+
+if TYPE_CHECKING:
+    from ..._core.typing import Device, DType, Tensor
 
 
 class NonDynamicallyQuantizableLinear(Linear):
@@ -35,6 +40,14 @@ class MultiheadAttention(Module):
     (pullback.Size([3, 5, 8]), pullback.Size([3, 5, 5]))
     """
 
+    in_proj_weight: Parameter | None
+    q_proj_weight: Parameter | None
+    k_proj_weight: Parameter | None
+    v_proj_weight: Parameter | None
+    in_proj_bias: Parameter | None
+    bias_k: Parameter | None
+    bias_v: Parameter | None
+
     def __init__(
         self,
         embed_dim: int,
@@ -46,8 +59,8 @@ class MultiheadAttention(Module):
         kdim: int | None = None,
         vdim: int | None = None,
         batch_first: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device | None = None,
+        dtype: DType | None = None,
     ) -> None:
         if embed_dim <= 0 or num_heads <= 0:
             raise ValueError(
@@ -87,7 +100,7 @@ class MultiheadAttention(Module):
         for weight in (self.in_proj_weight, self.q_proj_weight, self.k_proj_weight, self.v_proj_weight):
             if weight is not None:
                 init.xavier_uniform_(weight)
-        if self.in_proj_bias is not None:
+        if self.in_proj_bias is not None and self.out_proj.bias is not None:
             init.zeros_(self.in_proj_bias)
             init.zeros_(self.out_proj.bias)
         for bias in (self.bias_k, self.bias_v):
@@ -96,15 +109,15 @@ class MultiheadAttention(Module):
 
     def forward(
         self,
-        query: Any,
-        key: Any,
-        value: Any,
-        key_padding_mask: Any = None,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        key_padding_mask: Tensor | None = None,
         need_weights: bool = True,
-        attn_mask: Any = None,
+        attn_mask: Tensor | None = None,
         average_attn_weights: bool = True,
         is_causal: bool = False,
-    ) -> tuple[Any, Any]:
+    ) -> tuple[Tensor, Tensor | None]:
         """The attention result and the weights."""
         separate = (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
         weights = self.in_proj_weight if self._qkv_same_embed_dim else separate

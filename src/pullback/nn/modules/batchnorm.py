@@ -1,10 +1,16 @@
 """Normalisation of each channel over the batch: Ioffe and Szegedy, Batch normalization, 2015."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from ..._tensor.creation import ones, tensor, zeros
 from .. import functional as F
 from .normalization import Scaled
+
+if TYPE_CHECKING:
+    from ..._core.typing import Device, DType, Tensor
+    from .module import Module
 
 
 class _NormBase(Scaled):
@@ -21,8 +27,8 @@ class _NormBase(Scaled):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device | None = None,
+        dtype: DType | None = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -52,7 +58,7 @@ class _NormBase(Scaled):
         self.reset_running_stats()
         super().reset_parameters()
 
-    def _check_input_dim(self, input: Any) -> None:
+    def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim not in self._axes:
             expected = " or ".join(f"{count}D" for count in self._axes)
             batch = ": it has no batch axis, input.unsqueeze(0) has one" if str(input.ndim + 1) in expected else ""
@@ -64,7 +70,9 @@ class _NormBase(Scaled):
             f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
         )
 
-    def _load_from_state_dict(self, state_dict: Any, prefix: str, local_metadata: Any, *rest: Any) -> None:
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], *rest: Any
+    ) -> None:
         """Load a state; one older than version 2 has no `num_batches_tracked`."""
         if (local_metadata.get("version") or 1) < 2 and self.track_running_stats:
             count = self.num_batches_tracked
@@ -75,9 +83,9 @@ class _NormBase(Scaled):
 class _BatchNorm(_NormBase):
     """Normalisation over the batch or, in evaluation, with the running statistics."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
-        momentum: Any = 0.0 if self.momentum is None else self.momentum
+        momentum: float | Tensor = 0.0 if self.momentum is None else self.momentum
         learning = self.training and self.track_running_stats
         if learning and self.num_batches_tracked is not None:
             self.num_batches_tracked.add_(1)
@@ -142,15 +150,44 @@ class SyncBatchNorm(_BatchNorm):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        process_group: Any = None,
-        device: Any = None,
-        dtype: Any = None,
+        process_group: object | None = None,
+        device: Device | None = None,
+        dtype: DType | None = None,
         *,
         bias: bool = True,
     ) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
         self.process_group = process_group
 
-    def _check_input_dim(self, input: Any) -> None:
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Module, process_group: object | None = None) -> Module:
+        """A module whose batch normalisations are SyncBatchNorm layers with the same parameters and statistics.
+
+        The module itself is changed, unless it is such a layer.
+
+        >>> from pullback import nn
+        >>> nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(nn.BatchNorm1d(2)))
+        Sequential(
+          (0): SyncBatchNorm(2, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
+        )
+        """
+        result = module
+        if isinstance(module, _BatchNorm):
+            result = SyncBatchNorm(
+                module.num_features,
+                module.eps,
+                module.momentum,
+                module.affine,
+                module.track_running_stats,
+                process_group,
+            )
+            result.train(module.training)
+            for name in ("weight", "bias", "running_mean", "running_var", "num_batches_tracked"):
+                setattr(result, name, getattr(module, name))
+        for name, child in [*module.named_children()]:
+            result.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return result
+
+    def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim < 2:
             raise ValueError(f"expected at least 2D input (got {input.ndim}D input)")

@@ -3,10 +3,12 @@
 For a module without hooks the overhead is one condition.
 """
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 from ..._core.primitives import Carrier
 from ..._core.sites import warn
@@ -19,7 +21,7 @@ MIXED = (
 )
 
 
-def forward(self: Any, *input: Any) -> Any:
+def forward(self: Members, *input: object) -> NoReturn:
     """The computation of the module: to be defined by every subclass.
 
     Raises
@@ -142,7 +144,7 @@ class Calls(Members):
 class _Call:
     """One call of a module that has hooks."""
 
-    def __init__(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def __init__(self, module: Calls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.module, self.args, self.kwargs = module, args, kwargs
         self.result: Any = None
         self.ran: set[int] = set()
@@ -226,7 +228,7 @@ class _Call:
 # Errors in modules of this package name the module and the shapes of its arguments: "Linear(784, 512) got (128, 512)".
 
 
-def _name_module(module: Any, args: tuple[Any, ...], error: Exception) -> None:
+def _name_module(module: Calls, args: tuple[Any, ...], error: Exception) -> None:
     """Add the layer and the shapes of its arguments to an error from a layer of this package, once."""
     forward = type(module).forward
     ours = forward is not Calls.forward and str(forward.__module__).startswith("pullback.nn.")
@@ -238,7 +240,7 @@ def _name_module(module: Any, args: tuple[Any, ...], error: Exception) -> None:
     error._said = True  # type: ignore[attr-defined]  # errors take attributes
 
 
-def _headline(module: Any) -> str:
+def _headline(module: Calls) -> str:
     """The class of a module with its required settings: `Linear(784, 512)`."""
     parameters = list(inspect.signature(type(module).__init__).parameters.values())[1:]
     needed = [p.name for p in parameters if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]

@@ -6,15 +6,30 @@ import operator
 from collections import OrderedDict
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from itertools import chain, groupby
-from typing import Any, Self
+from typing import Any, NoReturn, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, overload
 
 from ..._core.primitives import Carrier
+from ..._tensor.tensor import Tensor
 from ..parameter import Parameter
 from .members import type_name
 from .module import Module, indented
 
+Value = TypeVar("Value")
+Held_co = TypeVar("Held_co", covariant=True)
 
-def _place(index: Any, length: int) -> int:
+
+class Items(Protocol[Held_co]):
+    """Values by name: a dictionary, or a module that is like one."""
+
+    def items(self) -> Iterable[tuple[str, Held_co]]:
+        """The names with their values."""
+
+
+Named: TypeAlias = Items[Value] | Iterable[tuple[str, Value]]
+"""Values by name, as `dict` takes them."""
+
+
+def _place(index: SupportsIndex, length: int) -> int:
     """A nonnegative index."""
     place = operator.index(index)
     if not -length <= place < length:
@@ -25,17 +40,17 @@ def _place(index: Any, length: int) -> int:
 class _Numbered(Module):
     """Modules in a sequence: the list methods that Sequential and ModuleList share."""
 
-    def _renumber(self, modules: Iterable[Any]) -> None:
+    def _renumber(self, modules: Iterable[Module]) -> None:
         """Replace the modules by these, numbered from 0."""
         self._modules = {str(place): module for place, module in enumerate(modules)}
 
     def __len__(self) -> int:
         return len(self._modules)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Module]:
         return iter(self._modules.values())
 
-    def __setitem__(self, idx: int, module: Any) -> None:
+    def __setitem__(self, idx: int, module: Module) -> None:
         setattr(self, list(self._modules)[_place(idx, len(self))], module)
 
     def __delitem__(self, idx: int | slice) -> None:
@@ -43,21 +58,22 @@ class _Numbered(Module):
         del modules[idx if isinstance(idx, slice) else _place(idx, len(self))]
         self._renumber(modules)
 
-    def append(self, module: Any) -> Self:
+    def append(self, module: Module) -> Self:
         """Add a module at the end."""
         self.add_module(str(len(self)), module)
         return self
 
-    def extend(self, modules: Any) -> Self:
+    def extend(self, modules: Iterable[Module]) -> Self:
         """Add modules at the end."""
         if not isinstance(modules, Iterable):
-            kind = type(self).__name__
-            raise TypeError(f"{kind}.extend should be called with an iterable, but got {type(modules).__name__}")
+            raise TypeError(
+                f"{type(self).__name__}.extend should be called with an iterable, but got {type(modules).__name__}"
+            )
         for module in list(modules):
             self.append(module)
         return self
 
-    def insert(self, index: int, module: Any) -> Any:
+    def insert(self, index: int, module: Module) -> Self:
         """Add a module before the one at an index."""
         if not isinstance(module, Module):
             raise AssertionError(f"module should be of type: {Module}, got {type_name(module)}")
@@ -68,9 +84,32 @@ class _Numbered(Module):
         self._renumber(modules)
         return self
 
-    def pop(self, key: int | slice) -> Any:
+    @overload
+    def __getitem__(self, idx: int) -> Module: ...
+
+    @overload
+    def __getitem__(self, idx: slice) -> Self: ...
+
+    def __getitem__(self, idx: int | slice) -> Module | Self:
+        return self._part(idx) if isinstance(idx, slice) else self._item(idx)
+
+    def _item(self, idx: int) -> Module:
+        """The module at an index."""
+        return list(self)[_place(idx, len(self))]
+
+    def _part(self, places: slice) -> Self:
+        """The modules at the indices of a slice."""
+        return type(self)(list(self)[places])
+
+    @overload
+    def pop(self, key: int) -> Module: ...
+
+    @overload
+    def pop(self, key: slice) -> Self: ...
+
+    def pop(self, key: int | slice) -> Module | Self:
         """Remove and return the module at an index."""
-        module = self[key]  # type: ignore[index]  # what has a length here has items
+        module = self[key]
         del self[key]
         return module
 
@@ -92,6 +131,12 @@ class Sequential(_Numbered):
     )
     """
 
+    @overload
+    def __init__(self, *args: Module) -> None: ...
+
+    @overload
+    def __init__(self, arg: OrderedDict[str, Module], /) -> None: ...
+
     def __init__(self, *args: Any) -> None:
         super().__init__()
         if len(args) == 1 and isinstance(args[0], OrderedDict):
@@ -100,28 +145,26 @@ class Sequential(_Numbered):
         else:
             self.extend(args)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         for module in self._modules.values():
             input = module(input)
         return input
 
-    def __getitem__(self, idx: int | slice) -> Any:
-        if isinstance(idx, slice):
-            return type(self)(OrderedDict(list(self._modules.items())[idx]))
-        return list(self)[_place(idx, len(self))]
+    def _part(self, places: slice) -> Self:
+        return type(self)(OrderedDict(list(self._modules.items())[places]))
 
-    def _other(self, other: Any) -> Any:
+    def _other(self, other: object) -> Sequential:
         if not isinstance(other, Sequential):
             raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
         return other
 
-    def __add__(self, other: Any) -> Sequential:
+    def __add__(self, other: Sequential) -> Sequential:
         return Sequential(*self, *self._other(other))
 
-    def __iadd__(self, other: Any) -> Self:
+    def __iadd__(self, other: Sequential) -> Self:
         return self.extend(self._other(other))
 
-    def _factor(self, other: Any) -> int:
+    def _factor(self, other: object) -> int:
         if not isinstance(other, int):
             raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(other)}")
         if other <= 0:
@@ -147,20 +190,18 @@ class ModuleList(_Numbered):
     )
     """
 
-    def __init__(self, modules: Iterable[Any] | None = None) -> None:
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
         if modules is not None:
             self.extend(modules)
 
-    def __getitem__(self, idx: int | slice) -> Any:
-        if isinstance(idx, slice):
-            return type(self)(list(self)[idx])
+    def _item(self, idx: int) -> Module:
         return self._modules[str(_place(idx, len(self)))]
 
-    def __add__(self, other: Iterable[Any]) -> ModuleList:
+    def __add__(self, other: Iterable[Module]) -> ModuleList:
         return ModuleList(chain(self, other))
 
-    def __iadd__(self, modules: Iterable[Any]) -> Self:
+    def __iadd__(self, modules: Iterable[Module]) -> Self:
         return self.extend(modules)
 
     def __repr__(self) -> str:
@@ -173,19 +214,19 @@ class ModuleList(_Numbered):
         return f"{self._get_name()}(" + ("\n  " + "\n  ".join(lines) + "\n" if lines else "") + ")"
 
 
-def _pairs(kind: str, values: Any, expected: str) -> Iterator[tuple[Any, Any]]:
+def _pairs(kind: str, values: Named[Value], expected: str) -> Iterator[tuple[str, Value]]:
     """The keys and values of a mapping, or of an iterable of pairs."""
     if not isinstance(values, Iterable):
         raise TypeError(
             f"{expected}.update should be called with an iterable of key/value pairs, but got {type(values).__name__}"
         )
-    if isinstance(values, Mapping) or hasattr(values, "items"):
+    if hasattr(values, "items"):
         yield from values.items()
         return
     for place, pair in enumerate(values):
         if not isinstance(pair, Iterable):
             raise TypeError(f"{kind} update sequence element #{place} should be Iterable; is{type(pair).__name__}")
-        found = tuple(pair)
+        found: Any = tuple(pair)
         if len(found) != 2:
             raise ValueError(f"{kind} update sequence element #{place} has length {len(found)}; 2 is required")
         yield found
@@ -200,15 +241,15 @@ class ModuleDict(Module):
     ReLU()
     """
 
-    def __init__(self, modules: Any = None) -> None:
+    def __init__(self, modules: Named[Module] | None = None) -> None:
         super().__init__()
         if modules is not None:
             self.update(modules)
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> Module:
         return self._modules[key]
 
-    def __setitem__(self, key: str, module: Any) -> None:
+    def __setitem__(self, key: str, module: Module) -> None:
         self.add_module(key, module)
 
     def __delitem__(self, key: str) -> None:
@@ -227,7 +268,7 @@ class ModuleDict(Module):
         """Remove all modules."""
         self._modules.clear()
 
-    def pop(self, key: str) -> Any:
+    def pop(self, key: str) -> Module:
         """Remove and return the module under a key."""
         return self._modules.pop(key)
 
@@ -235,15 +276,15 @@ class ModuleDict(Module):
         """The keys."""
         return self._modules.keys()
 
-    def items(self) -> ItemsView[str, Any]:
+    def items(self) -> ItemsView[str, Module]:
         """The keys with their modules."""
         return self._modules.items()
 
-    def values(self) -> ValuesView[Any]:
+    def values(self) -> ValuesView[Module]:
         """The modules."""
         return self._modules.values()
 
-    def update(self, modules: Any) -> None:
+    def update(self, modules: Named[Module]) -> None:
         """Add the modules of a mapping, or of an iterable of pairs of key and module."""
         for key, module in _pairs("ModuleDict", modules, "ModuleDict"):
             self[key] = module
@@ -251,7 +292,7 @@ class ModuleDict(Module):
 
 def _registered(value: Any) -> Any:
     """A value as it is stored: a tensor becomes a parameter."""
-    return Parameter(value) if isinstance(value, Carrier) and not isinstance(value, Parameter) else value
+    return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
 
 
 def _described(key: object, value: Any, dtype: str) -> str:
@@ -279,18 +320,24 @@ class ParameterList(Module):
         if values is not None:
             self.extend(values)
 
+    @overload
+    def __getitem__(self, idx: int) -> Any: ...
+
+    @overload
+    def __getitem__(self, idx: slice) -> Self: ...
+
     def __getitem__(self, idx: int | slice) -> Any:
         if isinstance(idx, slice):
             return type(self)([self[place] for place in range(len(self))[idx]])
         return getattr(self, str(_place(idx, len(self))))
 
-    def __setitem__(self, idx: int, param: Any) -> None:
+    def __setitem__(self, idx: int, param: object) -> None:
         setattr(self, str(_place(idx, len(self))), _registered(param))
 
     def __len__(self) -> int:
         return self._size
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Module]:
         return iter([self[place] for place in range(len(self))])
 
     def __iadd__(self, parameters: Iterable[Any]) -> Self:
@@ -302,7 +349,7 @@ class ParameterList(Module):
         self._size += 1
         return self
 
-    def extend(self, values: Any) -> Self:
+    def extend(self, values: object) -> Self:
         """Add parameters at the end.
 
         Raises
@@ -319,7 +366,7 @@ class ParameterList(Module):
     def extra_repr(self) -> str:
         return "\n".join(_described(place, value, str(getattr(value, "dtype", ""))) for place, value in enumerate(self))
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> NoReturn:
         raise RuntimeError("ParameterList should not be called. Call the module that has it, or index it")
 
 
@@ -334,7 +381,7 @@ class ParameterDict(Module):
     ['scale', 'shift']
     """
 
-    def __init__(self, parameters: Any = None) -> None:
+    def __init__(self, parameters: Named[Any] | None = None) -> None:
         super().__init__()
         self._keys: dict[str, None] = {}
         if parameters is not None:
@@ -374,7 +421,7 @@ class ParameterDict(Module):
         """Another dictionary of the same parameters."""
         return ParameterDict(OrderedDict(self.items()))
 
-    def setdefault(self, key: str, default: Any = None) -> Any:
+    def setdefault(self, key: str, default: object | None = None) -> Any:
         """The parameter under a key, after setting it to `default` if there is none."""
         if key not in self:
             self[key] = default
@@ -398,11 +445,11 @@ class ParameterDict(Module):
         key = next(reversed(self._keys))
         return key, self.pop(key)
 
-    def get(self, key: str, default: Any = None) -> Any:
+    def get(self, key: str, default: object | None = None) -> Any:
         """The parameter under a key, or `default`."""
         return getattr(self, key) if key in self._keys else default
 
-    def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
+    def fromkeys(self, keys: Iterable[str], default: object | None = None) -> ParameterDict:
         """A dictionary with one value under every key."""
         return ParameterDict((key, default) for key in keys)
 
@@ -418,29 +465,29 @@ class ParameterDict(Module):
         """The parameters."""
         return [self[key] for key in self._keys]
 
-    def update(self, parameters: Any) -> None:
+    def update(self, parameters: Named[Any]) -> None:
         """Add the parameters of a mapping, or of an iterable of pairs; those of a plain mapping in the order of keys."""
         pairs = _pairs("ParameterDict", parameters, "ParametersDict")
         ordered = isinstance(parameters, OrderedDict) or not isinstance(parameters, Mapping)
         for key, value in pairs if ordered else sorted(pairs, key=operator.itemgetter(0)):
             self[key] = value
 
-    def __or__(self, other: Any) -> ParameterDict:
+    def __or__(self, other: Named[Any]) -> ParameterDict:
         copy = self.copy()
         copy.update(other)
         return copy
 
-    def __ror__(self, other: Any) -> ParameterDict:
+    def __ror__(self, other: Named[Any]) -> ParameterDict:
         copy = ParameterDict(other)
         copy.update(self)
         return copy
 
-    def __ior__(self, other: Any) -> Self:
+    def __ior__(self, other: Named[Any]) -> Self:
         self.update(other)
         return self
 
     def extra_repr(self) -> str:
         return "\n".join(_described(key, value, type_name(value)) for key, value in self.items())
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> NoReturn:
         raise RuntimeError("ParameterDict should not be called. Call the module that has it, or index it")

@@ -3,15 +3,20 @@
 Weights and biases start uniformly distributed between -b and b, where 1 / b**2 is the number of inputs of each output.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import functional as F
 from ..init import _calculate_fan_in_and_fan_out
-from ..parameter import allocate
+from ..parameter import Parameter, allocate
 from .declared import per_axis
 from .linear import evenly
 from .module import Module
+
+if TYPE_CHECKING:
+    from ..._core.typing import Device, DType, Sizes, Tensor
 
 PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 PADDINGS = ("same", "valid")
@@ -21,19 +26,21 @@ class _ConvNd(Module):
     """The common base of all convolutions: their settings and weights."""
 
     _axes: ClassVar[int]
-    _function: ClassVar[Callable[..., Any]]
-    padding: Any
+    _function: ClassVar[Callable[..., Tensor]]
+    padding: Any  # a size for each axis, or a name
+    weight: Parameter
+    bias: Parameter | None
     transposed: ClassVar[bool] = False
 
     def _set(
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any,
-        padding: Any,
-        dilation: Any,
-        output_padding: Any,
+        kernel_size: Sizes,
+        stride: Sizes,
+        padding: Sizes | str,
+        dilation: Sizes,
+        output_padding: Sizes,
         groups: int,
         padding_mode: str,
     ) -> None:
@@ -65,7 +72,7 @@ class _ConvNd(Module):
         ends = (self.in_channels, self.out_channels) if self.transposed else (self.out_channels, self.in_channels)
         return (ends[0], ends[1] // self.groups, *self.kernel_size)
 
-    def _weigh(self, bias: bool, device: Any, dtype: Any) -> None:
+    def _weigh(self, bias: bool, device: Device | None, dtype: DType | None) -> None:
         """Create the weights."""
         self.weight = allocate(*self._weight_shape(), device=device, dtype=dtype)
         self.register_parameter("bias", allocate(self.out_channels, device=device, dtype=dtype) if bias else None)
@@ -97,15 +104,15 @@ class _Convolution(_ConvNd):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes | str = 0,
+        dilation: Sizes = 1,
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device | None = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
         self._set(in_channels, out_channels, kernel_size, stride, padding, dilation, 0, groups, padding_mode)
@@ -121,10 +128,10 @@ class _Convolution(_ConvNd):
             return [part for total in reversed(totals) for part in (total // 2, total - total // 2)]
         return [size for size in reversed(self.padding) for _ in range(2)]
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return self._conv_forward(input, self.weight, self.bias)
 
-    def _conv_forward(self, input: Any, weight: Any, bias: Any) -> Any:
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         padding = self.padding
         if self.padding_mode != "zeros":
             input = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
@@ -197,16 +204,16 @@ class _ConvTransposeNd(_ConvNd):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes = 0,
+        output_padding: Sizes = 0,
         groups: int = 1,
         bias: bool = True,
-        dilation: Any = 1,
+        dilation: Sizes = 1,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device | None = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
         if padding_mode != "zeros":
@@ -216,13 +223,13 @@ class _ConvTransposeNd(_ConvNd):
         )
         self._weigh(bias, device, dtype)
 
-    def forward(self, input: Any, output_size: Sequence[int] | None = None) -> Any:
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         added = self.output_padding if output_size is None else self._output_padding(input, list(output_size))
         return type(self)._function(
             input, self.weight, self.bias, self.stride, self.padding, added, self.groups, self.dilation
         )
 
-    def _output_padding(self, input: Any, output_size: list[int]) -> list[int]:
+    def _output_padding(self, input: Tensor, output_size: list[int]) -> list[int]:
         """The padding at the end of each axis with which the output has the requested size."""
         axes = self._axes
         before = 2 if input.ndim == axes + 2 else 1

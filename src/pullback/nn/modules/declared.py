@@ -11,6 +11,8 @@ takes those arguments of the function that are no settings, and passes the setti
 function asks for it. The module prints its settings: `ELU(alpha=1.0)`.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import inspect
 from collections.abc import Callable, Iterable
@@ -20,6 +22,7 @@ from ..._core.sites import generated
 from .module import Module
 
 M = TypeVar("M", bound=type[Module])
+Setting = TypeVar("Setting", bound=float | None)
 
 
 @dataclass_transform(eq_default=False)
@@ -29,7 +32,7 @@ def settings(cls: M) -> M:
         cls.__post_init__ = _begun  # type: ignore[attr-defined]  # a module's first duty
     dataclasses.dataclass(eq=False, repr=False)(cls)
     kinds = cls.__init__.__annotations__  # those of settings that are not kept are wrapped
-    kinds.update({name: kind.type for name, kind in kinds.items() if isinstance(kind, dataclasses.InitVar)})
+    kinds.update({name: kind[8:-1] for name, kind in kinds.items() if str(kind).startswith("InitVar[")})
     for name in cls.__dict__.keys() & cls.__annotations__.keys():
         delattr(cls, name)  # a default on the class would hide a buffer with its name
     return cls
@@ -55,12 +58,12 @@ def declared(function: Callable[..., Any], shows: str | None = None) -> Callable
     return declare
 
 
-def _begun(module: Any) -> None:
+def _begun(module: Module) -> None:
     """Initialise a module as such, after the generated `__init__` has assigned the settings."""
     Module.__init__(module)
 
 
-def per_axis(value: Any, count: int) -> tuple[Any, ...]:
+def per_axis(value: Setting | Iterable[Setting], count: int) -> tuple[Setting, ...]:
     """A setting for each of several axes, from a single value or one for each.
 
     >>> per_axis(2, 3), per_axis([1, 2], 2)
@@ -69,7 +72,7 @@ def per_axis(value: Any, count: int) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, Iterable) else (value,) * count
 
 
-def _settings(self: Any) -> str:
+def _settings(self: Module) -> str:
     """All settings as text; `inplace` only if it is set."""
     shown = [name for name in self.__dataclass_fields__ if name in vars(self)]
     return ", ".join(f"{name}={getattr(self, name)!r}" for name in shown if name != "inplace" or self.inplace)

@@ -1,10 +1,15 @@
 """Windows of images as columns (im2col), and their transpose (col2im)."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from .. import functional as F
 from .declared import declared
 from .module import Module
+
+if TYPE_CHECKING:
+    from ..._core.typing import Sizes
 
 
 @declared(F.fold)
@@ -17,11 +22,11 @@ class Fold(Module):
     tensor([[[[1., 2., 1.]]]])
     """
 
-    output_size: Any
-    kernel_size: Any
-    dilation: Any = 1
-    padding: Any = 0
-    stride: Any = 1
+    output_size: Sizes
+    kernel_size: Sizes
+    dilation: Sizes = 1
+    padding: Sizes = 0
+    stride: Sizes = 1
 
 
 @declared(F.unfold)
@@ -34,7 +39,7 @@ class Unfold(Module):
              [2., 3.]]])
     """
 
-    kernel_size: Any
-    dilation: Any = 1
-    padding: Any = 0
-    stride: Any = 1
+    kernel_size: Sizes
+    dilation: Sizes = 1
+    padding: Sizes = 0
+    stride: Sizes = 1

@@ -4,11 +4,13 @@ For backward hooks, the inputs and the outputs of a module each pass through a n
 once: the output node saves them, and the input node passes both to the hooks.
 """
 
+from __future__ import annotations
+
 import functools
 import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import ops
 from ..._core.modes import mode
@@ -20,6 +22,11 @@ from ..._tape.views import track
 from ..._tensor.creation import zeros
 from .members import REGISTRATION
 
+if TYPE_CHECKING:
+    from ..._core.dtypes import dtype
+    from ..._core.shapes import Size
+    from ..._core.typing import Tensor
+
 Hook = Callable[..., Any]
 
 _count = itertools.count()
@@ -28,7 +35,7 @@ _count = itertools.count()
 class Handle(RemovableHandle):
     """The result of registering a hook on a module: `remove()` removes the hook, as does leaving a `with` block."""
 
-    def __init__(self, hooks: dict[int, Any], hook: Any, *notes: dict[int, Any], prepend: bool = False) -> None:
+    def __init__(self, hooks: dict[int, Any], hook: Any, *notes: dict[int, bool], prepend: bool = False) -> None:
         self.id = next(_count)
         self._places = (hooks, *notes)
         hooks[self.id] = hook
@@ -129,7 +136,7 @@ _pass_through = general(
 class _End:
     """The inputs or outputs of a module in one call: which are tensors, and the node of those that require grad."""
 
-    def __init__(self, module: Any, which: str) -> None:
+    def __init__(self, module: object, which: str) -> None:
         self.refusal = (
             f"Output {{}} of BackwardHookFunction is a view and is being modified inplace. It is {which} of a "
             f"{type(module).__name__}, which has a full backward hook: the hook would be given the gradient of what is written "
@@ -137,7 +144,7 @@ class _End:
         )
         self.count = 0
         self.places: list[int] = []
-        self.untracked: dict[int, Any] = {}
+        self.untracked: dict[int, tuple[Size, dtype]] = {}
         self.arrived: set[int] = set()
 
     def passed(self, values: tuple[Any, ...], hook: Hook) -> tuple[Any, ...]:
@@ -157,22 +164,22 @@ class _End:
         views[places[0]].grad_fn.register_hook(hook)
         return tuple(views.get(place, value) for place, value in enumerate(values))
 
-    def _arrive(self, place: int, _: Any) -> None:
+    def _arrive(self, place: int, _: object) -> None:
         self.arrived.add(place)
 
-    def full(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
+    def full(self, gradients: Sequence[Tensor | None]) -> tuple[Tensor | None, ...]:
         """One gradient for each value, None for values that are no tensors, zeros where none can arrive, as in torch."""
         found = dict(zip(self.places, gradients, strict=True))
         found |= {place: zeros(shape, dtype=dtype) for place, (shape, dtype) in self.untracked.items()}
         return tuple(found.get(place) for place in range(self.count))
 
-    def arriving(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
+    def arriving(self, gradients: Sequence[Tensor | None]) -> tuple[Tensor | None, ...]:
         """One gradient for each value, None where none has arrived."""
         found = {place: g for place, g in zip(self.places, gradients, strict=True) if place in self.arrived}
         self.arrived.clear()
         return tuple(found.get(place) for place in range(self.count))
 
-    def short(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
+    def short(self, gradients: Sequence[Tensor | None]) -> tuple[Tensor | None, ...]:
         """The gradients that the node passes on."""
         return tuple(gradients[place] for place in self.places)
 
@@ -180,10 +187,10 @@ class _End:
 class BackwardHooks:
     """The full backward hooks of a module in one call of it."""
 
-    def __init__(self, module: Any, hooks: Sequence[Hook], pre_hooks: Sequence[Hook]) -> None:
+    def __init__(self, module: object, hooks: Sequence[Hook], pre_hooks: Sequence[Hook]) -> None:
         self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
         self.front, self.back = _End(module, "an input"), _End(module, "an output")
-        self.grad_outputs: Any = None
+        self.grad_outputs: tuple[Tensor | None, ...] | None = None
 
     def enter(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments of the module, passed through the input node."""
@@ -202,7 +209,7 @@ class BackwardHooks:
             return result
         return self.back.passed((result,), self._before)[0]
 
-    def _before(self, _: Any, given: Sequence[Any]) -> tuple[Any, ...]:
+    def _before(self, _: object, given: Sequence[Tensor | None]) -> tuple[Tensor | None, ...]:
         """The hook that runs when the gradients of the outputs are known."""
         gradients = self.back.arriving(given)
         for hook in self.pre_hooks:
@@ -228,7 +235,7 @@ class BackwardHooks:
                 )
         return self.back.short(gradients)
 
-    def _after(self, given: Sequence[Any], _: Any) -> Any:
+    def _after(self, given: Sequence[Tensor | None], _: object) -> Any:
         """The hook that runs when the gradients of the inputs are known."""
         if self.grad_outputs is None:
             return None  # they did not come through the outputs
@@ -243,7 +250,7 @@ class BackwardHooks:
         return self.front.short(gradients)
 
     @staticmethod
-    def _check(what: str, name: str, answer: Sequence[Any], given: Sequence[Any]) -> None:
+    def _check(what: str, name: str, answer: Sequence[Tensor | None], given: Sequence[Tensor | None]) -> None:
         if len(answer) != len(given):
             raise RuntimeError(
                 f"{what} returned an invalid number of {name}, got {len(answer)}, but expected {len(given)}"

@@ -1,10 +1,15 @@
 """Normalisation of each channel of each sample: Ulyanov, Vedaldi and Lempitsky, Instance normalization, 2016."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from ..._core.sites import warn
 from .. import functional as F
 from .batchnorm import _NormBase
+
+if TYPE_CHECKING:
+    from ..._core.typing import Device, DType, Tensor
 
 
 class _InstanceNorm(_NormBase):
@@ -17,14 +22,14 @@ class _InstanceNorm(_NormBase):
         momentum: float = 0.1,
         affine: bool = False,
         track_running_stats: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device | None = None,
+        dtype: DType | None = None,
         *,
         bias: bool = True,
     ) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
         single = input.ndim == self._axes[0]
         place = 0 if single else 1
@@ -47,9 +52,9 @@ class _InstanceNorm(_NormBase):
 
     def _load_from_state_dict(
         self,
-        state_dict: Any,
+        state_dict: dict[str, Any],
         prefix: str,
-        local_metadata: Any,
+        local_metadata: dict[str, Any],
         strict: bool,
         missing: list[str],
         unexpected: list[str],

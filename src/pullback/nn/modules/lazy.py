@@ -4,19 +4,20 @@ Until then their parameters are `UninitializedParameter`s. The first call gives 
 changes the module's class to the ordinary one.
 """
 
-import functools
-import inspect
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any, ClassVar, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..._core.modes import no_grad, restoring
-from ..._core.primitives import Carrier
+from ..._tensor.tensor import Tensor
 from ..uninitialized import UninitializedBuffer, UninitializedParameter, is_lazy
 from . import batchnorm, conv, instancenorm, linear
 from .module import Module
 from .state import Report, State
 
-P = ParamSpec("P")
+if TYPE_CHECKING:
+    from ..._core.typing import Device, DType, Sizes
 
 
 class LazyModuleMixin(State):
@@ -58,9 +59,9 @@ class LazyModuleMixin(State):
         """True if a parameter or buffer of this module, not counting submodules, has no shape yet."""
         return any(map(is_lazy, [*self._parameters.values(), *self._buffers.values()]))
 
-    def _load_member(self, name: str, member: Any, key: str, value: Any, assign: bool, report: Report) -> None:
+    def _load_member(self, name: str, member: Tensor, key: str, value: Any, assign: bool, report: Report) -> None:
         """Load a parameter: the state gives it its shape; an uninitialized one in the state leaves it uninitialized."""
-        if not (is_lazy(member) and isinstance(value, Carrier)):
+        if not (is_lazy(member) and isinstance(value, Tensor)):
             super()._load_member(name, member, key, value, assign, report)
         elif not is_lazy(value):
             if not assign:
@@ -97,7 +98,7 @@ class _Learning(LazyModuleMixin):
             super().reset_parameters()  # type: ignore[misc]  # that of the class to become
 
     @restoring
-    def initialize_parameters(self, input: Any, *args: Any, **kwargs: Any) -> None:
+    def initialize_parameters(self, input: Tensor, *args: Any, **kwargs: Any) -> None:
         """Infer the size from an input, and give shapes and initial values to uninitialized parameters."""
         setattr(self, self._learned, self._size_of(input))
         if self.has_uninitialized_params():
@@ -107,26 +108,13 @@ class _Learning(LazyModuleMixin):
                         member.materialize(self._shape_of(name))
             self.reset_parameters()
 
-    def _size_of(self, input: Any) -> int:
+    def _size_of(self, input: Tensor) -> int:
         """The size to be inferred from an input."""
         raise NotImplementedError
 
     def _shape_of(self, name: str) -> tuple[int, ...]:
         """The shape of a parameter or buffer, given the size."""
         raise NotImplementedError
-
-
-def _inferring(init: Callable[Concatenate[Any, int, P], None]) -> Callable[Concatenate[Any, P], None]:
-    """The `__init__` of a lazy module: it takes the arguments of the class to become, except the first."""
-
-    def begin(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> None:
-        _Learning.__init__(self, *args, **kwargs)
-
-    signature = inspect.signature(init)
-    own, _, *others = signature.parameters.values()
-    vars(begin)["__signature__"] = signature.replace(parameters=[own, *others])
-    functools.update_wrapper(begin, init)
-    return begin
 
 
 class LazyLinear(_Learning, linear.Linear):
@@ -144,9 +132,12 @@ class LazyLinear(_Learning, linear.Linear):
     cls_to_become = linear.Linear
     _learned = "in_features"
 
-    __init__ = _inferring(linear.Linear.__init__)
+    def __init__(
+        self, out_features: int, bias: bool = True, device: Device | None = None, dtype: DType | None = None
+    ) -> None:
+        super().__init__(out_features, bias, device, dtype)
 
-    def _size_of(self, input: Any) -> int:
+    def _size_of(self, input: Tensor) -> int:
         return int(input.shape[-1])
 
     def _shape_of(self, name: str) -> tuple[int, ...]:
@@ -162,7 +153,7 @@ class _Channels(_Learning):
     groups: int
     _weight_shape: Callable[[], tuple[int, ...]]
 
-    def _size_of(self, input: Any) -> int:
+    def _size_of(self, input: Tensor) -> int:
         if input.ndim not in (self._axes + 1, self._axes + 2):
             raise RuntimeError(
                 f"Expected {self._axes + 1}D (unbatched) or {self._axes + 2}D (batched) input to {type(self).__name__}, but "
@@ -180,13 +171,42 @@ class _Channels(_Learning):
 class _LazyConvolution(_Channels):
     """A convolution that infers its `in_channels`."""
 
-    __init__ = _inferring(conv._Convolution.__init__)
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes | str = 0,
+        dilation: Sizes = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Device | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        given = (out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype)
+        super().__init__(*given)
 
 
 class _LazyTransposed(_Channels):
     """A transposed convolution that infers its `in_channels`."""
 
-    __init__ = _inferring(conv._ConvTransposeNd.__init__)
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes = 0,
+        output_padding: Sizes = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Sizes = 1,
+        padding_mode: str = "zeros",
+        device: Device | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        given = (out_channels, kernel_size, stride, padding, output_padding, groups, bias, dilation, padding_mode)
+        super().__init__(*given, device, dtype)
 
 
 class LazyConv1d(_LazyConvolution, conv.Conv1d):
@@ -273,8 +293,8 @@ class _LazyNorm(_Learning):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device | None = None,
+        dtype: DType | None = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -282,7 +302,7 @@ class _LazyNorm(_Learning):
         if track_running_stats:
             self.running_mean, self.running_var = UninitializedBuffer(dtype=dtype), UninitializedBuffer(dtype=dtype)
 
-    def _size_of(self, input: Any) -> int:
+    def _size_of(self, input: Tensor) -> int:
         return int(input.shape[1])
 
     def _shape_of(self, name: str) -> tuple[int, ...]:

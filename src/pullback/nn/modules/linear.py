@@ -1,11 +1,16 @@
 """Linear maps: Identity, Linear and Bilinear."""
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .. import functional as F, init
 from ..parameter import Parameter, allocate
 from .module import Module
+
+if TYPE_CHECKING:
+    from ..._core.typing import Device, DType, Tensor
 
 
 class Identity(Module):
@@ -16,10 +21,10 @@ class Identity(Module):
     tensor([1., 2.])
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__()
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return input
 
 
@@ -40,7 +45,12 @@ class Linear(Module):
     bias: Parameter | None
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Device | None = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
         self.in_features = in_features
@@ -53,14 +63,14 @@ class Linear(Module):
         """Reset to new random weights."""
         evenly(self.weight, self.bias, fan_in=self.in_features)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
-def evenly(*parameters: Any, fan_in: int) -> None:
+def evenly(*parameters: Tensor | None, fan_in: int) -> None:
     """Fill parameters uniformly within 1 / sqrt(fan_in): torch's initialisation of linear maps and convolutions."""
     bound = 1 / math.sqrt(fan_in) if fan_in > 0 else 0.0
     for parameter in parameters:
@@ -79,14 +89,17 @@ class Bilinear(Module):
     pullback.Size([5, 4])
     """
 
+    weight: Parameter
+    bias: Parameter | None
+
     def __init__(
         self,
         in1_features: int,
         in2_features: int,
         out_features: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device | None = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
         if in1_features <= 0:
@@ -102,7 +115,7 @@ class Bilinear(Module):
         """Reset to new random weights."""
         evenly(self.weight, self.bias, fan_in=self.in1_features)
 
-    def forward(self, input1: Any, input2: Any) -> Any:
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         return F.bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:

@@ -4,10 +4,12 @@
 for each class is a buffer.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, InitVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...vocabulary.losses import chosen
 from .. import functional as F
@@ -15,6 +17,9 @@ from .declared import declared, settings
 from .distance import PairwiseDistance
 from .linear import Linear
 from .module import Module
+
+if TYPE_CHECKING:
+    from ..._core.typing import Device, DType, Tensor
 
 
 class _Loss(Module):
@@ -55,7 +60,11 @@ class _WeightedLoss(_Loss):
     """A loss with a weight for each class."""
 
     def __init__(
-        self, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
@@ -120,7 +129,7 @@ class NLLLoss(_WeightedLoss):
     tensor(1.3863)
     """
 
-    weight: Any = None
+    weight: Tensor | None = None
     size_average: InitVar[bool | None] = None
     ignore_index: int = -100
     reduce: InitVar[bool | None] = None
@@ -136,7 +145,7 @@ class CrossEntropyLoss(_WeightedLoss):
     tensor(0.6931)
     """
 
-    weight: Any = None
+    weight: Tensor | None = None
     size_average: InitVar[bool | None] = None
     ignore_index: int = -100
     reduce: InitVar[bool | None] = None
@@ -162,13 +171,13 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         *,
         out_features: tuple[int, ...] = (),
         bias: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device | None = None,
+        dtype: DType | None = None,
         reduction: str = "mean",
-        weight: Any = None,
+        weight: Tensor | None = None,
         ignore_index: int | None = None,
         label_smoothing: float = 0.0,
-        options: Any = None,
+        options: object | None = None,
     ) -> None:
         if weight is not None and tuple(weight.shape) != (num_classes,):
             raise RuntimeError(f"expected weight shape to be {(num_classes,)}, got {tuple(weight.shape)}")
@@ -182,7 +191,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         self.linear = Linear(in_features, math.prod(out_features, start=num_classes), bias, device, dtype)
         self.options = options
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         shape = (self.num_classes, *self.out_features)
         bias = self.linear.bias
         return F.linear_cross_entropy(
@@ -214,7 +223,7 @@ class BCELoss(_WeightedLoss):
     tensor(0.3466)
     """
 
-    weight: Any = None
+    weight: Tensor | None = None
     size_average: InitVar[bool | None] = None
     reduce: InitVar[bool | None] = None
     reduction: str = "mean"
@@ -229,11 +238,11 @@ class BCEWithLogitsLoss(_Loss):
     tensor(0.3466)
     """
 
-    weight: Any = None
+    weight: Tensor | None = None
     size_average: InitVar[bool | None] = None
     reduce: InitVar[bool | None] = None
     reduction: str = "mean"
-    pos_weight: Any = None
+    pos_weight: Tensor | None = None
 
 
 @declared(F.kl_div, shows="")
@@ -321,7 +330,7 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
     tensor(0.3466)
     """
 
-    weight: Any = None
+    weight: Tensor | None = None
     size_average: InitVar[bool | None] = None
     reduce: InitVar[bool | None] = None
     reduction: str = "mean"
@@ -338,7 +347,7 @@ class MultiMarginLoss(_WeightedLoss):
 
     p: int = 1
     margin: float = 1.0
-    weight: Any = None
+    weight: Tensor | None = None
     size_average: InitVar[bool | None] = None
     reduce: InitVar[bool | None] = None
     reduction: str = "mean"
@@ -412,7 +421,7 @@ class TripletMarginWithDistanceLoss(_Loss):
     def __init__(
         self,
         *,
-        distance_function: Callable[[Any, Any], Any] | None = None,
+        distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
         margin: float = 1.0,
         swap: bool = False,
         reduction: str = "mean",
@@ -423,7 +432,7 @@ class TripletMarginWithDistanceLoss(_Loss):
         self.swap = swap
         _check_margin(self)
 
-    def forward(self, anchor: Any, positive: Any, negative: Any) -> Any:
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         return F.triplet_margin_with_distance_loss(
             anchor,
             positive,

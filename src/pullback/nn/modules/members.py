@@ -3,15 +3,21 @@
 Each kind has a dictionary of its own, in the order of registration. A name is in one of them, or an ordinary attribute.
 """
 
+from __future__ import annotations
+
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..._core.package import package
 from ..._core.primitives import Carrier
 from ..._tensor.tensor import Tensor
 from ..parameter import Buffer, Parameter
 
+if TYPE_CHECKING:
+    from .module import Module
+
+Member = TypeVar("Member", bound=Tensor)
 PLACES = ("_parameters", "_buffers", "_modules")
 NOUNS = {"_parameters": "parameter", "_buffers": "buffer", "_modules": "module"}
 
@@ -26,7 +32,7 @@ REGISTRATION: dict[str, dict[int, Callable[[Any, str, Any], Any]]] = {place: Ord
 """Global hooks on registration; a result other than None is registered instead."""
 
 
-def _admitted(place: str, module: Any, name: str, value: Any) -> Any:
+def _admitted(place: str, module: Members, name: str, value: Any) -> Any:
     for hook in REGISTRATION[place].values():
         answer = hook(module, name, value)
         value = value if answer is None else answer
@@ -36,7 +42,7 @@ def _admitted(place: str, module: Any, name: str, value: Any) -> Any:
 _FIRST = ": write super().__init__() before self.{} = ..."
 
 
-def _way_to_module(value: Any) -> str:
+def _way_to_module(value: object) -> str:
     """How to make a module of what is given in the place of one, after a colon; an empty string if that is unknown."""
     if isinstance(value, type):
         return f": make one, {value.__name__}()"
@@ -45,7 +51,7 @@ def _way_to_module(value: Any) -> str:
     return ": use the module of its name, nn.ReLU() for F.relu" if callable(value) else ""
 
 
-def _update(name: str, value: Any) -> str:
+def _update(name: str, value: object) -> str:
     """What to write where a tensor is assigned to a parameter: a change of its numbers, or a new parameter."""
     if not isinstance(value, Carrier):
         return ""
@@ -54,7 +60,7 @@ def _update(name: str, value: Any) -> str:
     return f": write m.{name} = {package}.nn.Parameter(value)"
 
 
-def type_name(value: Any) -> str:
+def type_name(value: object) -> str:
     """The qualified name of a value's type, as in torch's errors."""
     if isinstance(value, Carrier):
         return str(value.type())
@@ -67,12 +73,12 @@ class Members:
 
     _version: int = 1
     training: bool
-    _parameters: dict[str, Any]
-    _buffers: dict[str, Any]
-    _modules: dict[str, Any]
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+    _modules: dict[str, Any]  # a name may be reserved by None
     _non_persistent_buffers_set: set[str]
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         name = type(self).__name__
         if kwargs:
             raise TypeError(f"{name}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'")
@@ -112,7 +118,7 @@ class Members:
                 fix = f": its parameters have one each, next(model.parameters()).{name}"
         raise AttributeError(f"{kind!r} object has no attribute {name!r}{fix}")
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         members = self.__dict__
         if isinstance(value, Parameter):
             if "_parameters" not in members:
@@ -143,7 +149,7 @@ class Members:
             object.__setattr__(self, name, value)
 
     @staticmethod
-    def _empty(value: Any, expected: str) -> None:
+    def _empty(value: object, expected: str) -> None:
         """None, the only value that a registered name accepts besides those of its kind."""
         if value is not None:
             raise TypeError(f"cannot assign '{type_name(value)}' as {expected}")
@@ -170,7 +176,7 @@ class Members:
 
     # Registration
 
-    def _check_name(self, place: str, name: Any) -> None:
+    def _check_name(self, place: str, name: object) -> None:
         noun = NOUNS[place]
         if not isinstance(name, str):
             raise TypeError(f"{noun} name should be a string. Got {type_name(name)}")
@@ -181,7 +187,7 @@ class Members:
         if not name:
             raise KeyError(f'{noun} name can\'t be empty string ""')
 
-    def register_parameter(self, name: str, param: Any) -> None:
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Add a parameter under a name; None reserves the name.
 
         Raises
@@ -209,7 +215,7 @@ class Members:
             )
         self._parameters[name] = None if param is None else _admitted("_parameters", self, name, param)
 
-    def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that is state, but not a parameter; `state_dict` omits those that are not persistent.
 
         Raises
@@ -232,7 +238,7 @@ class Members:
         change = self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add
         change(name)
 
-    def add_module(self, name: str, module: Any) -> None:
+    def add_module(self, name: str, module: Module | None) -> None:
         """Add a submodule under a name; None reserves the name.
 
         Raises
@@ -247,13 +253,13 @@ class Members:
         self._check_name("_modules", name)
         self._modules[name] = _admitted("_modules", self, name, module)
 
-    def register_module(self, name: str, module: Any) -> None:
+    def register_module(self, name: str, module: Module | None) -> None:
         """`add_module` under another name."""
         self.add_module(name, module)
 
     # Paths, such as encoder.layers.0.weight
 
-    def get_submodule(self, target: str) -> Any:
+    def get_submodule(self, target: str) -> Module:
         """The submodule at a path, such as 'layers.0'; the module itself for ''.
 
         Raises
@@ -274,7 +280,7 @@ class Members:
             raise AttributeError(refusal)
         return found
 
-    def get_parameter(self, target: str) -> Any:
+    def get_parameter(self, target: str) -> Parameter:
         """The parameter at a path, such as 'layers.0.weight'.
 
         Raises
@@ -285,7 +291,7 @@ class Members:
         path, _, name = target.rpartition(".")
         return self.get_submodule(path)._member(name, Parameter, f"`{name}` is not an nn.Parameter")
 
-    def get_buffer(self, target: str) -> Any:
+    def get_buffer(self, target: str) -> Tensor:
         """The buffer at a path, such as 'layers.1.running_mean'.
 
         Raises
@@ -300,7 +306,7 @@ class Members:
             raise AttributeError(f"`{name}` is not a buffer")
         return found
 
-    def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
         """Set the submodule at a path; with `strict`, only if there is one already.
 
         Raises
@@ -324,11 +330,11 @@ class Members:
 
     def _named_members(
         self,
-        get_members_fn: Callable[[Any], Iterable[tuple[str, Any]]],
+        get_members_fn: Callable[[Members], Iterable[tuple[str, Member | None]]],
         prefix: str = "",
         recurse: bool = True,
         remove_duplicate: bool = True,
-    ) -> Iterator[tuple[str, Any]]:
+    ) -> Iterator[tuple[str, Member]]:
         """The members of each module with their paths; each object once, unless `remove_duplicate` is False."""
         seen: set[int] = set()
         walk = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
@@ -353,16 +359,16 @@ class Members:
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Any]]:
+    ) -> Iterator[tuple[str, Tensor]]:
         """The buffers with their paths, each once even if it has several."""
         yield from self._named_members(lambda module: module._buffers.items(), prefix, recurse, remove_duplicate)
 
-    def buffers(self, recurse: bool = True) -> Iterator[Any]:
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """The buffers of this module and, with `recurse`, of all below it."""
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
 
-    def named_children(self) -> Iterator[tuple[str, Any]]:
+    def named_children(self) -> Iterator[tuple[str, Module]]:
         """The direct submodules with their names, each once."""
         seen: set[int] = set()
         for name, module in self._modules.items():
@@ -370,27 +376,28 @@ class Members:
                 seen.add(id(module))
                 yield name, module
 
-    def children(self) -> Iterator[Any]:
+    def children(self) -> Iterator[Module]:
         """The direct submodules."""
         for _, module in self.named_children():
             yield module
 
     def named_modules(
-        self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Any]]:
+        self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
         """This module and all below it, with their paths, each once even if it has several."""
         seen = set() if memo is None else memo
-        if self in seen:
+        module = cast("Module", self)  # nothing else is made of these parts
+        if module in seen:
             return
         if remove_duplicate:
-            seen.add(self)
-        yield prefix, self
+            seen.add(module)
+        yield prefix, module
         for name, module in self._modules.items():
             if module is not None:
                 path = f"{prefix}.{name}" if prefix else name
                 yield from module.named_modules(seen, path, remove_duplicate)
 
-    def modules(self) -> Iterator[Any]:
+    def modules(self) -> Iterator[Module]:
         """This module and all below it, each once."""
         for _, module in self.named_modules():
             yield module

@@ -4,8 +4,10 @@ Its parts are modules of their own: its parameters, buffers and submodules (`mem
 state as a dictionary (`state`). This one has the operations on all members at once, and how a module is printed.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from ..._core import dtypes, placement
 from ..._core.modes import no_grad, restoring
@@ -24,8 +26,11 @@ from .hooks import (
 )
 from .state import State, _IncompatibleKeys as _IncompatibleKeys
 
+if TYPE_CHECKING:
+    from ..._core.typing import Device, DType, Tensor
 
-def _take(tensor: Any, value: Any) -> None:
+
+def _take(tensor: Tensor, value: Tensor) -> None:
     """Replace a tensor's values by those of another, unless it is the same."""
     if value is not tensor:
         tensor.data = value
@@ -56,7 +61,7 @@ class Module(State, Calls):
 
     # All at once
 
-    def apply(self, fn: Callable[[Any], Any]) -> Self:
+    def apply(self, fn: Callable[[Module], object]) -> Self:
         """Call a function with each module below this one, then with this one, for example to initialise weights.
 
         >>> from pullback import nn
@@ -108,7 +113,7 @@ class Module(State, Calls):
                     parameter.grad.detach_().zero_()
 
     @restoring
-    def _apply(self, fn: Callable[[Any], Any], recurse: bool = True) -> Self:
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Replace the values of parameters, gradients and buffers by the results of a function."""
         for module in self.children() if recurse else ():
             module._apply(fn)
@@ -127,6 +132,15 @@ class Module(State, Calls):
                 elif buffer is not None:
                     self._buffers[name] = fn(buffer)
         return self
+
+    @overload
+    def to(self, device: Device | None = None, dtype: DType | None = None, non_blocking: bool = False) -> Self: ...
+
+    @overload
+    def to(self, dtype: DType, non_blocking: bool = False) -> Self: ...
+
+    @overload
+    def to(self, tensor: Tensor, non_blocking: bool = False) -> Self: ...
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
         """Convert floating-point parameters and buffers to a dtype, in place; a device may be named, and is the CPU.
@@ -171,11 +185,11 @@ class Module(State, Calls):
             )
         return self._apply(lambda t: t.to(dtype) if t.is_floating_point() or t.is_complex() else t)
 
-    def type(self, dst_type: Any) -> Self:
+    def type(self, dst_type: DType) -> Self:
         """Convert all parameters and buffers to a dtype, in place."""
         return self._apply(lambda t: t.type(dst_type))
 
-    def _floating(self, dtype: Any) -> Self:
+    def _floating(self, dtype: DType) -> Self:
         return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
 
     def float(self) -> Self:
@@ -198,7 +212,7 @@ class Module(State, Calls):
         """This module: everything is on the CPU."""
         return self
 
-    def cuda(self, device: Any = None) -> Self:
+    def cuda(self, device: Device | None = None) -> Self:
         """Raises: there is no device but the CPU.
 
         Raises
@@ -213,11 +227,11 @@ class Module(State, Calls):
         """Move parameters and buffers to memory shared between processes: see `Tensor.share_memory_`."""
         return self._apply(lambda t: t.share_memory_())
 
-    def compile(self, *args: Any, **kwargs: Any) -> None:
+    def compile(self, *args: object, **kwargs: object) -> None:
         """Compatibility with torch: only issues a note. Use `pullback.compile(module)`, which is faster."""
         warn("Module.compile() changes nothing here: use what compile(module) returns")
 
-    def to_empty(self, *, device: Any = None, recurse: bool = True) -> Self:
+    def to_empty(self, *, device: Device | None = None, recurse: bool = True) -> Self:
         """Replace parameters and buffers by uninitialised memory."""
         placement.accept("to_empty", {"device": device})
         return self._apply(lambda t: t.new_empty(t.shape), recurse)

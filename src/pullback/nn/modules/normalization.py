@@ -1,19 +1,30 @@
 """Normalisation of each sample separately: over its last axes, groups of channels, or neighbouring channels."""
 
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import functional as F, init
-from ..parameter import allocate
+from ..parameter import Parameter, allocate
 from .declared import declared
 from .module import Module
+
+if TYPE_CHECKING:
+    from ..._core.typing import Device, DType, Tensor
 
 
 class Scaled(Module):
     """The common base of normalisations: a weight that starts at 1 and a bias that starts at 0, or none."""
 
-    def _scale(self, sizes: tuple[int, ...], weight: bool, bias: bool, device: Any, dtype: Any) -> None:
+    weight: Parameter | None
+    bias: Parameter | None
+
+    def _scale(
+        self, sizes: tuple[int, ...], weight: bool, bias: bool, device: Device | None, dtype: DType | None
+    ) -> None:
         """Create the weight and the bias, if requested."""
         self.register_parameter("weight", allocate(*sizes, device=device, dtype=dtype) if weight else None)
         self.register_parameter("bias", allocate(*sizes, device=device, dtype=dtype) if bias else None)
@@ -26,7 +37,7 @@ class Scaled(Module):
             init.zeros_(self.bias)
 
 
-def _sizes(normalized_shape: Any) -> tuple[int, ...]:
+def _sizes(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
     return (int(normalized_shape),) if isinstance(normalized_shape, int | np.integer) else tuple(normalized_shape)
 
 
@@ -42,12 +53,12 @@ class LayerNorm(Scaled):
 
     def __init__(
         self,
-        normalized_shape: Any,
+        normalized_shape: int | Sequence[int],
         eps: float = 1e-5,
         elementwise_affine: bool = True,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device | None = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
         self.normalized_shape = _sizes(normalized_shape)
@@ -56,7 +67,7 @@ class LayerNorm(Scaled):
         self._scale(self.normalized_shape, elementwise_affine, elementwise_affine and bias, device, dtype)
         self.reset_parameters()
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
@@ -80,8 +91,8 @@ class GroupNorm(Scaled):
         num_channels: int,
         eps: float = 1e-5,
         affine: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device | None = None,
+        dtype: DType | None = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -95,7 +106,7 @@ class GroupNorm(Scaled):
         self._scale((num_channels,), affine, affine and bias, device, dtype)
         self.reset_parameters()
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
@@ -113,13 +124,15 @@ class RMSNorm(Module):
     tensor([[0.2000, 1.4000]])
     """
 
+    weight: Parameter | None
+
     def __init__(
         self,
-        normalized_shape: Any,
+        normalized_shape: int | Sequence[int],
         eps: float | None = None,
         elementwise_affine: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device | None = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
         self.normalized_shape = _sizes(normalized_shape)
@@ -134,7 +147,7 @@ class RMSNorm(Module):
         if self.weight is not None:
             init.ones_(self.weight)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:

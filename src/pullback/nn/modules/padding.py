@@ -1,10 +1,15 @@
 """Padding at the ends of the last axes, by nn.functional.pad."""
 
-from typing import Any, ClassVar
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
 
 from .. import functional as F
 from .declared import per_axis
 from .module import Module
+
+if TYPE_CHECKING:
+    from ..._core.typing import Sizes, Tensor
 
 
 class _Padding(Module):
@@ -13,11 +18,11 @@ class _Padding(Module):
     _axes: ClassVar[int]
     _mode: ClassVar[str]
 
-    def __init__(self, padding: Any) -> None:
+    def __init__(self, padding: Sizes) -> None:
         super().__init__()
         self.padding = per_axis(padding, 2 * self._axes)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.pad(input, self.padding, self._mode)
 
     def extra_repr(self) -> str:
@@ -29,11 +34,11 @@ class _ConstantPadNd(_Padding):
 
     _mode = "constant"
 
-    def __init__(self, padding: Any, value: float) -> None:
+    def __init__(self, padding: Sizes, value: float) -> None:
         super().__init__(padding)
         self.value = value
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.pad(input, self.padding, self._mode, self.value)
 
     def extra_repr(self) -> str:
@@ -77,7 +82,7 @@ class ConstantPad3d(_ConstantPadNd):
 class _ZeroPadNd(_ConstantPadNd):
     """Padding with zeros."""
 
-    def __init__(self, padding: Any) -> None:
+    def __init__(self, padding: Sizes) -> None:
         super().__init__(padding, 0.0)
 
     def extra_repr(self) -> str:

@@ -3,11 +3,17 @@
 `kernel_size`, `stride` (by default the kernel's size), `padding` and `dilation` are integers, or one for each axis.
 """
 
-from typing import Any, ClassVar
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from .. import functional as F
 from .declared import declared, per_axis, settings
 from .module import Module
+
+if TYPE_CHECKING:
+    from ..._core.typing import Sizes, Tensor
 
 MAX = "kernel_size={kernel_size}, stride={stride}, padding={padding}, dilation={dilation}, ceil_mode={ceil_mode}"
 MEAN = "kernel_size={kernel_size}, stride={stride}, padding={padding}"
@@ -17,8 +23,8 @@ NORM = "norm_type={norm_type}, kernel_size={kernel_size}, stride={stride}, ceil_
 class _Strided(Module):
     """The base of poolings whose stride is by default the kernel size."""
 
-    kernel_size: Any
-    stride: Any
+    kernel_size: Sizes
+    stride: Sizes | None
 
     def __post_init__(self) -> None:
         Module.__init__(self)
@@ -30,10 +36,10 @@ class _Strided(Module):
 class _MaxPoolNd(_Strided):
     """The maximum of each window."""
 
-    kernel_size: Any
-    stride: Any = None
-    padding: Any = 0
-    dilation: Any = 1
+    kernel_size: Sizes
+    stride: Sizes | None = None
+    padding: Sizes = 0
+    dilation: Sizes = 1
     return_indices: bool = False
     ceil_mode: bool = False
 
@@ -73,9 +79,9 @@ class _MaxUnpoolNd(_Strided):
     """Maxima written back to their original positions."""
 
     _axes: ClassVar[int]
-    kernel_size: Any
-    stride: Any = None
-    padding: Any = 0
+    kernel_size: Sizes
+    stride: Sizes | None = None
+    padding: Sizes = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -83,10 +89,10 @@ class _MaxUnpoolNd(_Strided):
             setattr(self, name, per_axis(getattr(self, name), self._axes))
 
 
-def _unpooling(function: Any) -> Any:
+def _unpooling(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """The forward of an unpooling module: the size of the output is an argument of the call."""
 
-    def forward(self: Any, input: Any, indices: Any, output_size: Any = None) -> Any:
+    def forward(self: _MaxUnpoolNd, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         return function(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
     return forward
@@ -139,9 +145,9 @@ class MaxUnpool3d(_MaxUnpoolNd):
 class _AvgPoolNd(_Strided):
     """The mean of each window."""
 
-    kernel_size: Any
-    stride: Any = None
-    padding: Any = 0
+    kernel_size: Sizes
+    stride: Sizes | None = None
+    padding: Sizes = 0
     ceil_mode: bool = False
     count_include_pad: bool = True
 
@@ -190,8 +196,8 @@ class _LPPoolNd(Module):
     """The norm of each window."""
 
     norm_type: float
-    kernel_size: Any
-    stride: Any = None
+    kernel_size: Sizes
+    stride: Sizes | None = None
     ceil_mode: bool = False
 
 
@@ -229,7 +235,7 @@ class LPPool3d(_LPPoolNd):
 class _AdaptiveMaxPoolNd(Module):
     """The maxima of windows chosen to give an output of a given size."""
 
-    output_size: Any
+    output_size: int | Sequence[int | None] | None
     return_indices: bool = False
 
 
@@ -237,7 +243,7 @@ class _AdaptiveMaxPoolNd(Module):
 class _AdaptiveAvgPoolNd(Module):
     """The means of windows chosen to give an output of a given size."""
 
-    output_size: Any
+    output_size: int | Sequence[int | None] | None
 
 
 SIZE = "output_size={output_size}"
@@ -308,11 +314,11 @@ class _FractionalMaxPool(Module):
     """The maxima of windows at random positions: Graham, Fractional max-pooling, 2014."""
 
     _axes: ClassVar[int]
-    kernel_size: Any
-    output_size: Any = None
-    output_ratio: Any = None
+    kernel_size: Sizes
+    output_size: int | Sequence[int | None] | None = None
+    output_ratio: float | Sequence[float] | None = None
     return_indices: bool = False
-    _random_samples: Any = None
+    _random_samples: Tensor | None = None
 
     def __post_init__(self) -> None:
         given = self.__dict__.pop("_random_samples")
@@ -326,7 +332,9 @@ class _FractionalMaxPool(Module):
         for setting in ("kernel_size", "output_size", "output_ratio"):
             value = getattr(self, setting)
             setattr(self, setting, None if value is None else per_axis(value, self._axes))
-        if self.output_ratio is not None and not all(0 < ratio < 1 for ratio in self.output_ratio):
+        if self.output_ratio is not None and not all(
+            0 < ratio < 1 for ratio in per_axis(self.output_ratio, self._axes)
+        ):
             raise ValueError(f"output_ratio must be between 0 and 1 (got {self.output_ratio})")
 
 

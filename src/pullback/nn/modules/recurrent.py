@@ -1,9 +1,12 @@
 """Recurrent networks: RNN, LSTM and GRU over sequences, and their single steps."""
 
+from __future__ import annotations
+
 import math
 import numbers
+from collections.abc import Callable, Sequence
 from dataclasses import InitVar
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Never, TypeAlias
 
 from ..._core.sites import warn
 from ..._core.values import data, require_tensor
@@ -16,6 +19,10 @@ from ..utils.rnn import PackedSequence
 from .declared import settings
 from .module import Module
 
+if TYPE_CHECKING:
+    from ..._core.typing import Device, DType, Tensor
+
+States: TypeAlias = "Tensor | tuple[Tensor, ...] | list[Tensor]"
 KINDS = {"RNN_TANH": recurrent.RNN_TANH, "RNN_RELU": recurrent.RNN_RELU, "LSTM": recurrent.LSTM, "GRU": recurrent.GRU}
 
 
@@ -57,10 +64,10 @@ class RNNBase(_Recurrent):
     dropout: float = 0.0
     bidirectional: bool = False
     proj_size: int = 0
-    device: InitVar[Any] = None
-    dtype: InitVar[Any] = None
+    device: InitVar[Device | None] = None
+    dtype: InitVar[DType | None] = None
 
-    def __post_init__(self, device: Any, dtype: Any) -> None:
+    def __post_init__(self, device: Device | None, dtype: DType | None) -> None:
         Module.__init__(self)
         self.dropout = float(self.dropout) if _is_number(self.dropout) else self.dropout
         _check_settings(self)
@@ -83,11 +90,11 @@ class RNNBase(_Recurrent):
         return found
 
     @property
-    def _flat_weights(self) -> list[Any]:
+    def _flat_weights(self) -> list[Tensor]:
         return [getattr(self, name) for name, _ in self._weights()]
 
     @property
-    def all_weights(self) -> list[list[Any]]:
+    def all_weights(self) -> list[list[Tensor]]:
         """The weights of each layer and direction."""
         flat = self._flat_weights
         per = len(flat) // (self.num_layers * (1 + self.bidirectional))
@@ -96,10 +103,12 @@ class RNNBase(_Recurrent):
     def flatten_parameters(self) -> None:
         """Does nothing: the memory layout of weights makes no difference here."""
 
-    def forward(self, input: Any, hx: Any = None) -> Any:
+    def forward(
+        self, input: Tensor | PackedSequence, hx: States | None = None
+    ) -> tuple[Tensor | PackedSequence, Tensor | tuple[Tensor, ...]]:
         """The states of the last layer at every step, and the final ones of every layer and direction."""
         packed = isinstance(input, PackedSequence)
-        x = input.data if packed else input
+        x = input.data if isinstance(input, PackedSequence) else input
         require_tensor(type(self).__name__, "input", x)
         batched = packed or x.ndim == 3
         if not packed and x.ndim not in (2, 3):
@@ -109,14 +118,15 @@ class RNNBase(_Recurrent):
         states = self._given_states(hx, batched)
         if not batched:
             x = unsqueeze(x, 0 if self.batch_first else 1)
-        count = int(input.batch_sizes[0]) if packed else x.shape[0 if self.batch_first else 1]
+        sizes = input.batch_sizes if isinstance(input, PackedSequence) else None
+        count = x.shape[0 if self.batch_first else 1] if sizes is None else int(sizes[0])
         self._check_input(x, packed)
         if states is None:
             places = self.num_layers * (1 + self.bidirectional)
             states = tuple(zeros(places, count, width, dtype=x.dtype) for width in self._widths())
         else:
             self._check_states(states, count)
-        if packed:
+        if isinstance(input, PackedSequence):
             return self._over_packed(input, states)
         out, *ends = recurrent._over_sequences(self._layers(), x, states, self._flat_weights, self.batch_first)
         if not batched:
@@ -128,7 +138,9 @@ class RNNBase(_Recurrent):
             KINDS[self.mode], self.bias, self.num_layers, self.dropout, self.training, self.bidirectional
         )
 
-    def _over_packed(self, input: Any, states: tuple[Any, ...]) -> Any:
+    def _over_packed(
+        self, input: PackedSequence, states: tuple[Tensor, ...]
+    ) -> tuple[PackedSequence, Tensor | tuple[Tensor, ...]]:
         if input.sorted_indices is not None:
             states = tuple(state[:, data(input.sorted_indices)] for state in states)
         rows, *ends = recurrent._over_packed(
@@ -142,17 +154,17 @@ class RNNBase(_Recurrent):
         """The size of each state."""
         return (self.proj_size or self.hidden_size, self.hidden_size)[: KINDS[self.mode].states]
 
-    def _shown(self, states: Any) -> Any:
+    def _shown(self, states: Sequence[Tensor]) -> Tensor | tuple[Tensor, ...]:
         return tuple(states) if self.mode == "LSTM" else states[0]
 
-    def _given_states(self, hx: Any, batched: bool) -> tuple[Any, ...] | None:
+    def _given_states(self, hx: States | None, batched: bool) -> tuple[Tensor, ...] | None:
         """The given initial states, with an axis for the batch."""
         if hx is None:
             return None
         lstm, several = self.mode == "LSTM", isinstance(hx, (tuple, list))
         if several and not lstm:
             raise TypeError(f"{type(self).__name__}: hx must be one tensor, and not {type(hx).__name__}")
-        states = tuple(hx) if lstm else (hx,)
+        states: tuple[Tensor, ...] = tuple(hx) if lstm or isinstance(hx, (tuple, list)) else (hx,)
         wanted, kind = (3, "batched 3-D") if batched else (2, "unbatched 2-D")
         if any(state.ndim != wanted for state in states):
             ranks = [f"{state.ndim}-D" for state in states]
@@ -164,7 +176,7 @@ class RNNBase(_Recurrent):
             raise RuntimeError(f"For {kind} input, hx should also be {wanted}-D but got {ranks[0]} tensor")
         return states if batched else tuple(unsqueeze(state, 1) for state in states)
 
-    def _check_input(self, x: Any, packed: bool) -> None:
+    def _check_input(self, x: Tensor, packed: bool) -> None:
         weight = self._flat_weights[0]
         if x._dtype != weight._dtype:
             raise ValueError(
@@ -179,7 +191,7 @@ class RNNBase(_Recurrent):
                 f"the input has shape {tuple(x.shape)}, whose last axis holds the features"
             )
 
-    def _check_states(self, states: tuple[Any, ...], count: int) -> None:
+    def _check_states(self, states: tuple[Tensor, ...], count: int) -> None:
         places = self.num_layers * (1 + self.bidirectional)
         for index, (state, width) in enumerate(zip(states, self._widths(), strict=True)):
             wanted = (places, count, width)
@@ -197,11 +209,11 @@ class RNNBase(_Recurrent):
         return ", ".join([str(self.input_size), str(self.hidden_size), *others])
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, numbers.Number) and not isinstance(value, bool)
 
 
-def _check_settings(module: Any) -> None:
+def _check_settings(module: Module) -> None:
     """Raise torch's errors for invalid settings."""
     p, hidden, proj = module.dropout, module.hidden_size, module.proj_size
     if not _is_number(p) or not 0 <= p <= 1:
@@ -254,9 +266,9 @@ class RNN(RNNBase):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        device: Any = None,
-        dtype: Any = None,
-        **refused: Any,
+        device: Device | None = None,
+        dtype: DType | None = None,
+        **refused: Never,
     ) -> None:
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
@@ -266,7 +278,7 @@ class RNN(RNNBase):
         self.nonlinearity = nonlinearity
 
 
-def _none_of(refused: dict[str, Any], name: str) -> dict[str, Any]:
+def _none_of(refused: dict[str, Never], name: str) -> dict[str, Never]:
     """Raise for settings that a module does not have: torch's error for projections, TypeError for others."""
     if "proj_size" in refused:
         raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
@@ -298,8 +310,8 @@ class LSTM(RNNBase):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device | None = None,
+        dtype: DType | None = None,
     ) -> None:
         given = (num_layers, bias, batch_first, dropout, bidirectional, proj_size)
         super().__init__("LSTM", input_size, hidden_size, *given, device=device, dtype=dtype)
@@ -326,9 +338,9 @@ class GRU(RNNBase):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        device: Any = None,
-        dtype: Any = None,
-        **refused: Any,
+        device: Device | None = None,
+        dtype: DType | None = None,
+        **refused: Never,
     ) -> None:
         given = (num_layers, bias, batch_first, dropout, bidirectional)
         super().__init__("GRU", input_size, hidden_size, *given, device=device, dtype=dtype, **_none_of(refused, "GRU"))
@@ -346,7 +358,13 @@ class RNNCellBase(_Recurrent):
     """
 
     def __init__(
-        self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None, dtype: Any = None
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool,
+        num_chunks: int,
+        device: Device | None = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
         self.input_size = input_size
@@ -359,19 +377,19 @@ class RNNCellBase(_Recurrent):
             self.register_parameter(name, allocate(gates, device=device, dtype=dtype) if bias else None)
         self.reset_parameters()
 
-    def _step(self, step: Any, input: Any, hx: Any) -> Any:
+    def _step(self, step: Callable[..., Any], input: Tensor, hx: States | None) -> Any:
         """The next state, or states where there are several."""
         name = type(self).__name__
         if input.ndim not in (1, 2):
             raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.ndim}D instead")
-        several = isinstance(hx, (tuple, list))
-        for index, state in enumerate(hx if several else () if hx is None else (hx,)):
+        states = hx if isinstance(hx, (tuple, list)) else () if hx is None else (hx,)
+        for index, state in enumerate(states):
             if state.ndim not in (1, 2):
-                which = f"hx[{index}]" if several else "hidden"
+                which = f"hx[{index}]" if states is hx else "hidden"
                 raise ValueError(f"{name}: Expected {which} to be 1D or 2D, got {state.ndim}D instead")
         if hx is None:
-            state = zeros(*input.shape[:-1], self.hidden_size, dtype=input.dtype)
-            hx = (state, state) if isinstance(self, LSTMCell) else state
+            begin = zeros(*input.shape[:-1], self.hidden_size, dtype=input.dtype)
+            hx = (begin, begin) if isinstance(self, LSTMCell) else begin
         return step(input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
 
     def extra_repr(self) -> str:
@@ -396,13 +414,13 @@ class RNNCell(RNNCellBase):
         hidden_size: int,
         bias: bool = True,
         nonlinearity: str = "tanh",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device | None = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = nonlinearity
 
-    def forward(self, input: Any, hx: Any = None) -> Any:
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         if self.nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
         step = recurrent.rnn_tanh_cell if self.nonlinearity == "tanh" else recurrent.rnn_relu_cell
@@ -419,7 +437,12 @@ class _GatedCell(RNNCellBase):
     _gates: ClassVar[int]
 
     def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        device: Device | None = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, self._gates, device, dtype)
 
@@ -435,7 +458,7 @@ class LSTMCell(_GatedCell):
 
     _gates = 4
 
-    def forward(self, input: Any, hx: Any = None) -> Any:
+    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
         return self._step(recurrent.lstm_cell, input, hx)
 
 
@@ -449,5 +472,5 @@ class GRUCell(_GatedCell):
 
     _gates = 3
 
-    def forward(self, input: Any, hx: Any = None) -> Any:
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         return self._step(recurrent.gru_cell, input, hx)

@@ -1,12 +1,17 @@
 """Embedding tables: Embedding and EmbeddingBag."""
 
+from __future__ import annotations
+
 from dataclasses import InitVar
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from .. import functional as F, init
 from ..parameter import Parameter, allocate
 from .declared import settings
 from .module import Module
+
+if TYPE_CHECKING:
+    from ..._core.typing import Device, DType, Tensor
 
 
 class _Table(Module):
@@ -19,7 +24,7 @@ class _Table(Module):
     embedding_dim: int
     padding_idx: int | None
 
-    def _take(self, given: Any, trained: bool, **placed: Any) -> None:
+    def _take(self, given: Tensor | None, trained: bool, device: Device | None, dtype: DType | None) -> None:
         """Create the table, or use the given one."""
         Module.__init__(self)
         rows, columns, place = self.num_embeddings, self.embedding_dim, self.padding_idx
@@ -27,7 +32,7 @@ class _Table(Module):
             raise AssertionError(f"Padding_idx must be within num_embeddings: got {place} of {rows}")
         self.padding_idx = place if place is None or place >= 0 else rows + place
         if given is None:
-            self.weight = allocate(rows, columns, **placed).requires_grad_(trained)
+            self.weight = allocate(rows, columns, device=device, dtype=dtype).requires_grad_(trained)
             self.reset_parameters()
             return
         if list(given.shape) != [rows, columns]:
@@ -50,25 +55,14 @@ class _Table(Module):
         return [f"{name}={value!r}" for name, value in values.items() if value != usual.get(name)]
 
     @classmethod
-    def from_pretrained(cls, embeddings: Any, freeze: bool = True, *args: Any, **settings: Any) -> Self:
-        """A table on given vectors, fixed unless `freeze` is False; the other arguments are those of the class.
-
-        Raises
-        ------
-        AssertionError
-            If the vectors are not a matrix.
-
-        >>> import pullback
-        >>> table = pullback.nn.Embedding.from_pretrained(pullback.tensor([[1.0, 2.0], [3.0, 4.0]]))
-        >>> table(pullback.tensor([1]))
-        tensor([[3., 4.]])
-        """
+    def _on(cls, embeddings: Tensor, freeze: bool, **settings: Any) -> Self:
+        """A table on given vectors."""
         if embeddings.ndim != 2:
             raise AssertionError(
                 f"Embeddings parameter is expected to be 2-dimensional: got shape {tuple(embeddings.shape)}"
             )
         frozen = {"_freeze": freeze} if cls._begins_frozen else {}
-        table = cls(*embeddings.shape, *args, _weight=embeddings, **frozen, **settings)
+        table = cls(*embeddings.shape, _weight=embeddings, **frozen, **settings)
         table.weight.requires_grad = not freeze
         return table
 
@@ -96,15 +90,43 @@ class Embedding(_Table):
     norm_type: float = 2.0
     scale_grad_by_freq: bool = False
     sparse: bool = False
-    _weight: InitVar[Any] = None
+    _weight: InitVar[Tensor | None] = None
     _freeze: InitVar[bool] = False
-    device: InitVar[Any] = None
-    dtype: InitVar[Any] = None
+    device: InitVar[Device | None] = None
+    dtype: InitVar[DType | None] = None
 
-    def __post_init__(self, _weight: Any, _freeze: bool, device: Any, dtype: Any) -> None:
-        self._take(_weight, not _freeze, device=device, dtype=dtype)
+    def __post_init__(self, _weight: Tensor | None, _freeze: bool, device: Device | None, dtype: DType | None) -> None:
+        self._take(_weight, not _freeze, device, dtype)
 
-    def forward(self, input: Any) -> Any:
+    @classmethod
+    def from_pretrained(
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+    ) -> Self:
+        """A table on given vectors, fixed unless `freeze` is False; the other arguments are those of the class.
+
+        Raises
+        ------
+        AssertionError
+            If the vectors are not a matrix.
+
+        >>> import pullback
+        >>> table = pullback.nn.Embedding.from_pretrained(pullback.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        >>> table(pullback.tensor([1]))
+        tensor([[3., 4.]])
+        """
+        return cls._on(
+            embeddings, freeze, padding_idx=padding_idx, max_norm=max_norm, norm_type=norm_type,
+            scale_grad_by_freq=scale_grad_by_freq, sparse=sparse,
+        )  # fmt: skip
+
+    def forward(self, input: Tensor) -> Tensor:
         return F.embedding(
             input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
         )
@@ -133,16 +155,41 @@ class EmbeddingBag(_Table):
     scale_grad_by_freq: bool = False
     mode: str = "mean"
     sparse: bool = False
-    _weight: InitVar[Any] = None
+    _weight: InitVar[Tensor | None] = None
     include_last_offset: bool = False
     padding_idx: int | None = None
-    device: InitVar[Any] = None
-    dtype: InitVar[Any] = None
+    device: InitVar[Device | None] = None
+    dtype: InitVar[DType | None] = None
 
-    def __post_init__(self, _weight: Any, device: Any, dtype: Any) -> None:
-        self._take(_weight, True, device=device, dtype=dtype)
+    def __post_init__(self, _weight: Tensor | None, device: Device | None, dtype: DType | None) -> None:
+        self._take(_weight, True, device, dtype)
 
-    def forward(self, input: Any, offsets: Any = None, per_sample_weights: Any = None) -> Any:
+    @classmethod
+    def from_pretrained(
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+    ) -> Self:
+        """A table on given vectors, fixed unless `freeze` is False; the other arguments are those of the class.
+
+        >>> import pullback
+        >>> bag = pullback.nn.EmbeddingBag.from_pretrained(pullback.tensor([[1.0, 2.0], [3.0, 4.0]]), mode="sum")
+        >>> bag(pullback.tensor([[0, 1]]))
+        tensor([[4., 6.]])
+        """
+        return cls._on(
+            embeddings, freeze, max_norm=max_norm, norm_type=norm_type, scale_grad_by_freq=scale_grad_by_freq, mode=mode,
+            sparse=sparse, include_last_offset=include_last_offset, padding_idx=padding_idx,
+        )  # fmt: skip
+
+    def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         how = (self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode, self.sparse)
         rest = (per_sample_weights, self.include_last_offset, self.padding_idx)
         return F.embedding_bag(input, self.weight, offsets, *how, *rest)

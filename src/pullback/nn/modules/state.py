@@ -5,9 +5,11 @@ subclasses may override, and hooks run before and after. Loading first lets ever
 writes are done only if no error was found.
 """
 
+from __future__ import annotations
+
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Container, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +22,9 @@ from ..._tensor.creation import from_numpy
 from ..parameter import Parameter
 from .hooks import Handle
 from .members import Members
+
+if TYPE_CHECKING:
+    from ..._core.typing import Tensor
 
 EXTRA = "_extra_state"
 
@@ -57,7 +62,7 @@ class State(Members):
         """The state of a module besides its tensors; to be defined together with `set_extra_state`."""
         raise RuntimeError(f"{type(self).__name__} defines no get_extra_state(): it has no extra state")
 
-    def set_extra_state(self, state: Any) -> None:
+    def set_extra_state(self, state: object) -> None:
         """Restore a result of `get_extra_state`."""
         raise RuntimeError(f"{type(self).__name__} defines no set_extra_state(): it takes no extra state")
 
@@ -114,7 +119,7 @@ class State(Members):
 
     def _load_from_state_dict(
         self,
-        state_dict: Any,
+        state_dict: dict[str, Any],
         prefix: str,
         local_metadata: dict[str, Any],
         strict: bool,
@@ -150,7 +155,7 @@ class State(Members):
             for write in report.writes:
                 write()
 
-    def _strangers(self, state_dict: Any, prefix: str, own: dict[str, Any]) -> list[str]:
+    def _strangers(self, state_dict: dict[str, Any], prefix: str, own: Container[str]) -> list[str]:
         """The keys of a state that belong to no member of this module."""
         found = []
         for key in state_dict:
@@ -160,7 +165,7 @@ class State(Members):
                     found.append(key)
         return found
 
-    def _load_member(self, name: str, member: Any, key: str, value: Any, assign: bool, report: Report) -> None:
+    def _load_member(self, name: str, member: Tensor, key: str, value: Any, assign: bool, report: Report) -> None:
         """Record how a value will be loaded into a parameter or buffer, or why it cannot."""
         if isinstance(value, np.ndarray):
             value = from_numpy(value)
@@ -186,7 +191,7 @@ class State(Members):
             return
         report.writes.append(lambda: self._put(name, member, value, assign))
 
-    def _put(self, name: str, member: Any, value: Any, assign: bool) -> None:
+    def _put(self, name: str, member: Tensor, value: Tensor, assign: bool) -> None:
         if not assign:
             member.copy_(value)
         elif not isinstance(member, Parameter):
@@ -197,7 +202,9 @@ class State(Members):
             setattr(self, name, Parameter(value, requires_grad=member.requires_grad))
 
     @restoring
-    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> _IncompatibleKeys:
         """Load a state: copied into the parameters and buffers or, with `assign`, replacing them.
 
         Returns the missing and the unexpected keys, which must be none unless `strict` is False. Values may be tensors
@@ -241,7 +248,13 @@ class State(Members):
         return found
 
     def _ask(
-        self, state: Any, prefix: str, metadata: Any, assign: bool, found: _IncompatibleKeys, errors: Report
+        self,
+        state: dict[str, Any],
+        prefix: str,
+        metadata: dict[str, Any],
+        assign: bool,
+        found: _IncompatibleKeys,
+        errors: Report,
     ) -> None:
         """Let this module and all below it record what they would write."""
         own = dict(metadata.get(prefix[:-1], {}))
@@ -307,7 +320,7 @@ def _prefixed(missing: list[str], unexpected: list[str]) -> str:
     return ""
 
 
-def _last(module: Any) -> list[Any]:
+def _last(module: State) -> list[State]:
     """A module and all below it, in postorder."""
     below = [each for child in module._modules.values() if child is not None for each in _last(child)]
     return [*below, module]

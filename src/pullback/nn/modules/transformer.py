@@ -5,9 +5,11 @@ with `batch_first`, or (steps, features). Attention ignores positions at which a
 added to the scores. `is_causal` is a hint that a mask is the causal one; the mask must be passed nevertheless.
 """
 
+from __future__ import annotations
+
 import copy
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..._tensor.creation import full
 from ...vocabulary.diagonals import triu
@@ -19,20 +21,23 @@ from .linear import Linear
 from .module import Module
 from .normalization import LayerNorm
 
-Activation = str | Callable[[Any], Any]
+if TYPE_CHECKING:
+    from ..._core.typing import Device, DType, Tensor
+
+Activation = str | Callable[["Tensor"], "Tensor"]
 
 
-def _activation(given: Activation) -> Callable[[Any], Any]:
+def _activation(given: Activation) -> Callable[[Tensor], Tensor]:
     """An activation function, given itself or by name."""
     if not isinstance(given, str):
         return given
     if given not in ("relu", "gelu"):
         raise RuntimeError(f"activation should be relu/gelu, not {given}")
-    found: Callable[[Any], Any] = getattr(F, given)
+    found: Callable[[Tensor], Tensor] = getattr(F, given)
     return found
 
 
-def _copies(layer: Any, count: int) -> ModuleList:
+def _copies(layer: Module, count: int) -> ModuleList:
     return ModuleList([copy.deepcopy(layer) for _ in range(count)])
 
 
@@ -53,30 +58,33 @@ class _Layer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device | None = None,
+        dtype: DType | None = None,
     ) -> None:
-        made = {"device": device, "dtype": dtype}
         super().__init__()
         for name in self._attentions:
-            setattr(self, name, MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **made))
-        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **made)
+            setattr(
+                self,
+                name,
+                MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, device=device, dtype=dtype),
+            )
+        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, device=device, dtype=dtype)
         self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **made)
+        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, device=device, dtype=dtype)
         self.norm_first = norm_first
         blocks = range(1, len(self._attentions) + 2)
         for block in blocks:
-            setattr(self, f"norm{block}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **made))
+            setattr(self, f"norm{block}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, device=device, dtype=dtype))
         for block in blocks:
             setattr(self, f"dropout{block}", Dropout(dropout))
         self.activation = _activation(activation)
 
-    def _added(self, x: Any, place: int, block: Callable[[Any], Any]) -> Any:
+    def _added(self, x: Tensor, place: int, block: Callable[[Tensor], Tensor]) -> Tensor:
         """x plus a block's result, normalised either before the block or after the sum."""
         norm, dropout = getattr(self, f"norm{place}"), getattr(self, f"dropout{place}")
         return x + dropout(block(norm(x))) if self.norm_first else norm(x + dropout(block(x)))
 
-    def _ff_block(self, x: Any) -> Any:
+    def _ff_block(self, x: Tensor) -> Tensor:
         return self.linear2(self.dropout(self.activation(self.linear1(x))))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -96,8 +104,14 @@ class TransformerEncoderLayer(_Layer):
 
     _attentions = ("self_attn",)
 
-    def forward(self, src: Any, src_mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool = False) -> Any:
-        def attend(x: Any) -> Any:
+    def forward(
+        self,
+        src: Tensor,
+        src_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        is_causal: bool = False,
+    ) -> Tensor:
+        def attend(x: Tensor) -> Tensor:
             masks = {"attn_mask": src_mask, "key_padding_mask": src_key_padding_mask, "is_causal": is_causal}
             return self.self_attn(x, x, x, need_weights=False, **masks)[0]
 
@@ -117,20 +131,20 @@ class TransformerDecoderLayer(_Layer):
 
     def forward(
         self,
-        tgt: Any,
-        memory: Any,
-        tgt_mask: Any = None,
-        memory_mask: Any = None,
-        tgt_key_padding_mask: Any = None,
-        memory_key_padding_mask: Any = None,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
-    ) -> Any:
-        def attend(x: Any) -> Any:
+    ) -> Tensor:
+        def attend(x: Tensor) -> Tensor:
             masks = {"attn_mask": tgt_mask, "key_padding_mask": tgt_key_padding_mask, "is_causal": tgt_is_causal}
             return self.self_attn(x, x, x, need_weights=False, **masks)[0]
 
-        def remember(x: Any) -> Any:
+        def remember(x: Tensor) -> Tensor:
             masks = {"attn_mask": memory_mask, "key_padding_mask": memory_key_padding_mask}
             return self.multihead_attn(x, memory, memory, need_weights=False, is_causal=memory_is_causal, **masks)[0]
 
@@ -151,9 +165,9 @@ class TransformerEncoder(Module):
 
     def __init__(
         self,
-        encoder_layer: Any,
+        encoder_layer: Module,
         num_layers: int,
-        norm: Any = None,
+        norm: Module | None = None,
         enable_nested_tensor: bool = True,
         mask_check: bool = True,
     ) -> None:
@@ -165,8 +179,12 @@ class TransformerEncoder(Module):
         self.mask_check = mask_check
 
     def forward(
-        self, src: Any, mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool | None = None
-    ) -> Any:
+        self,
+        src: Tensor,
+        mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        is_causal: bool | None = None,
+    ) -> Tensor:
         for layer in self.layers:
             src = layer(src, src_mask=mask, src_key_padding_mask=src_key_padding_mask, is_causal=bool(is_causal))
         return src if self.norm is None else self.norm(src)
@@ -181,7 +199,7 @@ class TransformerDecoder(Module):
     pullback.Size([1, 3, 8])
     """
 
-    def __init__(self, decoder_layer: Any, num_layers: int, norm: Any = None) -> None:
+    def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
         self.layers = _copies(decoder_layer, num_layers)
         self.num_layers = num_layers
@@ -189,15 +207,15 @@ class TransformerDecoder(Module):
 
     def forward(
         self,
-        tgt: Any,
-        memory: Any,
-        tgt_mask: Any = None,
-        memory_mask: Any = None,
-        tgt_key_padding_mask: Any = None,
-        memory_key_padding_mask: Any = None,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
-    ) -> Any:
+    ) -> Tensor:
         for layer in self.layers:
             tgt = layer(
                 tgt,
@@ -231,27 +249,28 @@ class Transformer(Module):
         dim_feedforward: int = 2048,
         dropout: float = 0.1,
         activation: Activation = F.relu,
-        custom_encoder: Any = None,
-        custom_decoder: Any = None,
+        custom_encoder: Module | None = None,
+        custom_decoder: Module | None = None,
         layer_norm_eps: float = 1e-5,
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device | None = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
-        made = {"device": device, "dtype": dtype}
         settings = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias)
         norm = (d_model, layer_norm_eps, True, bias)
-        self.encoder = custom_encoder
         if custom_encoder is None:
-            encoder = TransformerEncoderLayer(*settings, **made)
-            self.encoder = TransformerEncoder(encoder, num_encoder_layers, LayerNorm(*norm, **made))
-        self.decoder = custom_decoder
+            encoder = TransformerEncoderLayer(*settings, device=device, dtype=dtype)
+            last = LayerNorm(*norm, device=device, dtype=dtype)
+            custom_encoder = TransformerEncoder(encoder, num_encoder_layers, last)
         if custom_decoder is None:
-            decoder = TransformerDecoderLayer(*settings, **made)
-            self.decoder = TransformerDecoder(decoder, num_decoder_layers, LayerNorm(*norm, **made))
+            decoder = TransformerDecoderLayer(*settings, device=device, dtype=dtype)
+            last = LayerNorm(*norm, device=device, dtype=dtype)
+            custom_decoder = TransformerDecoder(decoder, num_decoder_layers, last)
+        self.encoder = custom_encoder
+        self.decoder = custom_decoder
         self._reset_parameters()
         self.d_model = d_model
         self.nhead = nhead
@@ -265,18 +284,18 @@ class Transformer(Module):
 
     def forward(
         self,
-        src: Any,
-        tgt: Any,
-        src_mask: Any = None,
-        tgt_mask: Any = None,
-        memory_mask: Any = None,
-        src_key_padding_mask: Any = None,
-        tgt_key_padding_mask: Any = None,
-        memory_key_padding_mask: Any = None,
+        src: Tensor,
+        tgt: Tensor,
+        src_mask: Tensor | None = None,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
         src_is_causal: bool | None = None,
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
-    ) -> Any:
+    ) -> Tensor:
         batch = 0 if self.batch_first else 1
         if src.ndim == 3 and tgt.ndim == 3 and src.shape[batch] != tgt.shape[batch]:
             raise RuntimeError(
@@ -300,7 +319,7 @@ class Transformer(Module):
         )
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Any:
+    def generate_square_subsequent_mask(sz: int, device: Device | None = None, dtype: DType | None = None) -> Tensor:
         """The causal mask: 0 for positions up to the query's own, -inf for later ones.
 
         >>> from pullback import nn

@@ -1,6 +1,8 @@
 """Larger and smaller images: nn.functional.interpolate as modules."""
 
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Sequence
 
 from .. import functional as F
 from .declared import declared
@@ -18,8 +20,8 @@ class Upsample(Module):
     tensor([[[1., 1., 2., 2.]]])
     """
 
-    size: Any = None
-    scale_factor: Any = None
+    size: int | Sequence[int] | None = None
+    scale_factor: float | tuple[float, ...] | None = None
     mode: str = "nearest"
     align_corners: bool | None = None
     recompute_scale_factor: bool | None = None
@@ -46,7 +48,9 @@ class UpsamplingNearest2d(Upsample):
               [1., 1., 2., 2.]]]])
     """
 
-    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+    def __init__(
+        self, size: int | Sequence[int] | None = None, scale_factor: float | tuple[float, ...] | None = None
+    ) -> None:
         super().__init__(size, scale_factor, "nearest")
 
 
@@ -58,5 +62,7 @@ class UpsamplingBilinear2d(Upsample):
     tensor([[[[0., 1., 2.]]]])
     """
 
-    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+    def __init__(
+        self, size: int | Sequence[int] | None = None, scale_factor: float | tuple[float, ...] | None = None
+    ) -> None:
         super().__init__(size, scale_factor, "bilinear", align_corners=True)

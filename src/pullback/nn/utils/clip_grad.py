@@ -1,30 +1,37 @@
 """Limits on the size of gradients: Pascanu, Mikolov and Bengio, On the difficulty of training RNNs, 2013."""
 
-from collections.abc import Iterable
+from __future__ import annotations
+
 from types import GeneratorType
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..._core.modes import no_grad
-from ..._core.primitives import Carrier
 from ..._core.sites import warn
 from ..._tensor.creation import tensor
+from ..._tensor.tensor import Tensor
 from ...vocabulary.arithmetic import clamp
 from ...vocabulary.norms import vector_norm
 from ...vocabulary.shapes import stack
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-def _listed(tensors: Any) -> list[Any]:
-    return [tensors] if isinstance(tensors, Carrier) else list(tensors)
+
+Tensors: TypeAlias = "Tensor | Iterable[Tensor]"
 
 
-def _gradients(parameters: Any) -> list[Any]:
+def _listed(tensors: Tensors) -> list[Tensor]:
+    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
+
+
+def _gradients(parameters: Tensors) -> list[Tensor]:
     return [parameter.grad for parameter in _listed(parameters) if parameter.grad is not None]
 
 
 @no_grad()
 def get_total_norm(
-    tensors: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
-) -> Any:
+    tensors: Tensors, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
+) -> Tensor:
     """The norm of several tensors concatenated to one vector; `foreach` is accepted, without effect.
 
     Raises
@@ -48,7 +55,9 @@ def get_total_norm(
 
 
 @no_grad()
-def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Any, foreach: bool | None = None) -> None:
+def clip_grads_with_norm_(
+    parameters: Tensors, max_norm: float, total_norm: Tensor, foreach: bool | None = None
+) -> None:
     """Scale gradients of parameters in place, by their given total norm, so that it becomes at most `max_norm`.
 
     >>> import pullback
@@ -65,12 +74,12 @@ def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Any, for
 
 @no_grad()
 def clip_grad_norm_(
-    parameters: Any,
+    parameters: Tensors,
     max_norm: float,
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
-) -> Any:
+) -> Tensor:
     """Scale the gradients of parameters in place so that their norm, taken together, is at most `max_norm`.
 
     The norm before that is returned. `foreach` is accepted, and changes nothing.
@@ -96,16 +105,22 @@ def clip_grad_norm_(
     return total
 
 
-def clip_grad_norm(parameters: Any, max_norm: float, *args: Any, **options: Any) -> Any:
+def clip_grad_norm(
+    parameters: Tensors,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
     """`clip_grad_norm_` under its older name."""
     warn(
         "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.", FutureWarning
     )
-    return clip_grad_norm_(parameters, max_norm, *args, **options)
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 
 @no_grad()
-def clip_grad_value_(parameters: Iterable[Any] | Any, clip_value: float, foreach: bool | None = None) -> None:
+def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | None = None) -> None:
     """Clamp the gradients of parameters, elementwise and in place, to [-clip_value, clip_value].
 
     >>> import pullback

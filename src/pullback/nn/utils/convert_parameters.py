@@ -1,14 +1,19 @@
 """The parameters of a module as one vector, and back."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..._core.primitives import Carrier
 from ...vocabulary.shapes import cat
 from ..modules.members import type_name
 
+if TYPE_CHECKING:
+    from ..._core.typing import Tensor
 
-def parameters_to_vector(parameters: Iterable[Any]) -> Any:
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     """All elements of some parameters, concatenated to one vector; the operation is recorded.
 
     >>> from pullback import nn
@@ -18,7 +23,7 @@ def parameters_to_vector(parameters: Iterable[Any]) -> Any:
     return cat([parameter.reshape(-1) for parameter in parameters])
 
 
-def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     """Give parameters the values of a vector, as `parameters_to_vector` made it: each becomes a view of its part.
 
     Raises

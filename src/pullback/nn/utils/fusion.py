@@ -1,18 +1,32 @@
 """A layer and a subsequent batch normalisation fused into one layer, for evaluation."""
 
+from __future__ import annotations
+
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from ..._tensor.creation import ones, zeros
 from ..parameter import Parameter
 
+if TYPE_CHECKING:
+    from ..._core.typing import Tensor
+    from ..modules.batchnorm import _NormBase
+    from ..modules.conv import _ConvNd
+    from ..modules.linear import Linear
+    from ..modules.module import Module
 
-def _require_eval(*modules: Any) -> None:
+Convolution = TypeVar("Convolution", bound="_ConvNd")
+Layer = TypeVar("Layer", bound="Linear")
+Norm: TypeAlias = "tuple[Tensor, Tensor, float, Tensor | None, Tensor | None]"
+"""Mean, variance, epsilon, weight and bias of a batch normalisation."""
+
+
+def _require_eval(*modules: Module) -> None:
     if any(module.training for module in modules):
         raise AssertionError("Fusion only for eval! Call .eval() of both modules first")
 
 
-def _fused(weight: Any, bias: Any, norm: tuple[Any, ...], axis: int) -> tuple[Any, Any]:
+def _fused(weight: Tensor, bias: Tensor | None, norm: Norm, axis: int) -> tuple[Parameter, Parameter]:
     """The weight and bias of a layer fused with a batch normalisation, along an axis of the weight."""
     mean, variance, eps, scale, shift = norm
     bias = zeros(mean.shape, dtype=mean.dtype) if bias is None else bias
@@ -26,8 +40,15 @@ def _fused(weight: Any, bias: Any, norm: tuple[Any, ...], axis: int) -> tuple[An
 
 
 def fuse_conv_bn_weights(
-    conv_w: Any, conv_b: Any, bn_rm: Any, bn_rv: Any, bn_eps: float, bn_w: Any, bn_b: Any, transpose: bool = False
-) -> tuple[Any, Any]:
+    conv_w: Tensor,
+    conv_b: Tensor | None,
+    bn_rm: Tensor,
+    bn_rv: Tensor,
+    bn_eps: float,
+    bn_w: Tensor | None,
+    bn_b: Tensor | None,
+    transpose: bool = False,
+) -> tuple[Parameter, Parameter]:
     """The weight and bias of a convolution fused with a subsequent batch normalisation.
 
     >>> from pullback import nn, ones, tensor, zeros
@@ -40,8 +61,14 @@ def fuse_conv_bn_weights(
 
 
 def fuse_linear_bn_weights(
-    linear_w: Any, linear_b: Any, bn_rm: Any, bn_rv: Any, bn_eps: float, bn_w: Any, bn_b: Any
-) -> tuple[Any, Any]:
+    linear_w: Tensor,
+    linear_b: Tensor | None,
+    bn_rm: Tensor,
+    bn_rv: Tensor,
+    bn_eps: float,
+    bn_w: Tensor | None,
+    bn_b: Tensor | None,
+) -> tuple[Parameter, Parameter]:
     """The weight and bias of a linear map fused with a subsequent batch normalisation.
 
     >>> from pullback import nn, ones, tensor, zeros
@@ -53,13 +80,13 @@ def fuse_linear_bn_weights(
     return _fused(linear_w, linear_b, (bn_rm, bn_rv, bn_eps, bn_w, bn_b), 0)
 
 
-def _normalisation(bn: Any) -> tuple[Any, Any, float, Any, Any]:
+def _normalisation(bn: _NormBase) -> Norm:
     if bn.running_mean is None or bn.running_var is None:
         raise AssertionError("Cannot fuse a batch normalisation without running_mean and running_var")
     return bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias
 
 
-def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
+def fuse_conv_bn_eval(conv: Convolution, bn: _NormBase, transpose: bool = False) -> Convolution:
     """A convolution that does what another and the batch normalisation after it do, both in evaluation.
 
     Raises
@@ -79,7 +106,7 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
     return fused
 
 
-def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
+def fuse_linear_bn_eval(linear: Layer, bn: _NormBase) -> Layer:
     """A linear map that does what another and the batch normalisation after it do, both in evaluation.
 
     Raises

@@ -1,12 +1,16 @@
 """skip_init: a module with uninitialised weights."""
 
+from __future__ import annotations
+
 import inspect
-from typing import Any
+from typing import Any, TypeVar
 
 from ..modules.module import Module
 
+M = TypeVar("M", bound="Module")
 
-def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
+
+def skip_init(module_cls: type[M], *args: Any, **kwargs: Any) -> M:
     """A module of a class, constructed with the other arguments, with uninitialised parameters and buffers.
 
     The class must accept `device`, and its initialisation must not do anything with parameters and buffers except fill

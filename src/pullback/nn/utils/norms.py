@@ -3,7 +3,9 @@
 `parametrizations` has their replacements, which the warnings name.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
 
 from ..._core.modes import no_grad, restoring
 from ..._core.sites import warn
@@ -11,6 +13,12 @@ from ..._tensor.sampling import randn
 from .. import functional as F
 from ..parameter import Parameter
 from .parametrizations import TRANSPOSED, as_matrix, check_iterations, norm_except
+
+if TYPE_CHECKING:
+    from ..._core.typing import Tensor
+    from ..modules.module import Module
+
+M = TypeVar("M", bound="Module")
 
 
 class WeightNorm:
@@ -20,12 +28,12 @@ class WeightNorm:
         self.name = name
         self.dim = -1 if dim is None else dim
 
-    def compute_weight(self, module: Any) -> Any:
+    def compute_weight(self, module: Module) -> Tensor:
         """The weight."""
         norms, direction = getattr(module, f"{self.name}_g"), getattr(module, f"{self.name}_v")
         return direction * (norms / norm_except(direction, self.dim))
 
-    def start(self, module: Any) -> None:
+    def start(self, module: Module) -> None:
         """Replace the parameter by its norms and its direction."""
         weight = getattr(module, self.name)
         delattr(module, self.name)
@@ -33,14 +41,14 @@ class WeightNorm:
         module.register_parameter(f"{self.name}_v", Parameter(weight.data))
         setattr(module, self.name, self.compute_weight(module))
 
-    def remove(self, module: Any) -> None:
+    def remove(self, module: Module) -> None:
         """Replace the two by an ordinary parameter again."""
         weight = self.compute_weight(module)
         for name in (self.name, f"{self.name}_g", f"{self.name}_v"):
             delattr(module, name)
         module.register_parameter(self.name, Parameter(weight.data))
 
-    def __call__(self, module: Any, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: object) -> None:
         """Compute the weight, before a call of its module."""
         setattr(module, self.name, self.compute_weight(module))
 
@@ -54,7 +62,7 @@ class SpectralNorm:
         self.n_power_iterations = n_power_iterations
 
     @restoring
-    def compute_weight(self, module: Any, do_power_iteration: bool) -> Any:
+    def compute_weight(self, module: Module, do_power_iteration: bool) -> Tensor:
         """The weight, after power iterations if requested."""
         weight, u, v = (getattr(module, self.name + end) for end in ("_orig", "_u", "_v"))
         matrix = as_matrix(weight, self.dim)
@@ -66,7 +74,7 @@ class SpectralNorm:
             u, v = u.clone(), v.clone()
         return weight / u.dot(matrix.mv(v))
 
-    def start(self, module: Any) -> None:
+    def start(self, module: Module) -> None:
         """Replace the parameter by one of another name, and add buffers for the power iteration."""
         weight = module._parameters[self.name]
         if weight is None:
@@ -79,7 +87,7 @@ class SpectralNorm:
             module.register_buffer(self.name + end, made)
 
     @restoring
-    def remove(self, module: Any) -> None:
+    def remove(self, module: Module) -> None:
         """Replace them by an ordinary parameter again."""
         with no_grad():
             weight = self.compute_weight(module, do_power_iteration=False)
@@ -87,21 +95,21 @@ class SpectralNorm:
             delattr(module, self.name + end)
         module.register_parameter(self.name, Parameter(weight.detach()))
 
-    def __call__(self, module: Any, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: object) -> None:
         """Compute the weight, before a call of its module."""
         setattr(module, self.name, self.compute_weight(module, do_power_iteration=module.training))
 
 
-def _register(module: Any, hook: Any, noun: str) -> Any:
+def _register(module: M, hook: WeightNorm | SpectralNorm, noun: str) -> M:
     for other in module._forward_pre_hooks.values():
-        if type(other) is type(hook) and other.name == hook.name:
+        if isinstance(other, (WeightNorm, SpectralNorm)) and type(other) is type(hook) and other.name == hook.name:
             raise RuntimeError(f"Cannot register two {noun} hooks on the same parameter {hook.name}")
     hook.start(module)
     module.register_forward_pre_hook(hook)
     return module
 
 
-def _remove(module: Any, kind: type, name: str, noun: str) -> Any:
+def _remove(module: M, kind: type, name: str, noun: str) -> M:
     for key, hook in module._forward_pre_hooks.items():
         if isinstance(hook, (WeightNorm, SpectralNorm)) and type(hook) is kind and hook.name == name:
             hook.remove(module)
@@ -114,7 +122,7 @@ def _warn(name: str) -> None:
     warn(f"`torch.nn.utils.{name}` is deprecated in favor of `torch.nn.utils.parametrizations.{name}`.", FutureWarning)
 
 
-def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
+def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     """torch's old way to make a weight the product of `<name>_g`, its norms, and `<name>_v`, its direction; warns.
 
     Raises
@@ -126,7 +134,7 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     return _register(module, WeightNorm(name, dim), "weight_norm")
 
 
-def remove_weight_norm(module: Any, name: str = "weight") -> Any:
+def remove_weight_norm(module: M, name: str = "weight") -> M:
     """Undo `weight_norm`: one parameter instead of two.
 
     Raises
@@ -138,8 +146,8 @@ def remove_weight_norm(module: Any, name: str = "weight") -> Any:
 
 
 def spectral_norm(
-    module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
-) -> Any:
+    module: M, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
+) -> M:
     """torch's old way to divide a weight by its spectral norm, before each call of the module.
 
     Raises
@@ -153,7 +161,7 @@ def spectral_norm(
     return _register(module, SpectralNorm(name, n_power_iterations, rows, eps), "spectral_norm")
 
 
-def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
+def remove_spectral_norm(module: M, name: str = "weight") -> M:
     """Make what `spectral_norm` divides a parameter again, as it is.
 
     Raises

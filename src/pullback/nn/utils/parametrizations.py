@@ -1,12 +1,14 @@
 """Parametrizations by torch's names: weights of a given norm, of spectral norm 1, and orthogonal ones."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import Any, TypeVar
 
 from ..._core.dtypes import finfo
 from ..._core.modes import no_grad
-from ..._core.primitives import Carrier
 from ..._tensor.creation import eye, zeros_like
 from ..._tensor.sampling import randn
+from ..._tensor.tensor import Tensor
 from ...vocabulary.decompositions import householder_product, matrix_exp
 from ...vocabulary.equations import solve
 from ...vocabulary.linear_algebra import geqrf
@@ -17,26 +19,28 @@ from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..modules.module import Module
 from .parametrize import register_parametrization
 
+M = TypeVar("M", bound="Module")
+
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
 TRANSPOSED = (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d)
 
 
-def norm_except(weight: Any, dim: int) -> Any:
+def norm_except(weight: Tensor, dim: int) -> Tensor:
     """The norms over all axes but one, which are kept with length 1; over all of them for -1."""
     if dim == -1:
         return vector_norm(weight)
     return vector_norm(weight, 2, [axis for axis in range(weight.ndim) if axis != dim % weight.ndim], True)
 
 
-def as_matrix(weight: Any, dim: int) -> Any:
+def as_matrix(weight: Tensor, dim: int) -> Tensor:
     """A weight reshaped to a matrix whose rows are one axis."""
     return weight.movedim(dim, 0).flatten(1)
 
 
-def _tensor_of(module: Any, name: str) -> Any:
+def _tensor_of(module: Module, name: str) -> Tensor:
     found = getattr(module, name, None)
-    if not isinstance(found, Carrier):
+    if not isinstance(found, Tensor):
         raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
     return found
 
@@ -51,15 +55,15 @@ class _WeightNorm(Module):
         super().__init__()
         self.dim = -1 if dim is None else dim
 
-    def forward(self, weight_g: Any, weight_v: Any) -> Any:
+    def forward(self, weight_g: Tensor, weight_v: Tensor) -> Tensor:
         return weight_v * (weight_g / norm_except(weight_v, self.dim))
 
-    def right_inverse(self, weight: Any) -> tuple[Any, Any]:
+    def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
         """The norms and the weight."""
         return norm_except(weight, self.dim), weight
 
 
-def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
+def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     """Make a weight the product of a direction and of its norms along an axis; the module is returned.
 
     Salimans and Kingma, Weight normalization, 2016. `parametrizations.<name>.original0` are the norms, `original1` is
@@ -72,7 +76,7 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """
     register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
 
-    def read_old(state_dict: dict[str, Any], prefix: str, *_: Any) -> None:
+    def read_old(state_dict: dict[str, Any], prefix: str, *_: object) -> None:
         old = [f"{prefix}{name}_g", f"{prefix}{name}_v"]
         if all(key in state_dict for key in old):
             for place, key in enumerate(old):
@@ -85,7 +89,7 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
 class _SpectralNorm(Module):
     """A weight divided by its largest singular value, as estimated by power iteration."""
 
-    def __init__(self, weight: Any, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12) -> None:
+    def __init__(self, weight: Tensor, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12) -> None:
         super().__init__()
         ndim = weight.ndim
         if not -ndim <= dim < ndim:
@@ -101,12 +105,12 @@ class _SpectralNorm(Module):
             self._power_method(matrix, 15)
 
     @no_grad()
-    def _power_method(self, matrix: Any, count: int) -> None:
+    def _power_method(self, matrix: Tensor, count: int) -> None:
         for _ in range(count):
             self._u.copy_(F.normalize(matrix.mv(self._v), dim=0, eps=self.eps))
             self._v.copy_(F.normalize(matrix.mH.mv(self._u), dim=0, eps=self.eps))
 
-    def forward(self, weight: Any) -> Any:
+    def forward(self, weight: Tensor) -> Tensor:
         if weight.ndim == 1:
             return F.normalize(weight, dim=0, eps=self.eps)
         matrix = as_matrix(weight, self.dim)
@@ -115,7 +119,7 @@ class _SpectralNorm(Module):
         u, v = self._u.clone(), self._v.clone()  # the next call modifies them, perhaps before this one's backward
         return weight / u.vdot(matrix.mv(v))
 
-    def right_inverse(self, value: Any) -> Any:
+    def right_inverse(self, value: Tensor) -> Tensor:
         """The weight itself."""
         return value
 
@@ -127,8 +131,8 @@ def check_iterations(count: int, least: int) -> None:
 
 
 def spectral_norm(
-    module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
-) -> Any:
+    module: M, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
+) -> M:
     """Divide a weight by its spectral norm, the largest singular value; the module is returned.
 
     Miyato et al., Spectral normalization for generative adversarial networks, 2018. In training, each use improves what
@@ -149,13 +153,13 @@ def spectral_norm(
 # Orthogonal matrices
 
 
-def _q_of(matrix: Any) -> Any:
+def _q_of(matrix: Tensor) -> Tensor:
     """The orthogonal factor of a matrix, with signs such that R has a positive diagonal."""
     reflections, tau = geqrf(matrix)
     return householder_product(reflections, tau) * reflections.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
 
 
-def _is_orthogonal(q: Any) -> bool:
+def _is_orthogonal(q: Tensor) -> bool:
     """True if a matrix is orthogonal up to rounding."""
     one = eye(q.shape[-1], dtype=q.dtype)
     return bool((q.mH @ q).allclose(one, rtol=0, atol=10 * q.shape[-1] * finfo(q.dtype).eps))
@@ -164,9 +168,9 @@ def _is_orthogonal(q: Any) -> bool:
 class _Orthogonal(Module):
     """An orthogonal matrix, computed by one of several maps, times a constant matrix `base`, if there is one."""
 
-    base: Any
+    base: Tensor
 
-    def __init__(self, weight: Any, orthogonal_map: str, use_trivialization: bool = True) -> None:
+    def __init__(self, weight: Tensor, orthogonal_map: str, use_trivialization: bool = True) -> None:
         super().__init__()
         if weight.is_complex() and orthogonal_map == "householder":
             raise ValueError("The householder parametrization does not support complex tensors.")
@@ -175,7 +179,7 @@ class _Orthogonal(Module):
         if use_trivialization:
             self.register_buffer("base", None)
 
-    def forward(self, X: Any) -> Any:
+    def forward(self, X: Tensor) -> Tensor:
         wide = X.shape[-2] < X.shape[-1]
         x = X.mT if wide else X
         q = _reflected(x) if self.orthogonal_map == "householder" else self._turned(x)
@@ -183,7 +187,7 @@ class _Orthogonal(Module):
             q = self.base @ q
         return q.mT if wide else q
 
-    def _turned(self, x: Any) -> Any:
+    def _turned(self, x: Tensor) -> Tensor:
         """The leading columns of the rotation with a skew-symmetric generator."""
         n, k = x.shape[-2:]
         x = x.tril()
@@ -198,7 +202,7 @@ class _Orthogonal(Module):
         return q[..., :k]
 
     @no_grad()
-    def right_inverse(self, Q: Any) -> Any:
+    def right_inverse(self, Q: Tensor) -> Tensor:
         """What gives a matrix, made orthogonal if it is not: with a base, the base is that matrix.
 
         Raises
@@ -235,7 +239,7 @@ class _Orthogonal(Module):
         return minus
 
 
-def _reflected(x: Any) -> Any:
+def _reflected(x: Tensor) -> Tensor:
     """The product of reflections given by the columns below the diagonal, with signs given by the diagonal."""
     below = x.tril(-1)
     tau = 2.0 / (1.0 + (below * below).sum(-2))
@@ -244,8 +248,8 @@ def _reflected(x: Any) -> Any:
 
 
 def orthogonal(
-    module: Any, name: str = "weight", orthogonal_map: str | None = None, *, use_trivialization: bool = True
-) -> Any:
+    module: M, name: str = "weight", orthogonal_map: str | None = None, *, use_trivialization: bool = True
+) -> M:
     """Make a weight an orthogonal matrix, or one with orthonormal rows or columns; the module is returned.
 
     `orthogonal_map` is "matrix_exp", "cayley" or "householder"; the first where the matrix is square or complex and the

@@ -4,23 +4,31 @@ A parametrized module gets a class of its own, with a property in place of the t
 the tensor's name, the modules that compute it and, as `original`, their input.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from ..._core.modes import no_grad, restoring
 from ..._core.primitives import Carrier
 from ..modules.container import ModuleDict, ModuleList
 from ..parameter import Parameter
 
+if TYPE_CHECKING:
+    from ..._core.typing import DType, Tensor
+    from ..modules.module import Module
+
+M = TypeVar("M", bound="Module")
+
 __all__ = [
     "ParametrizationList", "cached", "is_parametrized", "register_parametrization", "remove_parametrizations",
     "transfer_parametrizations_and_params", "type_before_parametrizations",
 ]  # fmt: skip
 
-_cache: ContextVar[dict[tuple[int, str], Any] | None] = ContextVar("pullback.cache", default=None)
+_cache: ContextVar[dict[tuple[int, str], Tensor] | None] = ContextVar("pullback.cache", default=None)
 
 
 @contextmanager
@@ -42,7 +50,7 @@ def cached() -> Iterator[None]:
             _cache.reset(token)
 
 
-def _register(module: Any, name: str, tensor: Any) -> None:
+def _register(module: Module, name: str, tensor: Tensor) -> None:
     """Register a tensor as a parameter or a buffer of a module, whichever it is."""
     if isinstance(tensor, Parameter):
         module.register_parameter(name, tensor)
@@ -50,7 +58,7 @@ def _register(module: Any, name: str, tensor: Any) -> None:
         module.register_buffer(name, tensor)
 
 
-def _comparison(first: str, a: Any, second: str, b: Any) -> str:
+def _comparison(first: str, a: object, second: str, b: object) -> str:
     return f"\n{first}: {a}\n{second}: {b}"
 
 
@@ -66,7 +74,7 @@ class ParametrizationList(ModuleList):
     """
 
     @restoring
-    def __init__(self, modules: Sequence[Any], original: Any, unsafe: bool = False) -> None:
+    def __init__(self, modules: Sequence[Module], original: Tensor, unsafe: bool = False) -> None:
         if not modules:
             raise ValueError("ParametrizationList requires one or more modules. It was given none")
         super().__init__(modules)
@@ -90,7 +98,7 @@ class ParametrizationList(ModuleList):
         if not unsafe:
             _check_made(self(), dtype, shape)
 
-    def _keep(self, original: Any, new: Any) -> None:
+    def _keep(self, original: Tensor, new: Tensor) -> None:
         """Write new values to the original tensor itself, so that an optimizer that refers to it stays valid."""
         if original.dtype != new.dtype:
             raise ValueError(
@@ -101,7 +109,7 @@ class ParametrizationList(ModuleList):
             original.data = new.data
         _register(self, "original", original)
 
-    def _keep_several(self, original: Any, new: Any) -> None:
+    def _keep_several(self, original: Tensor, new: Tensor | Sequence[Tensor]) -> None:
         for place, tensor in enumerate(new):
             if not isinstance(tensor, Carrier):
                 raise ValueError(
@@ -112,11 +120,11 @@ class ParametrizationList(ModuleList):
             kept.requires_grad_(original.requires_grad)
             _register(self, f"original{place}", kept)
 
-    def _steps(self) -> Iterator[Any]:
+    def _steps(self) -> Iterator[Module]:
         """The modules that compute the tensor."""
         return (module for name, module in self._modules.items() if name.isdigit())
 
-    def _originals(self) -> list[Any]:
+    def _originals(self) -> list[Tensor]:
         names = ["original"] if self.is_tensor else [f"original{place}" for place in range(self.ntensors)]
         return [getattr(self, name) for name in names]
 
@@ -152,7 +160,7 @@ class ParametrizationList(ModuleList):
             for kept, new in zip(originals, values, strict=True):
                 kept.data = new.data
 
-    def _check_new(self, place: int, kept: Any, new: Any) -> None:
+    def _check_new(self, place: int, kept: Tensor, new: object) -> None:
         if not isinstance(new, Carrier):
             raise ValueError(
                 f"'right_inverse' must return a sequence of tensors. Got element {place} of type {type(new).__name__}."
@@ -163,7 +171,7 @@ class ParametrizationList(ModuleList):
                 f"{which} returned by `right_inverse` has dtype {new.dtype} while `{name}` has dtype {kept.dtype}"
             )
 
-    def forward(self) -> Any:
+    def forward(self) -> Tensor:
         """The parametrized tensor."""
         first, *rest = self._steps()
         made = first(*self._originals())
@@ -172,7 +180,7 @@ class ParametrizationList(ModuleList):
         return made
 
 
-def _inverse(module: Any, value: Any) -> Any:
+def _inverse(module: Module, value: Any) -> Any:
     """The right inverse of a module at a value; the value itself if the module does not define one."""
     if not hasattr(module, "right_inverse"):
         return value
@@ -182,7 +190,7 @@ def _inverse(module: Any, value: Any) -> Any:
         return value
 
 
-def _check_made(made: Any, dtype: Any, shape: tuple[int, ...]) -> None:
+def _check_made(made: object, dtype: DType | None, shape: tuple[int, ...]) -> None:
     """Raise for a parametrization that changes the dtype or shape of the tensor."""
     if not isinstance(made, Carrier):
         raise ValueError(f"A parametrization must return a tensor. Got {type(made).__name__}.")
@@ -198,7 +206,7 @@ def _check_made(made: Any, dtype: Any, shape: tuple[int, ...]) -> None:
 
 
 def _property(name: str) -> property:
-    def get(module: Any) -> Any:
+    def get(module: Module) -> Tensor:
         made, known = module.parametrizations[name], _cache.get()
         if known is None:
             return made()
@@ -207,26 +215,26 @@ def _property(name: str) -> property:
             known[key] = made()
         return known[key]
 
-    def put(module: Any, value: Any) -> None:
+    def put(module: Module, value: Any) -> None:
         module.parametrizations[name].right_inverse(value)
 
     return property(get, put)
 
 
-def _refuse_state(module: Any) -> Any:
+def _refuse_state(module: Module) -> NoReturn:
     raise RuntimeError(
         "Serialization of parametrized modules is only supported through state_dict(): save that, and load it into a "
         "module that is parametrized in the same way"
     )
 
 
-def _copied(module: Any, memo: dict[int, Any]) -> Any:
+def _copied(module: Module, memo: dict[int, Any]) -> Module:
     made = memo[id(module)] = module.__new__(type(module))
     made.__dict__ = deepcopy(module.__dict__, memo)
     return made
 
 
-def _retype(module: Any, base: type, names: Sequence[str]) -> None:
+def _retype(module: Module, base: type, names: Sequence[str]) -> None:
     """Set the class of a module to one with these tensors parametrized, or to its own if there are none."""
     if not names:
         module.__class__ = base
@@ -238,7 +246,7 @@ def _retype(module: Any, base: type, names: Sequence[str]) -> None:
     module.__class__ = type(f"Parametrized{base.__name__}", (base,), members)
 
 
-def register_parametrization(module: Any, tensor_name: str, parametrization: Any, *, unsafe: bool = False) -> Any:
+def register_parametrization(module: M, tensor_name: str, parametrization: Module, *, unsafe: bool = False) -> M:
     """Parametrize a parameter or buffer of a module by `parametrization`; the module is returned.
 
     `module.<tensor_name>` is computed on access, and gradients flow to
@@ -284,7 +292,7 @@ def register_parametrization(module: Any, tensor_name: str, parametrization: Any
     return module
 
 
-def _check_further(module: Any, name: str, parametrization: Any) -> None:
+def _check_further(module: Module, name: str, parametrization: Module) -> None:
     """Raise for a further parametrization that does not fit, before anything is changed."""
     before = getattr(module, name)
     made = parametrization(before)
@@ -305,7 +313,7 @@ def _check_further(module: Any, name: str, parametrization: Any) -> None:
                 )
 
 
-def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
+def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
     """True if a module has a parametrization, of one tensor or of any.
 
     >>> from pullback import nn
@@ -320,7 +328,7 @@ def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
 
 
 @restoring
-def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
+def remove_parametrizations(module: M, tensor_name: str, leave_parametrized: bool = True) -> M:
     """Make a parametrized tensor a parameter or buffer again, with the value it has; the module is returned.
 
     With `leave_parametrized=False`, with the value of the original tensor.
@@ -360,7 +368,7 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
     return module
 
 
-def type_before_parametrizations(module: Any) -> type:
+def type_before_parametrizations(module: Module) -> type:
     """The class of a module before it was parametrized, or its class if it is not.
 
     >>> from pullback import nn
@@ -371,7 +379,7 @@ def type_before_parametrizations(module: Any) -> type:
     return getattr(type(module), "_parametrized", type(module))
 
 
-def transfer_parametrizations_and_params(from_module: Any, to_module: Any, tensor_name: str | None = None) -> Any:
+def transfer_parametrizations_and_params(from_module: Module, to_module: M, tensor_name: str | None = None) -> M:
     """Give a module the parametrizations of another, and what they make their tensors of; it is returned.
 
     Those of one tensor, or of all.

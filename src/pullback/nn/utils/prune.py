@@ -5,9 +5,11 @@ before each call a hook sets `weight` to their product. If a parameter is pruned
 method selects among the other entries. `remove` makes the zeros permanent.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -15,6 +17,15 @@ from ..._core.modes import no_grad, restoring
 from ..._tensor.creation import ones_like, zeros_like
 from ..._tensor.sampling import rand, rand_like
 from ...vocabulary.shapes import cat
+
+if TYPE_CHECKING:
+    from ..._core.typing import Tensor
+    from ..modules.module import Module
+
+Amount: TypeAlias = int | float | np.integer[Any] | np.floating[Any]
+"""How many are pruned: a number of them, or a fraction."""
+
+M = TypeVar("M", bound="Module")
 
 
 class BasePruningMethod(ABC):
@@ -41,15 +52,15 @@ class BasePruningMethod(ABC):
 
     _tensor_name: str
 
-    def __call__(self, module: Any, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: object) -> None:
         """The hook: set the parameter to its product with the mask."""
         setattr(module, self._tensor_name, self.apply_mask(module))
 
     @abstractmethod
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask, of the shape of `t`: `default_mask` with more zeros, by the importance `t` of the entries."""
 
-    def apply_mask(self, module: Any) -> Any:
+    def apply_mask(self, module: Module) -> Tensor:
         """The product of the parameter and its mask; AssertionError if the module is not pruned by this method."""
         name = getattr(self, "_tensor_name", None)
         if name is None:
@@ -59,7 +70,9 @@ class BasePruningMethod(ABC):
 
     @classmethod
     @restoring
-    def apply(cls, module: Any, name: str, *args: Any, importance_scores: Any = None, **kwargs: Any) -> Any:
+    def apply(
+        cls, module: Module, name: str, *args: Any, importance_scores: Tensor | None = None, **kwargs: Any
+    ) -> BasePruningMethod:
         """Prune a parameter of a module; other arguments are those of the method.
 
         Importance is that of the entries, the parameter itself when left out. Returns the method, or the container
@@ -103,7 +116,7 @@ class BasePruningMethod(ABC):
         return used
 
     @restoring
-    def prune(self, t: Any, default_mask: Any = None, importance_scores: Any = None) -> Any:
+    def prune(self, t: Tensor, default_mask: Tensor | None = None, importance_scores: Tensor | None = None) -> Tensor:
         """A pruned copy of a tensor.
 
         >>> import pullback
@@ -121,11 +134,12 @@ class BasePruningMethod(ABC):
             mask = self.compute_mask(scores, ones_like(t) if default_mask is None else default_mask)
         return t * mask
 
-    def remove(self, module: Any) -> None:
+    def remove(self, module: Module) -> None:
         """Replace the pruned parameter by an ordinary one with its zeros; the hook stays, as in torch: see `remove`."""
         weight = self.apply_mask(module)
         name = self._tensor_name
         original = module._parameters.pop(f"{name}_orig")
+        assert original is not None
         del module._buffers[f"{name}_mask"]
         if hasattr(module, name):
             delattr(module, name)
@@ -133,7 +147,7 @@ class BasePruningMethod(ABC):
         setattr(module, name, original)
 
 
-def _found(module: Any, name: str) -> tuple[int, BasePruningMethod | None]:
+def _found(module: Module, name: str) -> tuple[int, BasePruningMethod | None]:
     """The hook that prunes a parameter, with its id; None if there is none."""
     for number, hook in module._forward_pre_hooks.items():
         if isinstance(hook, BasePruningMethod) and hook._tensor_name == name:
@@ -151,7 +165,7 @@ class PruningContainer(BasePruningMethod):
         for method in args[0] if len(args) == 1 and isinstance(args[0], Iterable) else args:
             self.add_pruning_method(method)
 
-    def add_pruning_method(self, method: Any) -> None:
+    def add_pruning_method(self, method: BasePruningMethod) -> None:
         """Add a method, which is to prune the same parameter as the others.
 
         Raises
@@ -180,7 +194,7 @@ class PruningContainer(BasePruningMethod):
     def __getitem__(self, index: int) -> BasePruningMethod:
         return self._pruning_methods[index]
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask, after the last method has pruned the remaining entries."""
         method = self._pruning_methods[-1]
         left = _left(method, t, default_mask)
@@ -189,7 +203,7 @@ class PruningContainer(BasePruningMethod):
         return mask
 
 
-def _left(method: BasePruningMethod, t: Any, mask: Any) -> Any:
+def _left(method: BasePruningMethod, t: Tensor, mask: Tensor) -> Any:
     """The index of the entries or slices that a method may prune: those not pruned before."""
     kind = getattr(method, "PRUNING_TYPE", None)
     if kind == "unstructured":
@@ -211,7 +225,7 @@ def _left(method: BasePruningMethod, t: Any, mask: Any) -> Any:
 # Methods
 
 
-def _checked(amount: Any) -> Any:
+def _checked(amount: Amount) -> Amount:
     """An amount, checked: a number of entries, or a fraction of them."""
     if not isinstance(amount, int | float | np.integer | np.floating):
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
@@ -221,7 +235,7 @@ def _checked(amount: Any) -> Any:
     return amount
 
 
-def _count(amount: Any, size: int) -> int:
+def _count(amount: Amount, size: int) -> int:
     """An amount as a number of entries; ValueError if it exceeds `size`."""
     if not isinstance(amount, int | np.integer):
         return round(float(amount) * size)
@@ -230,7 +244,7 @@ def _count(amount: Any, size: int) -> int:
     return int(amount)
 
 
-def _slices(t: Any, dim: int) -> int:
+def _slices(t: Tensor, dim: int) -> int:
     """The number of slices of a tensor along an axis."""
     if t.ndim <= 1:
         raise ValueError(
@@ -252,7 +266,7 @@ class Identity(BasePruningMethod):
 
     PRUNING_TYPE = "unstructured"
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask as it is."""
         return default_mask
 
@@ -265,7 +279,7 @@ class _Unstructured(BasePruningMethod):
     def __init__(self, amount: float) -> None:
         self.amount = _checked(amount)
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask with zeros where the importance `t` is least."""
         pruned = _count(self.amount, t.numel())
         mask = default_mask.clone()
@@ -273,7 +287,7 @@ class _Unstructured(BasePruningMethod):
             mask.view(-1)[self._ranks(t).reshape(-1).topk(pruned, largest=False).indices] = 0
         return mask
 
-    def _ranks(self, t: Any) -> Any:
+    def _ranks(self, t: Tensor) -> Tensor:
         raise NotImplementedError
 
 
@@ -285,7 +299,7 @@ class RandomUnstructured(_Unstructured):
     tensor(5)
     """
 
-    def _ranks(self, t: Any) -> Any:
+    def _ranks(self, t: Tensor) -> Tensor:
         return rand_like(t)
 
 
@@ -297,7 +311,7 @@ class L1Unstructured(_Unstructured):
     tensor([3., 0., 1.])
     """
 
-    def _ranks(self, t: Any) -> Any:
+    def _ranks(self, t: Tensor) -> Tensor:
         return t.abs()
 
 
@@ -306,9 +320,9 @@ class _Structured(BasePruningMethod):
 
     PRUNING_TYPE = "structured"
     dim: int
-    amount: Any
+    amount: Amount
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask with zeros in the slices where the importance of `t` is least."""
         size = _slices(t, self.dim)
         pruned = _count(self.amount, size)
@@ -319,7 +333,7 @@ class _Structured(BasePruningMethod):
         kept[(*[slice(None)] * dim, self._ranks(t, dim).topk(size - pruned).indices)] = 1
         return kept * default_mask
 
-    def _ranks(self, t: Any, dim: int) -> Any:
+    def _ranks(self, t: Tensor, dim: int) -> Tensor:
         raise NotImplementedError
 
 
@@ -335,7 +349,7 @@ class RandomStructured(_Structured):
         self.amount = _checked(amount)
         self.dim = dim
 
-    def _ranks(self, t: Any, dim: int) -> Any:
+    def _ranks(self, t: Tensor, dim: int) -> Tensor:
         return rand(t.shape[dim])
 
 
@@ -350,12 +364,12 @@ class LnStructured(_Structured):
             [3., 4.]])
     """
 
-    def __init__(self, amount: float, n: Any, dim: int = -1) -> None:
+    def __init__(self, amount: float, n: float | str, dim: int = -1) -> None:
         self.amount = _checked(amount)
         self.n = n
         self.dim = dim
 
-    def _ranks(self, t: Any, dim: int) -> Any:
+    def _ranks(self, t: Tensor, dim: int) -> Tensor:
         return t.norm(p=self.n, dim=[axis for axis in range(t.ndim) if axis != dim])
 
 
@@ -370,10 +384,10 @@ class CustomFromMask(BasePruningMethod):
 
     PRUNING_TYPE = "global"
 
-    def __init__(self, mask: Any) -> None:
+    def __init__(self, mask: Tensor) -> None:
         self.mask = mask
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The product of both masks; AssertionError if their shapes differ."""
         if default_mask.shape != self.mask.shape:
             raise AssertionError(
@@ -385,7 +399,7 @@ class CustomFromMask(BasePruningMethod):
 # Functions
 
 
-def identity(module: Any, name: str) -> Any:
+def identity(module: M, name: str) -> M:
     """Mask a parameter with ones, which leaves it unchanged; returns the module.
 
     >>> import pullback
@@ -396,7 +410,7 @@ def identity(module: Any, name: str) -> Any:
     return module
 
 
-def random_unstructured(module: Any, name: str, amount: float) -> Any:
+def random_unstructured(module: M, name: str, amount: float) -> M:
     """Prune random entries of a parameter, a number or, if a float, a fraction of them; returns the module.
 
     >>> from pullback import nn
@@ -409,7 +423,7 @@ def random_unstructured(module: Any, name: str, amount: float) -> Any:
     return module
 
 
-def l1_unstructured(module: Any, name: str, amount: float, importance_scores: Any = None) -> Any:
+def l1_unstructured(module: M, name: str, amount: float, importance_scores: Tensor | None = None) -> M:
     """Prune the entries of least absolute value, a number or, if a float, a fraction of them; returns the module.
 
     >>> import pullback
@@ -426,7 +440,7 @@ def l1_unstructured(module: Any, name: str, amount: float, importance_scores: An
     return module
 
 
-def random_structured(module: Any, name: str, amount: float, dim: int) -> Any:
+def random_structured(module: M, name: str, amount: float, dim: int) -> M:
     """Prune random slices of a parameter along an axis, a number or, if a float, a fraction; returns the module.
 
     >>> import pullback
@@ -438,7 +452,9 @@ def random_structured(module: Any, name: str, amount: float, dim: int) -> Any:
     return module
 
 
-def ln_structured(module: Any, name: str, amount: float, n: Any, dim: int, importance_scores: Any = None) -> Any:
+def ln_structured(
+    module: M, name: str, amount: float, n: float | str, dim: int, importance_scores: Tensor | None = None
+) -> M:
     """Prune the slices of a parameter along an axis with the least norm of order `n`; returns the module.
 
     >>> import pullback
@@ -451,7 +467,7 @@ def ln_structured(module: Any, name: str, amount: float, n: Any, dim: int, impor
     return module
 
 
-def custom_from_mask(module: Any, name: str, mask: Any) -> Any:
+def custom_from_mask(module: M, name: str, mask: Tensor) -> M:
     """Prune a parameter where a mask has zeros; returns the module.
 
     >>> from pullback import nn, tensor
@@ -465,9 +481,9 @@ def custom_from_mask(module: Any, name: str, mask: Any) -> Any:
 
 @restoring
 def global_unstructured(
-    parameters: Iterable[tuple[Any, str]],
+    parameters: Iterable[tuple[Module, str]],
     pruning_method: type[BasePruningMethod],
-    importance_scores: dict[tuple[Any, str], Any] | None = None,
+    importance_scores: dict[tuple[Module, str], Tensor] | None = None,
     **kwargs: Any,
 ) -> None:
     """Prune several parameters, given as pairs of module and name, as if they were one.
@@ -490,7 +506,7 @@ def global_unstructured(
         raise TypeError("global_unstructured(): parameters is not an Iterable: pass pairs, as in [(layer, 'weight')]")
     if not isinstance(importance_scores, dict | None):
         raise TypeError("global_unstructured(): importance_scores must be of type dict")
-    places: Sequence[tuple[Any, str]] = list(parameters)
+    places: Sequence[tuple[Module, str]] = list(parameters)
     tensors = [getattr(module, name) for module, name in places]
     given = importance_scores or {}
     scores = [given.get(place, tensor) for place, tensor in zip(places, tensors, strict=True)]
@@ -509,11 +525,11 @@ def global_unstructured(
         custom_from_mask(module, name, part.view(tensor.shape))
 
 
-def _joined(tensors: Sequence[Any]) -> Any:
+def _joined(tensors: Sequence[Tensor]) -> Tensor:
     return cat([tensor.detach().reshape(-1) for tensor in tensors])
 
 
-def remove(module: Any, name: str) -> Any:
+def remove(module: M, name: str) -> M:
     """Make the zeros of pruning permanent: the parameter becomes ordinary again, without mask and hook.
 
     Raises
@@ -534,7 +550,7 @@ def remove(module: Any, name: str) -> Any:
     return module
 
 
-def is_pruned(module: Any) -> bool:
+def is_pruned(module: Module) -> bool:
     """True if a parameter of a module, or of a module below it, is pruned.
 
     >>> from pullback import nn

@@ -1,7 +1,9 @@
 """Sequences of different lengths in one tensor: padded to one length, or packed step by step."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -13,6 +15,11 @@ from ..._tensor.creation import from_numpy, tensor
 from ...vocabulary.shapes import cat, swapaxes
 from ...vocabulary.slicing import narrow
 
+if TYPE_CHECKING:
+    from ..._core.typing import Array, Device, Tensor
+
+Lengths: TypeAlias = "Tensor | Array | Sequence[int]"
+
 __all__ = [
     "PackedSequence", "invert_permutation", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence",
     "pad_sequence", "unpack_sequence", "unpad_sequence",
@@ -20,16 +27,16 @@ __all__ = [
 
 
 class _Fields(NamedTuple):
-    data: Any
-    batch_sizes: Any
-    sorted_indices: Any
-    unsorted_indices: Any
+    data: Tensor
+    batch_sizes: Tensor
+    sorted_indices: Tensor | None
+    unsorted_indices: Tensor | None
 
 
-def _in(name: str, dtype: str) -> Callable[[Any], Any]:
+def _in(name: str, dtype: str) -> Callable[[PackedSequence], PackedSequence]:
     """The method of a packed sequence that converts it as the tensor's method of that name does."""
 
-    def method(self: Any) -> Any:
+    def method(self: PackedSequence) -> PackedSequence:
         return self._replace(data=getattr(self.data, name)())
 
     return named(name, method, f"The packed sequence in {dtype}.")
@@ -51,7 +58,11 @@ class PackedSequence(_Fields):
     __slots__ = ()
 
     def __new__(
-        cls, data: Any, batch_sizes: Any = None, sorted_indices: Any = None, unsorted_indices: Any = None
+        cls,
+        data: Any,
+        batch_sizes: Tensor | None = None,
+        sorted_indices: Tensor | None = None,
+        unsorted_indices: Tensor | None = None,
     ) -> Self:
         """The sequence of four fields, of the first two, or of a pair of them."""
         if unsorted_indices is None:
@@ -64,7 +75,7 @@ class PackedSequence(_Fields):
             data, batch_sizes = data
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
-    def to(self, *args: Any, **kwargs: Any) -> Any:
+    def to(self, *args: Any, **kwargs: Any) -> Self:
         """The packed sequence with `data` converted, as by `Tensor.to`."""
         converted = self.data.to(*args, **kwargs)
         return self if converted is self.data else self._replace(data=converted)
@@ -73,15 +84,15 @@ class PackedSequence(_Fields):
     long, int, short = _in("long", "int64"), _in("int", "int32"), _in("short", "int16")
     char, byte = _in("char", "int8"), _in("byte", "uint8")
 
-    def cpu(self, *args: Any, **kwargs: Any) -> Any:
+    def cpu(self, *args: object, **kwargs: object) -> Self:
         """The packed sequence itself: everything is on the CPU."""
         return self
 
-    def cuda(self, device: Any = None, **options: Any) -> Any:
+    def cuda(self, device: Device | None = None, **options: object) -> None:
         """Raises: there is no device but the CPU."""
         placement.here("cuda" if device is None else device)
 
-    def pin_memory(self) -> Any:
+    def pin_memory(self) -> Self:
         """The packed sequence itself: there is no device for which to pin memory."""
         return self
 
@@ -95,7 +106,7 @@ class PackedSequence(_Fields):
         return False
 
 
-def invert_permutation(permutation: Any) -> Any:
+def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     """The inverse of a permutation; None for None.
 
     >>> import pullback
@@ -105,7 +116,7 @@ def invert_permutation(permutation: Any) -> Any:
     return None if permutation is None else from_numpy(_xp.long(np.argsort(concrete(permutation, "argsort"))))
 
 
-def _lengths(lengths: Any) -> Any:
+def _lengths(lengths: Lengths) -> Array:
     """Lengths of sequences as an array, checked."""
     if isinstance(lengths, Carrier):
         lengths = concrete(lengths, "_pack_padded_sequence")
@@ -117,7 +128,9 @@ def _lengths(lengths: Any) -> Any:
     return found
 
 
-def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True) -> Any:
+def pack_padded_sequence(
+    input: Tensor, lengths: Lengths, batch_first: bool = False, enforce_sorted: bool = True
+) -> PackedSequence:
     """Pack sequences that are padded to one length: (steps, batch, ...), or (batch, steps, ...) with `batch_first`.
 
     With `enforce_sorted` the longest sequence must be the first, and so on; without it they are sorted.
@@ -165,14 +178,14 @@ def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool = False, en
     return PackedSequence(data, sizes, None if order is None else from_numpy(order))
 
 
-def _rows(x: Any, rows: Any) -> Any:
+def _rows(x: Tensor, rows: Array) -> Tensor:
     """Rows of x at indices into its first two axes, flattened."""
     return x.reshape(x.shape[0] * x.shape[1], *x.shape[2:])[tensor(rows)]
 
 
 def pad_packed_sequence(
-    sequence: Any, batch_first: bool = False, padding_value: float = 0.0, total_length: int | None = None
-) -> tuple[Any, Any]:
+    sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0, total_length: int | None = None
+) -> tuple[Tensor, Tensor]:
     """The sequences of a packed one, padded to one length, and their lengths: the inverse of `pack_padded_sequence`.
 
     Raises
@@ -210,8 +223,8 @@ def pad_packed_sequence(
 
 
 def pad_sequence(
-    sequences: Any, batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right"
-) -> Any:
+    sequences: Iterable[Tensor], batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right"
+) -> Tensor:
     """Sequences of different lengths as one tensor, padded: (steps, batch, ...), or (batch, steps, ...).
 
     Raises
@@ -249,7 +262,7 @@ def pad_sequence(
     return joined[tensor(where if batch_first else where.T.copy())]
 
 
-def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = False) -> list[Any]:
+def unpad_sequence(padded_sequences: Tensor, lengths: Lengths, batch_first: bool = False) -> list[Tensor]:
     """The sequences of a padded tensor, each cut to its length.
 
     >>> from pullback import nn, tensor
@@ -260,7 +273,7 @@ def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = Fals
     return [narrow(row, 0, 0, int(length)) for row, length in zip(x, lengths, strict=True)]
 
 
-def pack_sequence(sequences: Sequence[Any], enforce_sorted: bool = True) -> Any:
+def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:
     """Pack sequences of different lengths; with `enforce_sorted`, they must be sorted, longest first.
 
     Raises
@@ -276,7 +289,7 @@ def pack_sequence(sequences: Sequence[Any], enforce_sorted: bool = True) -> Any:
     return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
 
-def unpack_sequence(packed_sequences: Any) -> list[Any]:
+def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
     """The sequences of a packed one: the inverse of `pack_sequence`.
 
     >>> from pullback import nn, tensor

@@ -1,18 +1,24 @@
 """A module called with other tensors in place of its own: the implementation of `pullback.func.functional_call`."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._core.forks import give_way, swapping
 from ..._core.primitives import Carrier
 from ..._core.sites import warn
 from ..modules.members import type_name
 
+if TYPE_CHECKING:
+    from ..._core.typing import Tensor
+    from ..modules.module import Module
+
 _ABSENT = object()
 
 
-def _tied(module: Any) -> dict[str, list[str]]:
+def _tied(module: Module) -> dict[str, list[str]]:
     """For each parameter and buffer with several names, all of its names."""
     names: dict[int, list[str]] = {}
     for walk in (module.named_parameters, module.named_buffers):
@@ -21,7 +27,7 @@ def _tied(module: Any) -> dict[str, list[str]]:
     return {name: group for group in names.values() if len(group) > 1 for name in group}
 
 
-def _with_tied(module: Any, tensors: dict[str, Any]) -> dict[str, Any]:
+def _with_tied(module: Module, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """The tensors, under every name that the replaced parameter has in the module."""
     found = dict(tensors)
     for group in _tied(module).values():
@@ -36,7 +42,7 @@ def _with_tied(module: Any, tensors: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _check_keys(module: Any, tensors: dict[str, Any]) -> None:
+def _check_keys(module: Module, tensors: dict[str, Tensor]) -> None:
     """Raise for missing and unexpected keys."""
     own = {name for walk in (module.named_parameters, module.named_buffers) for name, _ in walk(remove_duplicate=False)}
     wrong = []
@@ -48,13 +54,14 @@ def _check_keys(module: Any, tensors: dict[str, Any]) -> None:
         raise RuntimeError(f"Error(s) in reparametrizing for {module._get_name()}:\n\t" + "\n\t".join(wrong))
 
 
-def _exchange(owner: Any, name: str, value: Any) -> Any:
+def _exchange(owner: Module, name: str, value: Any) -> Any:
     """Set a parameter, buffer or other tensor of a module, and return the old one."""
-    for place in (owner._parameters, owner._buffers):
+    places: tuple[dict[str, Any], ...] = owner._parameters, owner._buffers
+    for place in places:
         if name in place:
-            before, place[name] = place[name], value
-            return before
-    before = getattr(owner, name, _ABSENT)
+            kept, place[name] = place[name], value
+            return kept
+    before: Any = getattr(owner, name, _ABSENT)
     if not (before is _ABSENT or before is None or isinstance(before, Carrier)):
         raise TypeError(f"attribute `{name}`: {before} is not an instance of torch.Tensor")
     if value is not _ABSENT:
@@ -65,15 +72,15 @@ def _exchange(owner: Any, name: str, value: Any) -> Any:
 
 
 @contextmanager
-def _replaced(module: Any, tensors: dict[str, Any]) -> Iterator[None]:
+def _replaced(module: Module, tensors: dict[str, Tensor]) -> Iterator[None]:
     """A context in which tensors replace a module's own; on exit, they are as the block has left them."""
     for name, tensor in tensors.items():
-        if tensor is not None and not isinstance(tensor, Carrier):
+        if not isinstance(tensor, Carrier | None):
             raise TypeError(f"{tensor} is not an instance of torch.Tensor: {name!r} is a {type_name(tensor)}")
     places = []
     for path in tensors:
-        owner, _, name = path.rpartition(".")
-        places.append((module.get_submodule(owner), name, path))
+        parent, _, name = path.rpartition(".")
+        places.append((module.get_submodule(parent), name, path))
     before: list[Any] = []
     try:
         for owner, name, path in places:
@@ -84,7 +91,15 @@ def _replaced(module: Any, tensors: dict[str, Any]) -> Iterator[None]:
             tensors[path] = _exchange(owner, name, value)
 
 
-def called(module: Any, tensors: dict[str, Any], args: Any, kwargs: Any, *, tie_weights: bool, strict: bool) -> Any:
+def called(
+    module: Module,
+    tensors: dict[str, Tensor],
+    args: Any,
+    kwargs: dict[str, Any] | None,
+    *,
+    tie_weights: bool,
+    strict: bool,
+) -> Any:
     """The result of a module with other tensors; tensors that it replaces are replaced in the dictionary."""
     args = () if args is None else args if isinstance(args, tuple) else (args,)
     full = _with_tied(module, tensors) if tie_weights else dict(tensors)
@@ -99,8 +114,8 @@ def called(module: Any, tensors: dict[str, Any], args: Any, kwargs: Any, *, tie_
 
 
 def functional_call(
-    module: Any,
-    parameters_and_buffers: dict[str, Any],
+    module: Module,
+    parameters_and_buffers: dict[str, Tensor],
     args: Any = None,
     kwargs: dict[str, Any] | None = None,
     *,

@@ -1,8 +1,10 @@
 """Collation of samples to batches: tensors are stacked, containers are traversed."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
 from copy import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -10,6 +12,13 @@ from ..._core.dtypes import float64
 from ..._core.primitives import Carrier
 from ..._tensor.creation import as_tensor, tensor
 from ..._tensor.functions import stack
+
+if TYPE_CHECKING:
+    from ..._core.typing import Tensor
+
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 
 def default_convert(data: Any) -> Any:
@@ -71,14 +80,14 @@ def default_collate(batch: Sequence[Any]) -> Any:
     raise _refusal(type(first))
 
 
-def _refusal(kind: Any) -> TypeError:
+def _refusal(kind: object) -> TypeError:
     return TypeError(
         f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {kind}. Let the data "
         "set return one of these, or pass a collate_fn of your own"
     )
 
 
-def _arrays(batch: Sequence[Any]) -> Any:
+def _arrays(batch: Sequence[Any]) -> Tensor:
     """Arrays as one tensor: stacked by NumPy, without an intermediate tensor for each."""
     first = batch[0]
     if first.dtype.kind not in "buifc":
@@ -88,7 +97,7 @@ def _arrays(batch: Sequence[Any]) -> Any:
     return stack([as_tensor(item) for item in batch])
 
 
-def _sequences(batch: Sequence[Any]) -> Any:
+def _sequences(batch: Sequence[Sequence[object]]) -> Any:
     first = batch[0]
     sizes = [len(sample) for sample in batch]
     if len(set(sizes)) > 1:
@@ -99,7 +108,7 @@ def _sequences(batch: Sequence[Any]) -> Any:
     return _sequence(first, columns)
 
 
-def _mapping(like: Any, values: dict[Any, Any]) -> Any:
+def _mapping(like: Any, values: dict[Key, Value]) -> Mapping[Key, Value]:
     """Values in a mapping of the same type as another, with its other attributes."""
     if isinstance(like, MutableMapping):
         clone = copy(like)
@@ -111,7 +120,7 @@ def _mapping(like: Any, values: dict[Any, Any]) -> Any:
         return values
 
 
-def _sequence(like: Any, values: list[Any]) -> Any:
+def _sequence(like: Sequence[object], values: list[Value]) -> Sequence[Value]:
     """Values in a sequence of the same type as another, with its other attributes; a list if that type is immutable."""
     if type(like) is list or not isinstance(like, MutableSequence):
         return values

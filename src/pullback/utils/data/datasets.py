@@ -1,16 +1,31 @@
 """Data sets: samples by index or as a stream, and combinations of data sets."""
 
+from __future__ import annotations
+
 import itertools
 import math
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from ..._core.sites import warn
 from ..._tensor.sampling import randperm
+from ..._tensor.tensor import Tensor
 
+if TYPE_CHECKING:
+    from ..._core.typing import Generator
+
+Sample = TypeVar("Sample")
 Sample_co = TypeVar("Sample_co", covariant=True)
+Other = TypeVar("Other")
+
+
+class Samples(Protocol[Sample_co]):
+    """Samples by index: a data set, a list, an array."""
+
+    def __getitem__(self, index: Any, /) -> Sample_co:
+        """The sample at an index."""
 
 
 class Dataset(Generic[Sample_co]):
@@ -32,7 +47,7 @@ class Dataset(Generic[Sample_co]):
     def __getitem__(self, index: Any) -> Sample_co:
         raise NotImplementedError(f"Subclasses of Dataset should implement __getitem__. {type(self).__name__} does not")
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Samples[Other]) -> ConcatDataset[Sample_co | Other]:
         return ConcatDataset([self, other])
 
 
@@ -53,11 +68,13 @@ class IterableDataset(Dataset[Sample_co], ABC):
     @abstractmethod
     def __iter__(self) -> Iterator[Sample_co]: ...
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(  # type: ignore[override]  # a stream is no data set of known length
+        self, other: Dataset[Other]
+    ) -> ChainDataset[Sample_co | Other]:
         return ChainDataset([self, other])
 
 
-class TensorDataset(Dataset[tuple[Any, ...]]):
+class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """A data set of tuples: the entries of several tensors at the same index.
 
     Raises
@@ -71,15 +88,15 @@ class TensorDataset(Dataset[tuple[Any, ...]]):
     (tensor(2.), tensor(1))
     """
 
-    tensors: tuple[Any, ...]
+    tensors: tuple[Tensor, ...]
 
-    def __init__(self, *tensors: Any) -> None:
+    def __init__(self, *tensors: Tensor) -> None:
         sizes = [tensor.size(0) for tensor in tensors]
         if len(set(sizes)) > 1:
             raise AssertionError(f"Size mismatch between tensors: their first axes have the sizes {sizes}")
         self.tensors = tensors
 
-    def __getitem__(self, index: Any) -> tuple[Any, ...]:
+    def __getitem__(self, index: int | slice | Sequence[int] | Tensor) -> tuple[Tensor, ...]:
         return tuple(tensor[index] for tensor in self.tensors)
 
     def __len__(self) -> int:
@@ -100,9 +117,9 @@ class StackDataset(Dataset[Any]):
     {'image': 6, 'label': 'b'}
     """
 
-    datasets: tuple[Any, ...] | dict[str, Any]
+    datasets: tuple[Samples[object], ...] | dict[str, Samples[object]]
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Samples[object], **kwargs: Samples[object]) -> None:
         if args and kwargs:
             raise ValueError(
                 "Supported either ``tuple``- (via ``args``) or``dict``- (via ``kwargs``) like input/output, but both "
@@ -119,13 +136,13 @@ class StackDataset(Dataset[Any]):
     def _members(self) -> list[Any]:
         return list(self.datasets.values() if isinstance(self.datasets, dict) else self.datasets)
 
-    def _joined(self, values: Iterable[Any]) -> Any:
+    def _joined(self, values: Iterable[object]) -> Any:
         return dict(zip(self.datasets, values, strict=True)) if isinstance(self.datasets, dict) else tuple(values)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: object) -> Any:
         return self._joined([dataset[index] for dataset in self._members()])
 
-    def __getitems__(self, indices: Sequence[Any]) -> list[Any]:
+    def __getitems__(self, indices: Sequence[object]) -> list[Any]:
         """The samples at several indices."""
         columns = [_several(dataset, indices) for dataset in self._members()]
         for column in columns:
@@ -140,10 +157,11 @@ class StackDataset(Dataset[Any]):
         return self._length
 
 
-def _several(dataset: Any, indices: Sequence[Any]) -> Any:
+def _several(dataset: Samples[Sample], indices: Sequence[object]) -> Sequence[Sample]:
     """The samples at several indices, with a single call if the data set supports it."""
-    if callable(getattr(dataset, "__getitems__", None)):
-        return dataset.__getitems__(indices)
+    several = getattr(dataset, "__getitems__", None)
+    if callable(several):
+        return several(indices)
     return [dataset[index] for index in indices]
 
 
@@ -164,7 +182,7 @@ class ConcatDataset(Dataset[Sample_co]):
     datasets: list[Any]
     cumulative_sizes: list[int]
 
-    def __init__(self, datasets: Iterable[Any]) -> None:
+    def __init__(self, datasets: Iterable[Samples[Sample_co]]) -> None:
         self.datasets = list(datasets)
         if not self.datasets:
             raise AssertionError("datasets should not be an empty iterable")
@@ -175,7 +193,7 @@ class ConcatDataset(Dataset[Sample_co]):
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
 
-    def __getitem__(self, index: Any) -> Sample_co:
+    def __getitem__(self, index: int) -> Sample_co:
         size = len(self)
         if index < -size:
             raise ValueError(f"absolute value of index should not exceed dataset length, which is {size}: got {index}")
@@ -184,11 +202,10 @@ class ConcatDataset(Dataset[Sample_co]):
         index %= size
         member = bisect_right(self.cumulative_sizes, index)
         before = self.cumulative_sizes[member - 1] if member else 0
-        sample: Sample_co = self.datasets[member][index - before]
-        return sample
+        return self.datasets[member][index - before]
 
 
-class ChainDataset(IterableDataset[Any]):
+class ChainDataset(IterableDataset[Sample_co]):
     """The concatenation of several `IterableDataset`s.
 
     >>> from pullback.utils.data import ChainDataset, IterableDataset
@@ -199,23 +216,24 @@ class ChainDataset(IterableDataset[Any]):
     ['a', 'b', 'a', 'b']
     """
 
-    datasets: Iterable[Any]
+    datasets: Iterable[Dataset[Sample_co]]
 
-    def __init__(self, datasets: Iterable[Any]) -> None:
+    def __init__(self, datasets: Iterable[Dataset[Sample_co]]) -> None:
         self.datasets = datasets
 
-    def _streams(self) -> Iterator[Any]:
+    def _streams(self) -> Iterator[IterableDataset[Sample_co]]:
         for dataset in self.datasets:
             if not isinstance(dataset, IterableDataset):
                 raise AssertionError(f"ChainDataset only supports IterableDataset, not {type(dataset).__name__}")
             yield dataset
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Sample_co]:
         for dataset in self._streams():
             yield from dataset
 
     def __len__(self) -> int:
-        return sum(len(dataset) for dataset in self._streams())
+        streams: Iterator[Any] = self._streams()
+        return sum(len(dataset) for dataset in streams)
 
 
 class Subset(Dataset[Sample_co]):
@@ -227,16 +245,16 @@ class Subset(Dataset[Sample_co]):
     (2, 'e')
     """
 
-    def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
+    def __init__(self, dataset: Samples[Sample_co], indices: Sequence[int]) -> None:
         self.dataset = dataset
         self.indices = indices
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: int | list[int]) -> Sample_co:
         if isinstance(index, list):
             return self.dataset[[self.indices[i] for i in index]]
         return self.dataset[self.indices[index]]
 
-    def __getitems__(self, indices: Sequence[int]) -> Any:
+    def __getitems__(self, indices: Sequence[int]) -> Sequence[Sample_co]:
         """The samples at several indices."""
         return _several(self.dataset, [self.indices[index] for index in indices])
 
@@ -244,7 +262,9 @@ class Subset(Dataset[Sample_co]):
         return len(self.indices)
 
 
-def random_split(dataset: Any, lengths: Sequence[float], generator: Any = None) -> list[Subset[Any]]:
+def random_split(
+    dataset: Samples[Sample], lengths: Sequence[float], generator: Generator | None = None
+) -> list[Subset[Sample]]:
     """A random partition of a data set into subsets of given lengths.
 
     Lengths that add up to 1 are fractions, rounded down; the remaining samples go to the first subsets in turn. Random
@@ -261,7 +281,8 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: Any = None) 
     >>> len(train), len(test), sorted([*train.indices, *test.indices]) == list(range(10))
     (8, 2, True)
     """
-    size = len(dataset)
+    known: Any = dataset  # of any length, or none
+    size = len(known)
     counts = _counts(lengths, size) if math.isclose(sum(lengths), 1) and sum(lengths) <= 1 else list(lengths)
     if sum(counts) != size:
         raise ValueError(

@@ -4,6 +4,8 @@ The current position is written to a record of two numbers, the task and the ind
 its sample, even if the process ends without raising one.
 """
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Callable, Iterator, MutableSequence
 from typing import Any
@@ -12,6 +14,10 @@ from typing import Any
 TASK, PLACE, STOP = range(3)
 # Positions that are not an index in a batch.
 WHOLE_BATCH, COLLATING, STARTING = -1, -2, -3
+
+
+Collate = Callable[[Any], Any]
+"""What makes a batch of a list of samples."""
 
 
 class ExhaustedError(Exception):
@@ -29,24 +35,22 @@ class Fetcher:
     stream they are a list of None, one for each sample.
     """
 
-    def __init__(
-        self, dataset: Any, stream: bool, batched: bool, collate: Callable[[Any], Any], drop_last: bool
-    ) -> None:
+    def __init__(self, dataset: Any, stream: bool, batched: bool, collate: Collate, drop_last: bool) -> None:
         self.dataset = dataset
-        self.stream: Iterator[Any] | None = iter(dataset) if stream else None
+        self.stream: Iterator[object] | None = iter(dataset) if stream else None
         self.batched = batched
         self.collate = collate
         self.drop_last = drop_last
         self.taken = 0
 
-    def fetch(self, indices: Any, record: MutableSequence[int]) -> Any:
+    def fetch(self, indices: Any, record: MutableSequence[int]) -> object:
         """The batch for some indices."""
         stream = self.stream
         samples = self._by_index(indices, record) if stream is None else self._from_stream(stream, indices, record)
         record[PLACE] = COLLATING
         return self.collate(samples)
 
-    def _from_stream(self, stream: Iterator[Any], indices: Any, record: MutableSequence[int]) -> Any:
+    def _from_stream(self, stream: Iterator[object], indices: Any, record: MutableSequence[int]) -> object:
         samples = []
         for _ in indices if self.batched else (None,):
             self._at(self.taken, record)
@@ -59,7 +63,7 @@ class Fetcher:
             raise ExhaustedError
         return samples if self.batched else samples[0]
 
-    def _by_index(self, indices: Any, record: MutableSequence[int]) -> Any:
+    def _by_index(self, indices: Any, record: MutableSequence[int]) -> object:
         if self.batched and callable(getattr(self.dataset, "__getitems__", None)):
             self._at(WHOLE_BATCH, record)
             return self.dataset.__getitems__(indices)
@@ -75,7 +79,7 @@ class Fetcher:
             raise StoppedError
 
 
-def doing(place: int, indices: Any, dataset: Any, stream: bool) -> str:
+def doing(place: int, indices: object, dataset: object, stream: bool) -> str:
     """A description of the current position in a batch."""
     kind = type(dataset).__name__
     if place == STARTING:

@@ -1,21 +1,26 @@
 """DataLoader: batches of a data set, loaded in this process or by worker processes."""
 
+from __future__ import annotations
+
 import itertools
 import multiprocessing
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.context import BaseContext
-from typing import Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from ..._core.sites import warn
 from ..._numerics.random import source
 from .collating import default_collate, default_convert
-from .datasets import Dataset, IterableDataset
-from .fetching import COLLATING, PLACE, ExhaustedError, Fetcher, doing
+from .datasets import IterableDataset, Samples
+from .fetching import COLLATING, PLACE, Collate, ExhaustedError, Fetcher, doing
 from .pool import Member, Pool
 from .samplers import BatchSampler, RandomSampler, Sampler, SequentialSampler
 from .working import Ended, Failure, Job
+
+if TYPE_CHECKING:
+    from ..._core.typing import Generator
 
 Sample_co = TypeVar("Sample_co", covariant=True)
 
@@ -72,19 +77,19 @@ class DataLoader(Generic[Sample_co]):
 
     def __init__(
         self,
-        dataset: Dataset[Sample_co] | Sequence[Sample_co],
+        dataset: Samples[Sample_co],
         batch_size: int | None = 1,
         shuffle: bool | None = None,
         sampler: Iterable[Any] | None = None,
         batch_sampler: Iterable[Any] | None = None,
         num_workers: int = 0,
-        collate_fn: Callable[[Any], Any] | None = None,
+        collate_fn: Collate | None = None,
         pin_memory: bool = False,
         drop_last: bool = False,
         timeout: float = 0,
-        worker_init_fn: Callable[[int], Any] | None = None,
-        multiprocessing_context: Any = None,
-        generator: Any = None,
+        worker_init_fn: Callable[[int], object] | None = None,
+        multiprocessing_context: BaseContext | str | None = None,
+        generator: Generator | None = None,
         *,
         prefetch_factor: int | None = None,
         persistent_workers: bool = False,
@@ -99,7 +104,7 @@ class DataLoader(Generic[Sample_co]):
         self.pin_memory_device = pin_memory_device
         self.timeout = timeout
         self.worker_init_fn = worker_init_fn
-        self.multiprocessing_context = multiprocessing_context
+        self._context = None if multiprocessing_context is None else _context(multiprocessing_context, num_workers)
         self.in_order = in_order
         self.generator = generator
         self._stream = isinstance(dataset, IterableDataset)
@@ -121,22 +126,22 @@ class DataLoader(Generic[Sample_co]):
         self._initialized = True
         _warn_of_workers(num_workers)
 
-    def _order(self, shuffle: bool) -> Sampler[Any]:
+    def _order(self, shuffle: bool) -> Sampler[int] | Sampler[None]:
         """The default sampler of a loader."""
         if self._stream:
             return _Endless()
         return RandomSampler(self.dataset, generator=self.generator) if shuffle else SequentialSampler(self.dataset)
 
     @property
-    def multiprocessing_context(self) -> Any:
+    def multiprocessing_context(self) -> BaseContext | None:
         """The context of `multiprocessing` that starts the workers; None for the system's default."""
         return self._context
 
     @multiprocessing_context.setter
-    def multiprocessing_context(self, context: Any) -> None:
+    def multiprocessing_context(self, context: BaseContext | str | None) -> None:
         self._context = None if context is None else _context(context, self.num_workers)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if self._initialized and name in _FIXED:
             raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
         super().__setattr__(name, value)
@@ -175,7 +180,7 @@ class DataLoader(Generic[Sample_co]):
 class _Pass:
     """A pass through a loader's data."""
 
-    def __init__(self, loader: DataLoader[Any]) -> None:
+    def __init__(self, loader: DataLoader[object]) -> None:
         self._loader = loader
         order = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
         self._indices = iter(order)
@@ -204,14 +209,14 @@ class _Pass:
             )
         return batch
 
-    def _next(self) -> Any:
+    def _next(self) -> object:
         raise NotImplementedError
 
 
 class _Here(_Pass):
     """A pass whose batches are loaded in this process, on request."""
 
-    def __init__(self, loader: DataLoader[Any]) -> None:
+    def __init__(self, loader: DataLoader[object]) -> None:
         super().__init__(loader)
         if loader.timeout != 0:
             raise AssertionError(
@@ -219,7 +224,7 @@ class _Here(_Pass):
             )
         self._fetcher: Fetcher = loader._job(0).fetcher()
 
-    def _next(self) -> Any:
+    def _next(self) -> object:
         indices = next(self._indices)
         record = [0, COLLATING, 0]
         try:
@@ -237,7 +242,7 @@ class _Here(_Pass):
 class _FromWorkers(_Pass):
     """A pass whose batches are loaded by workers, ahead of time."""
 
-    def __init__(self, loader: DataLoader[Any], seed: int) -> None:
+    def __init__(self, loader: DataLoader[object], seed: int) -> None:
         super().__init__(loader)
         assert loader.prefetch_factor is not None
         self._ahead = loader.prefetch_factor
@@ -263,7 +268,7 @@ class _FromWorkers(_Pass):
         self._pool.ask(member, indices)
         self._asked.append(member)
 
-    def _next(self) -> Any:
+    def _next(self) -> object:
         if self._pool.epoch != self._epoch:
             raise RuntimeError("this iterator has ended: its DataLoader keeps its workers, and began another iteration")
         while self._asked:
@@ -304,7 +309,9 @@ def _check_workers(num_workers: int, timeout: float, prefetch_factor: int | None
         raise ValueError("persistent_workers option needs num_workers > 0")
 
 
-def _check_stream(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
+def _check_stream(
+    shuffle: bool | None, sampler: Iterable[object] | None, batch_sampler: Iterable[object] | None
+) -> None:
     """Refuse options that specify the order of a stream's samples."""
     given = {
         "shuffle": shuffle if shuffle not in {None, False} else None,
@@ -318,7 +325,13 @@ def _check_stream(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
             )
 
 
-def _check_order(batch_size: Any, shuffle: Any, sampler: Any, batch_sampler: Any, drop_last: bool) -> None:
+def _check_order(
+    batch_size: int | None,
+    shuffle: bool | None,
+    sampler: Iterable[object] | None,
+    batch_sampler: Iterable[object] | None,
+    drop_last: bool,
+) -> None:
     if sampler is not None and shuffle:
         raise ValueError("sampler option is mutually exclusive with shuffle")
     if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
@@ -327,7 +340,7 @@ def _check_order(batch_size: Any, shuffle: Any, sampler: Any, batch_sampler: Any
         raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
 
 
-def _context(context: Any, num_workers: int) -> Any:
+def _context(context: BaseContext | str, num_workers: int) -> BaseContext:
     """A context of multiprocessing from the user's argument."""
     if num_workers == 0:
         raise ValueError(

@@ -1,5 +1,7 @@
 """The loader's side of its workers: starting and stopping processes, requests and answers, and failures."""
 
+from __future__ import annotations
+
 import contextlib
 import multiprocessing
 import os
@@ -104,12 +106,12 @@ class Pool:
             member.ended = False
         return self.epoch
 
-    def ask(self, member: Member, indices: Any) -> None:
+    def ask(self, member: Member, indices: object) -> None:
         """Request the next batch from a worker."""
         member.ask(Request(self.tasks, self.epoch, indices))
         self.tasks += 1
 
-    def listen(self, members: list[Member]) -> tuple[Member, Request, Any]:
+    def listen(self, members: list[Member]) -> tuple[Member, Request, object]:
         """The first answer of some workers to a request of this pass; raises if a worker has died or takes too long."""
         try:
             while True:
@@ -131,7 +133,7 @@ class Pool:
         by_connection = {member.answers: member for member in members}
         by_end = {member.process.sentinel: member for member in members}
         while (left := deadline - time.monotonic()) > 0:
-            ready: list[Any] = multiprocessing.connection.wait([*by_connection, *by_end], min(left, _GLANCE))
+            ready = multiprocessing.connection.wait([*by_connection, *by_end], min(left, _GLANCE))
             for each in ready:
                 if each in by_connection:
                     return by_connection[each]

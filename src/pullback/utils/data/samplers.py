@@ -1,8 +1,10 @@
 """Samplers: orders of the indices of a data set."""
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Iterable, Iterator, Sequence, Sized
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
@@ -10,13 +12,17 @@ from ..._core.dtypes import float64
 from ..._tensor.creation import as_tensor
 from ..._tensor.sampling import multinomial, randint, randperm
 
+if TYPE_CHECKING:
+    from ..._core.typing import Generator
+
+Index = TypeVar("Index")
 Index_co = TypeVar("Index_co", covariant=True)
 
 # The number of random indices drawn at a time: a sampler of a billion samples must not draw them all first.
 _CHUNK = 4096
 
 
-def _positive(count: Any) -> bool:
+def _positive(count: object) -> bool:
     return isinstance(count, int) and not isinstance(count, bool) and count > 0
 
 
@@ -75,7 +81,11 @@ class RandomSampler(Sampler[int]):
     """
 
     def __init__(
-        self, data_source: Sized, replacement: bool = False, num_samples: int | None = None, generator: Any = None
+        self,
+        data_source: Sized,
+        replacement: bool = False,
+        num_samples: int | None = None,
+        generator: Generator | None = None,
     ) -> None:
         if not isinstance(replacement, bool):
             raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
@@ -116,7 +126,7 @@ class SubsetRandomSampler(Sampler[int]):
     [3, 7]
     """
 
-    def __init__(self, indices: Sequence[int], generator: Any = None) -> None:
+    def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
         self.indices = indices
         self.generator = generator
 
@@ -142,7 +152,7 @@ class WeightedRandomSampler(Sampler[int]):
     """
 
     def __init__(
-        self, weights: Sequence[float], num_samples: int, replacement: bool = True, generator: Any = None
+        self, weights: Sequence[float], num_samples: int, replacement: bool = True, generator: Generator | None = None
     ) -> None:
         if not _positive(num_samples):
             raise ValueError(f"num_samples should be a positive integer value, but got num_samples={num_samples}")
@@ -164,7 +174,7 @@ class WeightedRandomSampler(Sampler[int]):
         return self.num_samples
 
 
-class BatchSampler(Sampler[list[Any]]):
+class BatchSampler(Sampler[list[Index]]):
     """Lists of `batch_size` indices of a sampler; the last may be shorter, and is left out with `drop_last`.
 
     Raises
@@ -177,7 +187,7 @@ class BatchSampler(Sampler[list[Any]]):
     [[0, 1], [2, 3], [4]]
     """
 
-    def __init__(self, sampler: Iterable[Any], batch_size: int, drop_last: bool) -> None:
+    def __init__(self, sampler: Iterable[Index], batch_size: int, drop_last: bool) -> None:
         if not _positive(batch_size):
             raise ValueError(f"batch_size should be a positive integer value, but got batch_size={batch_size}")
         if not isinstance(drop_last, bool):
@@ -186,7 +196,7 @@ class BatchSampler(Sampler[list[Any]]):
         self.batch_size = batch_size
         self.drop_last = drop_last
 
-    def __iter__(self) -> Iterator[list[Any]]:
+    def __iter__(self) -> Iterator[list[Index]]:
         indices = iter(self.sampler)
         while batch := list(itertools.islice(indices, self.batch_size)):
             if len(batch) == self.batch_size or not self.drop_last:

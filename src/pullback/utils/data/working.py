@@ -18,7 +18,7 @@ import traceback
 from array import array
 from collections.abc import Callable, MutableSequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,13 @@ from ..._core.primitives import Carrier
 from ..._numerics.blocks import set_num_threads
 from ..._numerics.random import manual_seed
 from .collating import default_collate
-from .fetching import PLACE, STARTING, STOP, TASK, ExhaustedError, Fetcher, StoppedError, doing
+from .fetching import PLACE, STARTING, STOP, TASK, Collate, ExhaustedError, Fetcher, StoppedError, doing
 
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from types import NotImplementedType
+
+Piece = bytes | memoryview
 _SENT_APART = 1 << 14  # bytes above which an array's memory is sent separately
 _LOOK_AROUND = 5.0  # seconds after which a waiting worker checks that its parent is alive
 
@@ -67,11 +72,11 @@ class Job:
     dataset: Any
     stream: bool
     batched: bool
-    collate: Callable[[Any], Any]
+    collate: Collate
     drop_last: bool
     num_workers: int
     seed: int
-    init: Callable[[int], Any] | None
+    init: Callable[[int], object] | None
 
     def fetcher(self) -> Fetcher:
         """A fetcher at the start of the data set."""
@@ -83,7 +88,7 @@ class Request(NamedTuple):
 
     task: int
     epoch: int
-    indices: Any
+    indices: object
 
 
 class Ended(NamedTuple):
@@ -134,7 +139,7 @@ def _sendable(kind: type[Exception]) -> type[Exception]:
 class _Pickler(pickle.Pickler):
     """A pickler of batches that refuses tensors with a history, which would be lost."""
 
-    def reducer_override(self, value: Any) -> Any:
+    def reducer_override(self, value: object) -> NotImplementedType:
         if isinstance(value, Carrier) and not value.is_leaf:
             raise RuntimeError(
                 "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not support "
@@ -143,9 +148,9 @@ class _Pickler(pickle.Pickler):
         return NotImplemented
 
 
-def packed(answer: Any, fresh: bool) -> list[Any]:
+def packed(answer: object, fresh: bool) -> list[Piece]:
     """The memory blocks to send for an answer; unless it is `fresh`, its arrays may still be written by others."""
-    apart: list[Any] = []
+    apart: list[Piece] = []
 
     def keep_in_line(buffer: pickle.PickleBuffer) -> bool:
         memory = buffer.raw()
@@ -159,14 +164,14 @@ def packed(answer: Any, fresh: bool) -> list[Any]:
     return [body.getbuffer(), *apart]
 
 
-def send(answers: Any, pieces: list[Any]) -> None:
+def send(answers: Connection, pieces: list[Piece]) -> None:
     """Send the blocks of an answer, after their sizes."""
     answers.send_bytes(array("q", [len(piece) for piece in pieces]).tobytes())
     for piece in pieces:
         answers.send_bytes(piece)
 
 
-def receive(answers: Any) -> Any:
+def receive(answers: Connection) -> Any:
     """The next answer from a connection."""
     sizes = array("q")
     sizes.frombytes(answers.recv_bytes())
@@ -176,7 +181,7 @@ def receive(answers: Any) -> Any:
     return pickle.loads(pieces[0], buffers=pieces[1:])  # noqa: S301  # from our own process
 
 
-def _sends(answers: Any, box: queue.SimpleQueue[list[Any]]) -> None:
+def _sends(answers: Connection, box: queue.SimpleQueue[list[Piece]]) -> None:
     """The sending thread of a worker: it sends the answers in a queue."""
     try:
         while True:
@@ -192,10 +197,10 @@ def _seed(seed: int) -> None:
     np.random.seed(np.random.SeedSequence(seed).generate_state(4))  # noqa: NPY002  # the generator that data sets use
 
 
-def _next_request(requests: Any, stop: Any, parent: int) -> Request | None:
+def _next_request(requests: Connection, stop: Connection, parent: int) -> Request | None:
     """The next request; None if the loader stops its workers, or has ended."""
     loader = multiprocessing.parent_process()
-    ends = [stop, *([loader.sentinel] if loader else [])]
+    ends: list[Connection | int] = [stop, *([loader.sentinel] if loader else [])]
     while True:
         ready = multiprocessing.connection.wait([requests, *ends], _LOOK_AROUND)
         if any(end in ready for end in ends) or os.getppid() != parent:
@@ -228,7 +233,7 @@ class _Worker:
             except Exception as error:  # noqa: BLE001  # raised again by the loader
                 self.problem = Failure.of(error, self.number, "running worker_init_fn")
 
-    def answer(self, request: Request) -> Any:
+    def answer(self, request: Request) -> object:
         """The batch for a request, the end of the stream, or a failure."""
         if self.problem is not None:
             return self.problem
@@ -250,7 +255,7 @@ class _Worker:
         what = doing(self.record[PLACE], request.indices, self.job.dataset, self.job.stream)
         return Failure.of(error, self.number, what)
 
-    def pieces(self, request: Request) -> list[Any]:
+    def pieces(self, request: Request) -> list[Piece]:
         """The answer to a request, as blocks to send."""
         answer = self.answer(request)
         try:
@@ -259,14 +264,16 @@ class _Worker:
             return packed((request.task, self.failure(error, request)), fresh=True)
 
 
-def work(job: Job, number: int, record: MutableSequence[int], requests: Any, stop: Any, answers: Any) -> None:
+def work(
+    job: Job, number: int, record: MutableSequence[int], requests: Connection, stop: Connection, answers: Connection
+) -> None:
     """The main function of a worker process."""
     parent = os.getppid()
     # Ctrl-C reaches the whole process group: the loader's process handles it, and stops its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     set_num_threads(1)
-    box: queue.SimpleQueue[list[Any]] = queue.SimpleQueue()
+    box: queue.SimpleQueue[list[Piece]] = queue.SimpleQueue()
     threading.Thread(target=_sends, args=(answers, box), daemon=True).start()
     worker = _Worker(job, number, record)
     worker.start()

@@ -13,7 +13,7 @@ import math
 from types import SimpleNamespace
 from typing import Any
 
-from ...._core import dtypes, placement
+from .... import device, dtype, layout, memory_format
 from .. import redirecting
 from . import naming
 from .capture import is_wrapped, wrap
@@ -75,7 +75,7 @@ class Writer:
         for node in graph.nodes:
             self.names.create_name(identifier(node.name), node)
         self.globals: dict[str, Any] = {
-            "inf": math.inf, "nan": math.nan, "NoneType": type(None), "torch": self.tree, "device": placement.device,
+            "inf": math.inf, "nan": math.nan, "NoneType": type(None), "torch": self.tree, "device": device,
         }  # fmt: skip
         self.wrapped: dict[str, None] = {}
 
@@ -182,7 +182,7 @@ class Writer:
         if isinstance(value, Node):
             return value.name
         kind = type(value)
-        if kind in (int, bool, type(None), type(...), str, bytes, float, range, placement.device):
+        if kind in (int, bool, type(None), type(...), str, bytes, float, range, device):
             return repr(value)
         if kind is complex and cmath.isfinite(value):
             return repr(value)
@@ -199,9 +199,9 @@ class Writer:
 
     def _object(self, value: Any) -> str:
         """An object that is no constant of Python's."""
-        if isinstance(value, dtypes.dtype):
+        if isinstance(value, dtype):
             return self.tree.put(f"torch.{value.name}", value)
-        if isinstance(value, (placement.layout, placement.memory_format)):
+        if isinstance(value, (layout, memory_format)):
             return self.tree.put(f"torch.{str(value).rpartition('.')[2]}", value)
         if isinstance(value, enum.Enum):
             return f"{self.of(type(value))}.{identifier(value.name)}"

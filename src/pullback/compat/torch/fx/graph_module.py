@@ -4,7 +4,7 @@ import copy
 import itertools
 from typing import Any, Self
 
-from ...._core.primitives import Carrier
+from .... import Tensor
 from ...._core.sites import generated
 from ....nn.modules.module import Module
 from ....nn.parameter import Parameter
@@ -187,7 +187,7 @@ def put(root: Any, target: str, value: Any, *, persistent: bool = True, keep: bo
         root = getattr(root, owner)
     if keep and hasattr(root, name):
         return
-    if isinstance(value, Carrier) and not isinstance(value, Parameter):
+    if isinstance(value, Tensor) and not isinstance(value, Parameter):
         root.register_buffer(name, value, persistent=persistent)
     else:
         setattr(root, name, value)

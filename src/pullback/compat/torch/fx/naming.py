@@ -5,7 +5,7 @@ import keyword
 import re
 from typing import Any
 
-from ...._tensor.tensor import Tensor
+from .... import Tensor
 from ..redirecting import path_of
 
 RESERVED = {"inf", "nan", "NoneType", "torch", "device", "fx_pytree", "pytree"}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
-from ...._core import dtypes, placement
+from .... import device, dtype, layout, memory_format
 from .. import redirecting
 from .capture import Recorded, appear, found
 from .node import Node
@@ -22,8 +22,7 @@ _ITERATED = (
     "flow can be traced, and check out the Proxy docstring for help troubleshooting Proxy iteration errors"
 )
 BASE_TYPES = (
-    str, int, float, bool, complex, type(None), type(...), range, dtypes.dtype, placement.device,
-    placement.layout, placement.memory_format,
+    str, int, float, bool, complex, type(None), type(...), range, dtype, device, layout, memory_format,
 )  # fmt: skip
 
 

@@ -2,8 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from ...._core import placement
-from ...._core.primitives import Carrier
+from .... import Tensor, channels_last, channels_last_3d, contiguous_format
 from .interpreter import Interpreter
 from .node import Node, map_aggregate
 
@@ -22,7 +21,7 @@ class TensorMetadata(NamedTuple):
 
 def _extract_tensor_metadata(result: Any, include_contiguity: bool = True) -> TensorMetadata:
     """The metadata of a tensor."""
-    formats = [placement.contiguous_format, placement.channels_last, placement.channels_last_3d]
+    formats = [contiguous_format, channels_last, channels_last_3d]
     fitting = formats[: 1 + (result.ndim == 4) + 2 * (result.ndim == 5)]
     form = next((each for each in fitting if include_contiguity and result.is_contiguous(memory_format=each)), None)
     return TensorMetadata(result.shape, result.dtype, result.requires_grad, result.stride(), form, False, {})
@@ -47,7 +46,7 @@ class ShapeProp(Interpreter):
 
         def noted(value: Any) -> Any:
             nonlocal found
-            if not isinstance(value, Carrier):
+            if not isinstance(value, Tensor):
                 return value
             found = True
             return _extract_tensor_metadata(value)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from ...._core.primitives import Carrier
+from .... import Tensor
 from ...._core.sites import warn
 from ....nn.modules.container import Sequential
 from ....nn.modules.module import Module
@@ -87,7 +87,7 @@ class Tracer(TracerBase):
         """What fetching an attribute of a module gives: for a parameter, a proxy of it."""
         if isinstance(attr_val, Parameter):
             members = self.root.named_parameters()
-        elif self.proxy_buffer_attributes and isinstance(attr_val, Carrier):
+        elif self.proxy_buffer_attributes and isinstance(attr_val, Tensor):
             members = self.root.named_buffers()
         else:
             return attr_val
@@ -107,7 +107,7 @@ class Tracer(TracerBase):
             if name is None:
                 raise NameError("parameter is not a member of this module")
             return self.create_node("get_attr", name, (), {})
-        if isinstance(a, Carrier):
+        if isinstance(a, Tensor):
             name = _name_of(a, self.root.named_buffers()) or self.tensor_attrs.get(a)
             if name is None:
                 names = (f"_tensor_constant{index}" for index in itertools.count())
@@ -138,7 +138,7 @@ class Tracer(TracerBase):
             value: f"{path}.{name}" if path else name
             for path, module in self.root.named_modules()
             for name, value in vars(module).items()
-            if isinstance(value, Carrier)
+            if isinstance(value, Tensor)
         }
         self._scope = getattr(inspect.unwrap(function), "__globals__", {})
         called, args = self.create_args_for_root(function, isinstance(root, Module), concrete_args)

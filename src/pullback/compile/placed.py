@@ -8,7 +8,6 @@ every compiled function.
 from __future__ import annotations
 
 import functools
-import itertools
 import sys
 import weakref
 from collections.abc import Callable, Sequence
@@ -16,16 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.trees import flatten, unflatten
-from ..._tape.memory import owner, version
-from ..._tensor.tensor import Tensor
-from ..compiled import Compiled, Prepared
-from ..layouts import clash
-from ..machinery import Machinery
-from ..program import DepartedError, Program, acts
-from ..records import Record, Scalar
-from .libraries import Engine, engine
-from .running import check, lowered
+from .._core.trees import flatten, unflatten
+from .._tape.memory import owner, version
+from .._tensor.tensor import Tensor
+from .compiled import Compiled, Prepared
+from .engines.libraries import Engine, engine
+from .engines.running import executed
+from .layouts import clash
+from .machinery import Machinery
+from .program import Program
+from .records import Record, Scalar
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -99,28 +98,16 @@ class Lowered(Machinery):
 
     def ready(self, *, fuse: bool) -> Callable[..., list[Any]]:
         """A function of the host's arrays, whose buffers it computes with."""
-        w, buffers, program = self.buffers.w, self.buffers, self.program
-        kept = self.kept
-        check(program, w)
-        compute, draws = w.ready(lowered(program, w)), [e for e in program.equations if acts(e)]
-        self.compute = compute
-        ends = len(program.outputs), len(program.outputs) + len(program.writes)
+        buffers, program, kept = self.buffers, self.program, self.kept
+        compute = executed(program, buffers.w, keep=bool(kept or program.writes))
+        count = len(program.outputs)
 
         def execute(*arrays: Array) -> list[Array]:
-            drawn = [w.constant(np.asarray(e.primitive.forward(**e.params))) for e in draws]
-            with np.errstate(all="ignore"):
-                found = compute(*map(buffers.of, arrays), *drawn)
-            if kept or program.writes:
-                found = w.held(found)
-            guards = itertools.zip_longest(
-                [expected for _, expected in program.guards], found[ends[1] :], fillvalue=True
-            )
-            if any(w.host(array).item() != expected for expected, array in guards):
-                raise DepartedError("a guard does not hold")
-            for (place, _), array in zip(program.writes, found[ends[0] : ends[1]], strict=True):
+            found = compute(*map(buffers.of, arrays))
+            for (place, _), array in zip(program.writes, found[count:], strict=True):
                 _unknown(arrays[place])
                 buffers.set(arrays[place], array)
-            results = list(map(buffers.standing, found[: ends[0]]))
+            results = list(map(buffers.standing, found[:count]))
             for number in kept:
                 _unknown(results[number])
             return results

@@ -1,0 +1,129 @@
+"""Private names of torch that packages import: each does what torch's does on a CPU. The programs run with torch, too."""
+
+import pytest
+from tests.compat.test_torch_programs import installed
+
+PROGRAMS = {
+    "the state of devices": """
+        from torch.utils.checkpoint import CheckpointFunction, get_device_states, set_device_states
+        x = torch.ones(2, requires_grad=True)
+        assert get_device_states(x, 1) == ([], [])
+        set_device_states([], [])
+        assert torch.cuda._initialized is False and torch.cuda.default_generators == ()
+        assert torch.cuda._lazy_call(lambda: 1 / 0) is None
+    """,
+    "tensors in groups": """
+        from torch.utils._foreach_utils import _group_tensors_by_device_and_dtype, _has_foreach_support
+        lists = [[torch.ones(1), torch.ones(2, dtype=torch.float64), torch.zeros(3)], [None, torch.ones(2), torch.ones(3)]]
+        groups = _group_tensors_by_device_and_dtype(lists, with_indices=True)
+        found = {str(dtype): ([[None if t is None else len(t) for t in each] for each in both], places)
+                 for (device, dtype), (both, places) in groups.items()}
+        assert found == {"torch.float32": ([[1, 3], [None, 3]], [0, 2]), "torch.float64": ([[2], [2]], [1])}, found
+        groups = _group_tensors_by_device_and_dtype([[torch.ones(1)], []])
+        ((lists, places),) = groups.values()
+        assert [len(each) for each in lists] == [1, 0] and places == []
+        assert _has_foreach_support([torch.ones(1)], torch.device("cpu"))
+    """,
+    "optimizers": """
+        from torch.optim.optimizer import ParamsT, _default_to_fused_or_foreach, _use_grad_for_differentiable
+        class Halving(torch.optim.Optimizer):
+            def __init__(self, params):
+                super().__init__(params, {"differentiable": False})
+            def __setstate__(self, state):
+                super().__setstate__(state)
+                self._patch_step_function()
+            @_use_grad_for_differentiable
+            def step(self, closure=None):
+                assert not torch.is_grad_enabled()
+                for group in self.param_groups:
+                    for p in group["params"]:
+                        p.mul_(0.5)
+        p = torch.ones(2, requires_grad=True)
+        halving = Halving([p])
+        halving.__setstate__(halving.__getstate__())
+        halving.step()
+        assert p.tolist() == [0.5, 0.5] and p.grad_fn is None
+        assert _default_to_fused_or_foreach([p], False) == (False, False)
+    """,
+    "reductions": """
+        from torch.nn import _reduction
+        assert [_reduction.get_enum(word) for word in ("none", "mean", "sum")] == [0, 1, 2]
+        choices = (None, True, False)
+        words = [_reduction.legacy_get_string(a, b, emit_warning=False) for a in choices for b in choices]
+        assert words == ["mean", "mean", "none"] * 2 + ["sum", "sum", "none"], words
+        assert _reduction.legacy_get_enum(False, None, False) == 2
+        raises(ValueError, "total is not a valid value for reduction", lambda: _reduction.get_enum("total"))
+    """,
+    "questions of compilers": """
+        assert not torch._C._is_tracing() and not torch._C._functorch.is_batchedtensor(torch.ones(1))
+        seen = []
+        torch.func.vmap(lambda x: seen.append(torch._C._functorch.is_batchedtensor(x)) or x)(torch.ones(2))
+        assert seen == [True]
+        assert issubclass(torch.jit.TracerWarning, Warning)
+        from torch._subclasses.fake_tensor import unset_fake_temporarily
+        with unset_fake_temporarily():
+            pass
+        assert torch._C._get_privateuse1_backend_name() == "privateuseone"
+    """,
+    "distributions": """
+        from torch.distributions.multivariate_normal import MultivariateNormal, _precision_to_scale_tril
+        from torch.distributions.transforms import SigmoidTransform, _clipped_sigmoid
+        P = torch.tensor([[4.0, 1.0], [1.0, 3.0]], dtype=torch.float64)
+        L = _precision_to_scale_tril(P)
+        assert L[0, 1] == 0 and torch.allclose(L @ L.mT @ P, torch.eye(2, dtype=torch.float64))
+        x = torch.tensor([-200.0, 0.0, 200.0])
+        limits = torch.finfo(torch.float32)
+        assert _clipped_sigmoid(x).tolist() == [limits.tiny, 0.5, 1 - limits.eps]
+    """,
+    "words and numbers": """
+        from torch.amp.grad_scaler import OptState
+        from torch.nn.common_types import _ratio_any_t, _size_2_t, _size_any_t
+        from torch.profiler.profiler import ProfilerAction, profile
+        from torch.serialization import DEFAULT_PROTOCOL
+        from torch.utils._pytree import _list_flatten, _namedtuple_flatten
+        assert [each.name for each in OptState] == ["READY", "UNSCALED", "STEPPED"] and DEFAULT_PROTOCOL == 2
+        assert _list_flatten([1, 2])[0] == [1, 2]
+        pair = torch.ones(2).sort()
+        assert _namedtuple_flatten(pair)[0] == [*pair]
+        assert torch.sym_int(torch.tensor(3.0)) == 3 == torch.sym_int(3.7)
+        assert torch._shape_as_tensor(torch.ones(2, 3)).tolist() == [2, 3]
+        assert torch.get_autocast_dtype("cpu") == torch.bfloat16 == torch.get_autocast_cpu_dtype()
+        assert torch.get_device_module("cpu") is torch.cpu and not torch.mtia.is_available()
+        assert torch.autograd._is_checkpoint_valid()
+    """,
+    "samples": """
+        from torch.utils.data._utils.collate import np_str_obj_array_pattern
+        from torch.utils.data.dataloader import _DatasetKind
+        pick = lambda kind, data, drop: _DatasetKind.create_fetcher(kind, data, True, tuple, drop)
+        assert pick(_DatasetKind.Map, "abc", False).fetch([2, 0]) == ("c", "a")
+        for drop, last in ((False, [("c",)]), (True, [])):
+            fetcher, found = pick(_DatasetKind.Iterable, "abc", drop), []
+            try:
+                while True:
+                    found.append(fetcher.fetch([0, 0]))
+            except StopIteration:
+                pass
+            assert found == [("a", "b"), *last], found
+        assert np_str_obj_array_pattern.search("<U3") and not np_str_obj_array_pattern.search("<f8")
+    """,
+    "synchronised normalisation": """
+        inner = torch.nn.BatchNorm1d(2, momentum=0.3)
+        model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Sequential(inner)).eval()
+        made = torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)
+        assert made is model and type(model[1][0]) is torch.nn.SyncBatchNorm and model[1][0].weight is inner.weight
+        assert model[1][0].running_var is inner.running_var and not model[1][0].training and model[1][0].momentum == 0.3
+        alone = torch.nn.BatchNorm2d(3, affine=False, track_running_stats=False)
+        assert torch.nn.SyncBatchNorm.convert_sync_batchnorm(alone).weight is None
+    """,
+    "ranks": """
+        from torch.distributed.distributed_c10d import _get_default_group, _get_global_rank
+        assert torch.distributed.Backend.NCCL == "nccl" == torch.distributed.Backend("NCCL")
+        assert not torch.distributed.is_initialized()
+        raises(ValueError, "Default process group has not been initialized", _get_default_group)
+    """,
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_private_names(program):
+    installed(program)

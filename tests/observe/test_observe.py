@@ -1,0 +1,277 @@
+"""Observers see what happens, and change nothing."""
+
+import numpy as np
+import pytest
+
+import pullback
+from pullback import func, nn, observe
+
+
+class Seen(observe.Observer):
+    """Keeps everything that it is told."""
+
+    def __init__(self):
+        super().__init__()
+        self.operations, self.writes, self.passes, self.ended = [], [], [], []
+
+    def operation(self, seen):
+        self.operations.append(seen)
+
+    def wrote(self, write):
+        self.writes.append(write)
+
+    def begins(self, backward):
+        assert backward.runs == (backward.level > 0) or not backward.runs
+        self.passes.append(backward)
+
+    def ends(self, backward):
+        self.ended.append(backward)
+
+    @property
+    def names(self):
+        return [each.name for each in self.operations]
+
+
+def program(x):
+    y = (x * 2).sin()
+    y.add_(1.0)
+    return (y * y).sum()
+
+
+def test_nothing_changes():
+    plain, watched = (pullback.tensor([0.5, -1.0], requires_grad=True) for _ in range(2))
+    expected = program(plain)
+    expected.backward()
+    with Seen() as seen:
+        loss = program(watched)
+        loss.backward()
+    assert loss.item() == expected.item()
+    np.testing.assert_array_equal(watched.grad.numpy(), plain.grad.numpy())
+    assert [each.title for each in observe.ancestors([loss.grad_fn])] == [
+        each.title for each in observe.ancestors([expected.grad_fn])
+    ]
+    assert seen.names[:2] == ["multiply", "sin"]
+    assert seen.names[-1] == "sum"
+
+
+def test_an_operation_says_all_of_itself():
+    x = pullback.tensor([[1.0, 2.0]], requires_grad=True)
+    with Seen() as seen:
+        y = x.sum(1)
+    (found,) = seen.operations
+    assert found.name == "sum" == found.primitive.name
+    assert found.arguments[0] is x
+    assert found.result is y
+    assert found.results == (y,)
+    assert found.node is y.grad_fn
+    assert found.params["axis"] in {1, (1,)}
+    assert found.level == 0
+    assert found.computed
+    assert found.seconds > 0
+    assert found.module is None
+    assert observe.describe(found.site).endswith("y = x.sum(1)")
+
+
+def test_several_results_have_one_node():
+    x = pullback.arange(6.0).requires_grad_()
+    with Seen() as seen:
+        parts = x.unbind()
+    (found,) = seen.operations
+    assert len(found.results) == len(parts) == 6
+    assert found.node is parts[0].grad_fn
+    assert [each.primitive.name for each in observe.ancestors([found.node])[:1]] == ["unbind"]
+
+
+def test_what_is_not_recorded_is_shown():
+    with Seen() as seen, pullback.no_grad():
+        pullback.ones(2, requires_grad=True).exp()
+    assert [(each.name, each.node) for each in seen.operations if each.name == "exp"] == [("exp", None)]
+
+
+def test_modules_are_known():
+    model = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+    with Seen() as seen:
+        model(pullback.ones(1, 2)).sum()
+    assert [each.module for each in seen.operations] == [model[0], model[1], None]
+
+
+def test_modules_need_not_be_looked_for():
+    class Quick(Seen):
+        finds_modules = False
+
+    with Quick() as seen:
+        nn.ReLU()(pullback.ones(2))
+    assert [each.module for each in seen.operations] == [None]
+
+
+def test_transforms_show_their_levels():
+    x = pullback.ones(3, 2, requires_grad=True)
+    with Seen() as seen:
+        func.vmap(lambda x: x * 2)(x)
+    assert [(each.name, each.level, each.results[0].shape) for each in seen.operations if each.computed] == [
+        ("multiply", 0, (3, 2))
+    ]
+    with Seen() as seen:
+        func.grad(lambda x: (x * x).sum())(x)
+    assert [(each.name, each.level, each.computed) for each in seen.operations][:4] == [
+        ("multiply", 0, True),
+        ("multiply", 1, False),
+        ("sum", 0, True),
+        ("sum", 1, False),
+    ]
+
+
+def test_writes_are_shown():
+    x = pullback.ones(2, requires_grad=True)
+    with Seen() as seen:
+        y = x * 1
+        y.mul_(3)
+        with pullback.no_grad():
+            x.zero_()
+    assert [(each.tensor is y, each.recorded) for each in seen.writes] == [(True, True), (False, False)]
+    assert observe.describe(seen.writes[0].site).endswith("y.mul_(3)")
+
+
+def test_passes_are_shown():
+    x = pullback.ones(2, requires_grad=True)
+    w = pullback.ones(2, requires_grad=True)
+    with Seen() as seen:
+        loss = (x * w).sum()
+        loss.backward()
+        pullback.autograd.grad((x * w).sum(), x)
+    first, second = seen.passes
+    assert seen.ended == seen.passes
+    assert [node.title for node in first.nodes[:2]] == ["SumBackward0", "MulBackward0"]
+    assert first.needed is None
+    assert first.roots[0][0] is loss.grad_fn
+    assert observe.node(x) in second.needed
+    assert observe.node(w) not in second.needed
+    assert observe.describe(first.site).endswith("loss.backward()")
+
+
+def test_a_pass_that_raises_has_no_end():
+    x = pullback.ones(2, requires_grad=True)
+    with Seen() as seen:
+        y = x.exp()
+        y.sum().backward()
+        with pytest.raises(RuntimeError):
+            y.sum().backward()
+        (x * 2).sum().backward()
+    assert len(seen.ended) == 2
+
+
+def test_observers_nest():
+    with Seen() as outer:
+        with Seen() as inner:
+            x = pullback.ones(2, requires_grad=True)
+            (x * 2).sum().backward()
+        pullback.ones(2) + 1
+    assert inner.names == outer.names[: len(inner.names)]
+    assert outer.names[-1] == "add"
+    assert "add" not in inner.names
+    assert len(outer.passes) == len(inner.passes) == 1
+
+
+def test_what_an_observer_computes_is_neither_observed_nor_recorded():
+    class Squares(observe.Observer):
+        def __init__(self):
+            super().__init__()
+            self.found = []
+
+        def operation(self, seen):
+            self.found.append(seen.result * 2)
+
+    x = pullback.ones(2, requires_grad=True)
+    with Seen() as outer, Squares() as squares:
+        x.exp()
+    assert outer.names == ["exp"]
+    assert [each.requires_grad for each in squares.found] == [False]
+
+
+def test_errors_of_observers_reach_the_program():
+    class Refusing(observe.Observer):
+        def operation(self, seen):
+            if not np.isfinite(observe.value(seen.result)).all():
+                raise FloatingPointError(observe.describe(seen.site))
+
+    with pytest.raises(FloatingPointError, match="test_observe"), Refusing():
+        pullback.zeros(2).log()
+    assert pullback.is_grad_enabled()
+    pullback.zeros(2).log()
+
+
+def test_an_observer_is_entered_once_at_a_time():
+    seen = Seen()
+    with seen, pytest.raises(RuntimeError, match="entered already"), seen:
+        pass
+    with seen:
+        pullback.ones(2) + 1
+    assert seen.names == ["add"]
+
+
+def test_it_decorates():
+    seen = Seen()
+    seen(lambda: pullback.ones(2) + 1)()
+    assert seen.names == ["add"]
+
+
+def test_compiled_functions_show_their_operations():
+    compiled = pullback.compile(lambda x: (x * x).sum())
+    x = pullback.ones(3)
+    compiled(x)
+    compiled(x)
+    with Seen() as seen:
+        assert compiled(x).item() == 3
+    assert seen.names == ["multiply", "sum"]
+
+
+def test_a_node_is_watched_and_left_as_it_was():
+    x = pullback.tensor([2.0], requires_grad=True)
+    y = x * x
+    arrived, sent = [], []
+    handle = observe.watch(y.grad_fn, arrived.extend, lambda results: sent.append(results) or (None, None))
+    leaf = observe.watch(observe.node(x), arrived.extend)
+    y.backward(retain_graph=True)
+    assert [each.item() for each in arrived] == [1, 4]
+    assert [each.item() for each in sent[0]] == [2, 2]
+    handle.remove()
+    leaf.remove()
+    handle.remove()
+    y.backward()
+    assert len(arrived) == 2
+    assert x.grad.item() == 8
+
+
+def test_a_watched_node_keeps_the_hooks_of_the_program():
+    x = pullback.tensor([2.0], requires_grad=True)
+    y = x * 3
+    y.register_hook(lambda g: g * 10)
+    seen = []
+    handle = observe.watch(y.grad_fn, seen.extend)
+    handle.remove()
+    y.backward()
+    assert x.grad.item() == 30
+    assert not seen
+
+
+def test_gradients_without_a_warning():
+    x = pullback.ones(2, requires_grad=True)
+    y = x * 2
+    y.retain_grad()
+    assert observe.retains(y.grad_fn)
+    assert not observe.retains(observe.node(x))
+    assert observe.gradient(y) is None
+    y.sum().backward()
+    assert observe.gradient(y).tolist() == observe.gradient(y.grad_fn).tolist() == [1, 1]
+    assert observe.gradient(observe.node(x)) is x.grad
+    assert observe.gradient(x * 2) is None
+
+
+def test_the_short_ways_are_taken_outside():
+    """Nothing new on the way of plain operations: the default mode has no observer, and is the same object after a block."""
+    from pullback._core.modes import RECORD, mode
+
+    assert mode.get() is RECORD
+    with Seen():
+        assert mode.get().compute is not None
+    assert mode.get() is RECORD

@@ -1,0 +1,164 @@
+"""Programs, by the public interface alone."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import pullback
+from pullback import func, nn, ops
+from pullback.program import (
+    CaptureError,
+    DepartedError,
+    Equation,
+    InvalidError,
+    LoweringError,
+    Program,
+    Value,
+    bodies,
+    check,
+    has_effect,
+    lower,
+    record,
+    rewrite,
+    run,
+    simplify,
+)
+
+
+def step(w, x, y):
+    return w - 0.1 * func.grad(lambda w: ((x @ w - y) ** 2).mean())(w)
+
+
+GIVEN = (
+    pullback.tensor([1.0, -2.0]),
+    pullback.tensor([[1.0, 2.0], [0.5, 1.0], [3.0, -1.0]]),
+    pullback.tensor([1.0, 0.0, 2.0]),
+)
+
+
+@pytest.mark.parametrize("change", [lambda program: program, simplify, lambda program: rewrite(program, {})])
+def test_a_program_means_its_function(change):
+    recording = record(step, *GIVEN)
+    program = check(change(recording.program))
+    assert recording.names == ("w", "x", "y")
+    (found,) = run(program, recording.arrays)
+    np.testing.assert_allclose(found, step(*GIVEN).numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("library", [np, "torch", "jax"])
+def test_a_program_is_lowered(library):
+    if isinstance(library, str):
+        pytest.importorskip(library)
+    recording = record(step, *GIVEN)
+    (found,) = lower(simplify(recording.program), library)(*recording.arrays)
+    np.testing.assert_allclose(np.asarray(found), step(*GIVEN).numpy(), rtol=1e-5)
+
+
+def test_a_recording_has_no_effects():
+    model = nn.Linear(2, 1)
+    optimizer = pullback.optim.SGD(model.parameters(), lr=0.5)
+
+    def training(x):
+        optimizer.zero_grad()
+        loss = model(x).square().sum()
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    before = model.weight.detach().clone()
+    recording = record(training, pullback.ones(3, 2))
+    assert pullback.equal(model.weight, before)
+    assert model.weight.grad is None
+    assert {"weight", "bias"} <= set(recording.names)
+    assert len(recording.program.writes) == 2
+    results = run(recording.program, recording.arrays)
+    training(pullback.ones(3, 2))
+    place = [recording.names[place] for place, _ in recording.program.writes].index("weight")
+    written = results[len(recording.program.outputs) + place]
+    np.testing.assert_allclose(written, model.weight.detach().numpy(), rtol=1e-6)
+
+
+def test_what_depends_on_values_is_refused():
+    with pytest.raises(CaptureError):
+        record(lambda x: x if x.sum().item() > 0 else -x, pullback.ones(2))
+
+
+def test_a_changed_program_is_checked():
+    program = record(lambda x: x.exp().sin(), pullback.ones(2)).program
+    check(program)
+    with pytest.raises(InvalidError, match="before it is made"):
+        check(dataclasses.replace(program, equations=program.equations[::-1]))
+
+
+def test_a_program_by_hand():
+    x = Value((2,), np.dtype("float32"))
+    y = x.like()
+    program = check(Program((x,), (Equation(ops.exp, (x,), {}, (y,)),), (y,)))
+    np.testing.assert_array_equal(run(program, [np.zeros(2, "float32")])[0], [1, 1])
+    with pytest.raises(DepartedError):
+        run(program, [np.zeros(3, "float32")])
+
+
+def test_rules_see_what_stands_before():
+    seen = []
+
+    def watching(rewriter, equation):
+        seen.append(rewriter.maker(equation.inputs[0], "exp"))
+
+    program = record(lambda x: x.exp().sin(), pullback.ones(2)).program
+    assert str(rewrite(program, {"sin": watching})) == str(program)
+    assert [each.name for each in seen] == ["exp"]
+
+
+def test_the_first_rule_that_answers_counts():
+    def nothing(rewriter, equation):
+        return None
+
+    def twice(rewriter, equation):
+        return rewriter.apply(ops.multiply, (equation.inputs[0], rewriter.scalar(2, np.dtype("float32"))), {})
+
+    program = record(lambda x: x.exp(), pullback.ones(2)).program
+    changed = rewrite(program, {"exp": [nothing, twice]})
+    np.testing.assert_array_equal(run(changed, [np.ones(2, "float32")])[0], [2, 2])
+
+
+def test_rules_reach_into_loops():
+    def looped(x):
+        return pullback.fori_loop(0, 3, lambda i, y: y.exp().log(), x)
+
+    def inverse(rewriter, equation):
+        made = rewriter.maker(equation.inputs[0], "exp")
+        return None if made is None else made.inputs[0]
+
+    program = record(looped, pullback.ones(2)).program
+    inner = [body for each in program.equations for body in bodies(each.params)]
+    changed = rewrite(program, {"log": inverse})
+    assert not [
+        part.name
+        for each in changed.equations
+        for body in bodies(each.params)
+        for part in body.equations
+        if part.name == "log"
+    ]
+    assert inner or all(each.name != "log" for each in changed.equations)
+
+
+def test_effects_are_told():
+    program = record(lambda x: x + pullback.rand(2), pullback.ones(2)).program
+    assert any(map(has_effect, program.equations))
+    assert not any(map(has_effect, record(step, *GIVEN).program.equations))
+
+
+def test_what_a_library_lacks_is_named():
+    class Empty:
+        __name__ = "empty"
+
+        def __getattr__(self, name):
+            if name in {"asarray", "float64"}:
+                return getattr(np, name)
+            raise AttributeError(name)
+
+    program = record(lambda x: x.lgamma(), pullback.ones(2)).program
+    with pytest.raises((LoweringError, TypeError)):
+        lower(program, Empty())
