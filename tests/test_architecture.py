@@ -285,7 +285,7 @@ ANY = {
     "ops": 0.01,
     "optim": 0.06,
     "signal": 0.03,
-    "sparsity": 0.1,
+    "sparsity": 0.09,
     "testing": 0.09,
     "utils": 0.11,
     "vocabulary": 0.1,

@@ -220,3 +220,25 @@ def test_samples_carry_the_gradients_of_the_parameters() -> None:
     x = pullback.distributions.TransformedDistribution(normal, exp).rsample()
     x.sum().backward()
     assert np.allclose(a.grad.numpy(), x.detach().numpy())
+
+
+@pytest.mark.parametrize("t", [pullback, torch], ids=["pullback", "torch"])
+def test_arguments_without_the_axes_that_form_one_value(t):
+    d = t.distributions
+    matrices = d.ReshapeTransform((4,), (2, 2))
+    with pytest.raises(ValueError, match="Too few dimensions on input"):
+        matrices.forward_shape(())
+    with pytest.raises(ValueError, match="Shape mismatch: expected"):
+        matrices.forward_shape((3,))
+    rows = d.IndependentTransform(d.ExpTransform(), 1)
+    for call in (rows, rows.inv):
+        with pytest.raises(ValueError, match="Too few dimensions on input"):
+            call(t.tensor(1.0))
+
+
+def test_what_axes_are_missing_is_said():
+    d = pullback.distributions
+    with pytest.raises(ValueError, match=r"on input: the shape .* does not end with"):
+        d.ReshapeTransform((4,), (2, 2)).forward_shape(())
+    with pytest.raises(ValueError, match="and at least 1 are needed"):
+        d.IndependentTransform(d.ExpTransform(), 1)(pullback.tensor(1.0))
