@@ -41,6 +41,12 @@ reveal_type(x.add_(1))  # Tensor
 reveal_type(x.shape)  # Size
 reveal_type(x.dtype)  # dtype
 reveal_type(x.ndim)  # int
+reveal_type(x.stride())  # tuple[int, ...]
+reveal_type(x.stride(0))  # int
+reveal_type(x.type())  # str
+reveal_type(x.type(pb.float64))  # Tensor
+reveal_type(x.clone().detach().contiguous())  # Tensor
+reveal_type(x.grad_dtype)  # dtype | None
 reveal_type(x.grad)  # Tensor | None
 reveal_type(x.requires_grad)  # bool
 reveal_type(x.T)  # Tensor
