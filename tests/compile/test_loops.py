@@ -267,7 +267,9 @@ def test_steps_of_python_beside_indices_that_are_checked():
     np.testing.assert_allclose(found.numpy(), function(x, index).numpy(), rtol=1e-6)
 
 
-@pytest.mark.parametrize("part", [slice(1, None), slice(2, 5), slice(None, None, 2)], ids=["all but one", "some", "apart"])
+@pytest.mark.parametrize(
+    "part", [slice(1, None), slice(2, 5), slice(None, None, 2)], ids=["all but one", "some", "apart"]
+)
 @pytest.mark.parametrize("size", [3, 50])
 def test_rows_of_a_larger_array_are_read_where_they_are(part, size):
     def function(xs):
