@@ -160,6 +160,7 @@ OPERATIONS = [*STEPS, "before", "before", "sometimes", "sometimes", "add", "sine
 
 LIMITS = {
     "LONG": [0],
+    "VERY_LONG": [0],
     "SMALL": [32, 0],
     "FUSED": [1, 24, 40, 96],
     "CALLED": [1, 96],
@@ -311,6 +312,19 @@ def test_values_in_another_order_are_not_stacked():
     for stacked in (False, True):
         program = recorded(function, tensor(3, 4), tensor(4, 3))
         assert bool(loops(assert_rolled(program))) is not stacked
+
+
+def test_steps_with_calls_from_python_stay_as_they_are():
+    """As a loop, each of its rows would be copied by Python, too."""
+
+    def function(x):
+        for _ in range(80):
+            x = pullback.linalg.solve(x @ x.mT + pullback.eye(3, dtype=DOUBLE), x) * 0.5
+        return x
+
+    program = recorded(function, tensor(3, 3))
+    assert len(program.equations) > rolling.FEWEST
+    assert not loops(rolled(program))
 
 
 @pytest.mark.parametrize("options", [{"without": ["loops"]}, {"fuse": False}], ids=["without", "exact"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..inference import RULES, SAME, TRUTH
 from ..program import Equation, Program, has_effect
 from .building import Builder
 from .looping import Rolling
@@ -20,16 +21,17 @@ SMALL, MOST = 32, 300
 """Elements and equations up to which a step is computed in registers: then a loop is as fast as its steps, or faster."""
 LONG = 1000
 """Equations of the shortest program in which larger steps become loops: a shorter one is soon compiled as it is."""
-FUSED, CALLED = 24, 96
+FUSED, CALLED = 24, 400
 """Equations of larger steps, if need be several steps in one: where cheap operations of adjacent steps are fused, and where
 operations are called from Python, as each step then is."""
 DEAR = 8
 """The cost, in additions, from which on an operation takes longer than memory."""
-WIDE = 1 << 14
-"""Elements from which on a step of elementwise operations alone is worth more equations."""
-INSIDE = {"matmul", "einsum", "sum", "mean", "prod", "amax", "amin", "all", "any", "concat", "stack", "flip", "scatter_slice",
-          "scatter_diagonal", "overwrite", "astype", "clone"}  # fmt: skip
+WIDE, VERY_LONG = 1 << 14, 10_000
+"""Elements from which on a step of elementwise operations alone is slower as a loop, as one with calls from Python is, and
+equations from which on it is a loop nevertheless."""
+INSIDE = {*RULES, "prod", "all", "any", "stack", "flip", "scatter_diagonal", "clone"}
 """Operations that have machine code, of those that are neither elementwise, nor views, nor written as others."""
+ELEMENTWISE = {*SAME, *TRUTH, "where", "select"}
 
 
 def rolled(program: Program) -> Program:
@@ -60,13 +62,14 @@ def _drawn_first(program: Program) -> Program:
 def _chosen(program: Program, found: list[Repeat]) -> list[Repeat]:
     """The loops that are of use; those of large steps have several steps in one."""
     steps = {repeat: program.equations[repeat.start : repeat.start + repeat.period] for repeat in found}
-    small = {repeat for repeat in found if _is_small(steps[repeat])}
+    small = [repeat for repeat in found if _is_small(steps[repeat])]
     large = [repeat for repeat in found if repeat not in small] if len(program.equations) >= LONG else []
     chosen = [*small]
     for repeat in large:
         alike = [other for other in large if abs(other.count - repeat.count) <= STEPS]  # the way back, as a rule
         several = max([_together(steps[other]) for other in alike]) // max([other.period for other in alike])
-        if not _is_wide(steps[repeat]) or len(program.equations) >= 4 * LONG:
+        slow = _is_wide(steps[repeat]) or not _is_inside(steps[repeat])
+        if not slow or len(program.equations) >= VERY_LONG:
             chosen.append(repeat.taken_together(min(max(1, several), repeat.count // STEPS)))
     return chosen
 
@@ -75,16 +78,20 @@ def _together(step: Sequence[Equation]) -> int:
     """How many equations a step should have."""
     if _is_fused(step):
         return FUSED if all((e.primitive.cost or 0) < DEAR for e in step) else 1
-    inside = all(
-        e.primitive.kind == "elementwise" or e.primitive.view or e.name in INSIDE or e.primitive.definition
-        for e in step
-    )
-    return 1 if inside else CALLED
+    return 1 if _is_inside(step) else CALLED
 
 
 def _is_small(step: Sequence[Equation]) -> bool:
-    return len(step) <= MOST and all(
-        value.size <= SMALL for e in step for value in (*e.outputs, *(() if e.primitive.view else e.inputs))
+    if len(step) > MOST or not _is_inside(step):
+        return False
+    return all(value.size <= SMALL for e in step for value in (*e.outputs, *(() if e.primitive.view else e.inputs)))
+
+
+def _is_inside(step: Sequence[Equation]) -> bool:
+    """Whether all of a step has machine code."""
+    return all(
+        e.primitive.kind == "elementwise" or e.primitive.view or e.name in INSIDE or e.primitive.definition is not None
+        for e in step
     )
 
 
@@ -93,4 +100,4 @@ def _is_wide(step: Sequence[Equation]) -> bool:
 
 
 def _is_fused(step: Sequence[Equation]) -> bool:
-    return all(e.primitive.kind == "elementwise" or e.primitive.view for e in step)
+    return all(e.primitive.kind == "elementwise" or e.primitive.view or e.name in ELEMENTWISE for e in step)
