@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,19 +28,24 @@ from ...utils.trees import Structure, flatten, paths, unflatten
 from ...vocabulary.shapes import expand
 from .boxes import Box, seen
 
+if TYPE_CHECKING:
+    from ..._core.typing import Array, Value
+
 
 class Ground(FieldBlock):
     """The outermost trace: its values are tensors on the default tape, whose passes are the fastest."""
 
-    def variable(self, tensor: Any) -> Any:
+    def variable(self, tensor: Tensor) -> Tensor:
         """A leaf with a tensor's value."""
         return tensor.detach().requires_grad_()
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: object) -> bool:
         """True if a value is tracked on this tape."""
         return isinstance(value, Tensor) and not value.level and value._node is not None
 
-    def pulled(self, outputs: Sequence[Any], cotangents: Sequence[Any], variables: Sequence[Any]) -> list[Any]:
+    def pulled(
+        self, outputs: Sequence[Tensor], cotangents: Sequence[Tensor], variables: Sequence[Tensor]
+    ) -> list[Tensor]:
         """The cotangents of the variables: the pullback of those of the outputs."""
         if not outputs:
             return [tensor_of(np.zeros(tuple(v.shape), v._dtype)) for v in variables]
@@ -57,7 +62,9 @@ class Ground(FieldBlock):
 class Further(Level):
     """A trace nested in another one, with its own level."""
 
-    def pulled(self, outputs: Sequence[Any], cotangents: Sequence[Any], variables: Sequence[Any]) -> list[Any]:
+    def pulled(
+        self, outputs: Sequence[Tensor], cotangents: Sequence[Tensor], variables: Sequence[Tensor]
+    ) -> list[Tensor]:
         """The cotangents of the variables: the pullback of those of the outputs."""
         triples = enumerate(zip(outputs, cotangents, strict=True))
         start = [cotangent(self, output, g, place, False) for place, (output, g) in triples]
@@ -68,7 +75,7 @@ active: ContextVar[tuple[TracedRun, ...]] = ContextVar("pullback.active", defaul
 """The active runs, the outermost first."""
 
 
-def leaf_tensor(value: Any, name: str = "the argument") -> Any:
+def leaf_tensor(value: object, name: str = "the argument") -> Tensor:
     """An array or number as a tensor with respect to which to differentiate."""
     if isinstance(value, Box):
         return value.tensor
@@ -80,18 +87,18 @@ def leaf_tensor(value: Any, name: str = "the argument") -> Any:
     return tensor_of(array.astype(np.float64) if array.dtype.kind in "iu" else array)
 
 
-def leaf_tensors(tree: Any, name: str = "x") -> tuple[list[Any], Structure]:
+def leaf_tensors(tree: object, name: str = "x") -> tuple[list[Tensor], Structure]:
     """The leaves of an argument as tensors, and its tree structure."""
     leaves, structure = flatten(tree)
     return [leaf_tensor(leaf, path) for leaf, path in zip(leaves, paths(structure, name), strict=True)], structure
 
 
-def conjugate(value: Any) -> Any:
+def conjugate(value: Tensor) -> Tensor:
     """The conjugate of a carrier; the carrier itself if it is real."""
     return ops.conj(value) if value._dtype.kind == "c" else value
 
 
-def given_back(value: Any) -> Any:
+def given_back(value: object) -> Any:
     """A result for the caller: an array with its own memory, which may be written to."""
     found = seen(value)
     owned = not isinstance(found, np.ndarray) or (found.flags.writeable and found.base is None)
@@ -104,7 +111,7 @@ class TracedRun:
     `by_hand` is True if a primitive with a user-defined derivative was called, which accepts one cotangent at a time.
     """
 
-    def __init__(self, function: Function, x: Any) -> None:
+    def __init__(self, function: Function, x: object) -> None:
         leaves, self.nesting = leaf_tensors(x)
         self.by_hand = False
         around = active.get()
@@ -115,12 +122,12 @@ class TracedRun:
             warn("Output seems independent of input.")
 
     @restoring
-    def _run(self, function: Function, leaves: list[Any]) -> Any:
+    def _run(self, function: Function, leaves: list[Tensor]) -> Any:
         with self.trace:
             self.variables = [self.trace.variable(leaf) for leaf in leaves]
             return function(unflatten(self.nesting, list(map(seen, self.variables))))
 
-    def depends(self, output: Any) -> bool:
+    def depends(self, output: object) -> bool:
         """True if an output depends on the traced inputs."""
         return isinstance(output, Box) and self.trace.holds(output.tensor)
 
@@ -128,7 +135,7 @@ class TracedRun:
         """The function's result, outside the level."""
         return unflatten(self.structure, [out._value if self.depends(out) else out for out in self.outputs])
 
-    def pull(self, tree: Any) -> Any:
+    def pull(self, tree: object) -> Any:
         """The pullback of a cotangent, nested like the value."""
         leaves, structure = flatten(tree)
         if structure != self.structure:
@@ -140,7 +147,7 @@ class TracedRun:
         pulled = self.trace.pulled([output.tensor for output, _ in pairs], start, self.variables)
         return unflatten(self.nesting, [given_back(conjugate(g)) for g in pulled])
 
-    def _fitted(self, output: Box, g: Any) -> Any:
+    def _fitted(self, output: Box, g: object) -> Tensor:
         """The cotangent of an output: any that broadcasts to its shape, as in autograd; of a real output the real part."""
         tensor = conjugate(g.tensor if isinstance(g, Box) else tensor_of(np.asarray(g)))
         if tensor._dtype.kind == "c" and output.tensor._dtype.kind != "c":
@@ -152,24 +159,24 @@ class TracedRun:
             tensor = expand(tensor_of(tensor), shape)
         return tensor
 
-    def rows(self) -> list[Any]:
+    def rows(self) -> list[Array]:
         """For each leaf of the argument, the Jacobian of the single output, flattened along the first axis."""
         (output,) = self.outputs
         count = int(np.size(output)) if not isinstance(output, Box) else output.size
         if not self.depends(output) or not count:
             return [np.zeros((count, *v.shape), v._dtype) for v in self.variables]
 
-        def pull(g: Any) -> Any:
+        def pull(g: Tensor) -> list[Tensor]:
             return self.trace.pulled([output.tensor], [g], self.variables)
 
         if not self.by_hand and output.tensor._dtype.kind != "c":
-            return [given_back(conjugate(g)) for g in of_units(pull, output.tensor)]
+            return [given_back(conjugate(g)) for g in of_units(pull, output.tensor) if g is not None]
         units = np.eye(count, dtype=output.tensor._dtype).reshape(-1, *output.shape)
         columns = zip(*[pull(tensor_of(unit)) for unit in units], strict=True)
         return [given_back(conjugate(tensor_of(ops.stack(*column, axis=0)))) for column in columns]
 
 
-def make_vjp(function: Function, x: Any) -> tuple[Function, Any]:
+def make_vjp(function: Function, x: object) -> tuple[Function, Any]:
     """The pullback of a function at x, and its value there.
 
     >>> from pullback.compat.autograd.tracing import make_vjp
@@ -181,7 +188,7 @@ def make_vjp(function: Function, x: Any) -> tuple[Function, Any]:
     return traced.pull, traced.value()
 
 
-def make_jvp(function: Function, x: Any) -> Function:
+def make_jvp(function: Function, x: object) -> Function:
     """The pushforward of a function at x: a function from a tangent to the value and its tangent.
 
     >>> from pullback.compat.autograd.tracing import make_jvp
@@ -189,7 +196,7 @@ def make_jvp(function: Function, x: Any) -> Function:
     (9.0, 6.0)
     """
 
-    def push(tangent: Any) -> tuple[Any, Any]:
+    def push(tangent: object) -> tuple[Any, Any]:
         """The value, and its derivative in the direction of a tangent."""
         leaves, nesting = leaf_tensors(x)
         moves, given = leaf_tensors(tangent, "the tangent")
@@ -205,7 +212,7 @@ def make_jvp(function: Function, x: Any) -> Function:
     return push
 
 
-def _tangent(leaf: Any, move: Any) -> Any:
+def _tangent(leaf: Tensor, move: Tensor) -> Value:
     if tuple(move.shape) != tuple(leaf.shape):
         move = expand(tensor_of(move), tuple(leaf.shape))
     if move._dtype != leaf._dtype:
@@ -213,7 +220,7 @@ def _tangent(leaf: Any, move: Any) -> Any:
     return inner(move)
 
 
-def _change(forward: Forward, output: Any) -> tuple[Any, Any]:
+def _change(forward: Forward, output: object) -> tuple[Any, Any]:
     """An output and its tangent."""
     if not isinstance(output, Box) or not forward.holds(output.tensor):
         return output, np.zeros_like(output) if not isinstance(output, Box) else seen(np.zeros(output.shape))
