@@ -268,6 +268,7 @@ def test_few_lines_are_exceptions_from_checks(mark: str, most: int) -> None:
 ANY = {
     "_numerics": 0.06,
     "command": 0.07,
+    "compat": 0.14,
     "distributions": 0.01,
     "files": 0.09,
     "interop": 0.09,

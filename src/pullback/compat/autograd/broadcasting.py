@@ -11,7 +11,7 @@ from .boxes import Box, getval
 
 if TYPE_CHECKING:
     from ..._core.typing import Array, Dim
-    from ...compat.autograd.namespaces import Meta
+    from .namespaces import Meta
 
 
 def unbroadcast(x: Array, target_meta: Meta, broadcast_idx: int = 0) -> Array:

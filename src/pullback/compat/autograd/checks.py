@@ -1,7 +1,7 @@
 """autograd.test_util: derivatives compared with finite differences, along random directions."""
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..._core.sites import warn
@@ -122,7 +122,11 @@ def subval(x: Sequence[object], i: int, v: object) -> tuple[object, ...]:
 
 
 def quick_grad_check(
-    fun: Function, arg0: object, extra_args: Sequence[object] = (), kwargs: dict[str, object] | None = None, **_: object
+    fun: Function,
+    arg0: object,
+    extra_args: Sequence[object] = (),
+    kwargs: Mapping[str, object] | None = None,
+    **_: object,
 ) -> None:
     """The check of autograd's first versions; use `check_grads` instead."""
     warn("quick_grad_check is deprecated: call check_grads of autograd.test_util")

@@ -54,7 +54,7 @@ def _opened_list(value: object) -> Any:
 
 
 def logsumexp(
-    a: Array, axis: Dim | None = None, b: Array | float = 1.0, keepdims: bool = False, return_sign: bool = False
+    a: Array, axis: Dim = None, b: Array | float = 1.0, keepdims: bool = False, return_sign: bool = False
 ) -> Array:
     """The logarithm of a sum of exponentials with weights b."""
     if return_sign:
@@ -65,12 +65,12 @@ def logsumexp(
     return total + (top if keepdims else np.squeeze(top, axis=axis))
 
 
-def softmax(x: Array, axis: Dim | None = None) -> Array:
+def softmax(x: Array, axis: Dim = None) -> Array:
     """Exponentials divided by their sum."""
     return np.exp(log_softmax(x, axis))
 
 
-def log_softmax(x: Array, axis: Dim | None = None) -> Array:
+def log_softmax(x: Array, axis: Dim = None) -> Array:
     """The logarithm of softmax."""
     return x - logsumexp(x, axis=axis, keepdims=True)
 
@@ -292,13 +292,8 @@ def _volume(cov: Array, allow_singular: bool) -> tuple[Array, int, Function]:
 
 
 def _gaussian(x: Array, mean: Array | None = None, cov: Array | int = 1, allow_singular: bool = False) -> Array:
-    count = (
-        np.shape(mean)[0]
-        if mean is not None and np.ndim(mean)
-        else np.shape(cov)[0]
-        if np.ndim(cov)
-        else (np.shape(x) or (1,))[-1]
-    )
+    given = next((each for each in (mean, cov) if each is not None and np.ndim(each)), None)
+    count = np.shape(given)[0] if given is not None else (np.shape(x) or (1,))[-1]
     mean, cov = _spread(mean, cov, count)
     logdet, rank, form = _volume(cov, allow_singular)
     x = x if np.ndim(x) else np.reshape(x, 1)
