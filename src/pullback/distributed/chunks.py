@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,20 +11,23 @@ from ..utils.trees import unflatten
 from .engines import Work, engine as _engine
 from .work import Shipped
 
+if TYPE_CHECKING:
+    from .._core.typing import Array, Function
+
 
 class _Seeded:
     """A function that gets a random generator of its own with each chunk."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Function) -> None:
         self.function = function
         self.__name__ = getattr(function, "__name__", "function")
 
-    def __call__(self, seed: int, *chunk: Any) -> Any:
+    def __call__(self, seed: int, *chunk: object) -> object:
         return self.function(*chunk, generator=Generator().manual_seed(seed))
 
 
 def chunked(
-    function: Callable[..., Any], *arrays: Any, chunks: int, engine: Any = None, seed: int | None = None
+    function: Function, *arrays: Tensor | Array, chunks: int, engine: object = None, seed: int | None = None
 ) -> Any:
     """The results of a function for chunks of examples, computed on workers and joined along the first axis.
 

@@ -13,12 +13,16 @@ import itertools
 import re
 import uuid
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import BrokenExecutor
-from typing import Any, NamedTuple
+from concurrent.futures import BrokenExecutor, Future
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._core.sites import warn
 from .partitions import is_of_dask
 from .work import Part, PartitionError, Shipped, added, computed
+
+if TYPE_CHECKING:
+    from .._core.typing import Returned
+
 
 FAN = 8
 """How many neighbours are added up at once, in a tree that depends on the number of partitions alone."""
@@ -28,18 +32,18 @@ class Work(NamedTuple):
     """What is computed: a function of given values and each partition's data, the results added up or not."""
 
     shipped: Shipped
-    given: Any
+    given: Sequence[object]
     summed: bool
     total: int
-    partitions: Sequence[tuple[Any, int]]
+    partitions: Sequence[tuple[object, int]]
     name: str
 
-    def gathered(self, parts: Iterable[Part]) -> Any:
+    def gathered(self, parts: Iterable[Part]) -> Part | list[Part]:
         """The sum of parts, or all of them."""
         return _added_up(parts) if self.summed else list(parts)
 
 
-def engine(given: Any) -> Any:
+def engine(given: object) -> Here | Dask:
     """The engine for what the user has given: nothing, a client of Dask, or an executor."""
     if given is None:
         return Here()
@@ -73,7 +77,7 @@ class Here:
 
     workers = 1
 
-    def kept(self, partitions: Sequence[Any]) -> list[Any]:
+    def kept(self, partitions: Sequence[Any]) -> list[object]:
         """The partitions, as they are used from now on."""
         return [Shipped(functools.partial(each.compute, scheduler="synchronous"), "plain") if hasattr(each, "dask") else each
                 for each in partitions]  # fmt: skip
@@ -92,7 +96,7 @@ class Pool(Here):
 
     def start(self, work: Work) -> Callable[[], Any]:
         """Begin, and return the function that waits for the results."""
-        jobs: list[Any] = []
+        jobs: list[Future[Part]] = []
         submit = functools.partial(self.executor.submit, computed, *work[:4])
 
         def cancel() -> None:
@@ -105,7 +109,7 @@ class Pool(Here):
             cancel()  # those that have been submitted
             raise
 
-        def wait() -> Any:
+        def wait() -> Part | list[Part]:
             try:
                 return work.gathered(job.result() for job in jobs)
             except BrokenExecutor:
@@ -144,7 +148,7 @@ class Dask:
             )
         return futures
 
-    def _constant(self, value: Any, name: str) -> Any:
+    def _constant(self, value: object, name: str) -> Any:
         """A value as a task, which has an origin, where scattered data has none."""
         made = self.dask.delayed(functools.partial(_same, value), pure=False, traverse=False)
         return made(dask_key_name=f"{name}-{uuid.uuid4().hex}")
@@ -164,9 +168,9 @@ class Dask:
         with self.dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):  # of parameters
             futures = self.client.compute(level, optimize_graph=False)
 
-        def wait() -> Any:
+        def wait() -> Part | list[Part]:
             try:
-                found = self.client.gather(futures)
+                found: list[Part] = self.client.gather(futures)
             except BaseException as error:  # noqa: BLE001  # also when interrupted
                 if self.client.status == "running":
                     self.client.cancel(futures, force=True)
@@ -198,7 +202,7 @@ class Dask:
         return PartitionError(what, number, total)
 
 
-def _same(value: Any) -> Any:
+def _same(value: Returned) -> Returned:
     return value
 
 

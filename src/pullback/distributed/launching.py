@@ -8,7 +8,7 @@ import signal
 import socket
 import sys
 import warnings
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 LAUNCHERS = (
     ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),  # MPICH, Intel MPI, Microsoft MPI
@@ -39,7 +39,7 @@ def launched() -> Launch | None:
 
 def announce(launch: Launch) -> None:
     """Set the environment variables from which programs written for torchrun read their rank, where they are not set."""
-    told: dict[str, Any] = {"RANK": launch.rank, "WORLD_SIZE": launch.size, "LOCAL_RANK": launch.local_rank}
+    told: dict[str, int | str] = {"RANK": launch.rank, "WORLD_SIZE": launch.size, "LOCAL_RANK": launch.local_rank}
     told |= {"LOCAL_WORLD_SIZE": launch.local_size, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": 29500}
     for name, value in told.items():
         os.environ.setdefault(name, str(value))

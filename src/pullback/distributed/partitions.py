@@ -9,18 +9,21 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import Tensor
 from .work import Shipped
 
+if TYPE_CHECKING:
+    from .._core.typing import Array
 
-def listed(partitions: Any) -> list[Any]:
+
+def listed(partitions: Any) -> list[object]:
     """The partitions: tuples of arrays, functions in a form that can be sent, and delayed values and futures of Dask."""
     if isinstance(partitions, (str, Path)):
-        found: list[Any] = [*_of_files(os.fspath(partitions))]
+        found: list[object] = [*_of_files(os.fspath(partitions))]
     elif hasattr(partitions, "to_delayed"):
         found = _blocks(partitions)
     elif isinstance(partitions, tuple) and any(hasattr(each, "to_delayed") for each in partitions):
@@ -34,18 +37,18 @@ def listed(partitions: Any) -> list[Any]:
     return [_sendable(each) for each in found]
 
 
-def is_of_dask(value: Any) -> bool:
+def is_of_dask(value: object) -> bool:
     """True for delayed values and futures of Dask."""
     return hasattr(value, "dask") or type(value).__name__ == "Future"
 
 
-def _sendable(partition: Any) -> Any:
+def _sendable(partition: object) -> object:
     if isinstance(partition, tuple) and any(map(is_of_dask, partition)):
         return importlib.import_module("dask").delayed(_together)(*partition)
     return Shipped(partition, "plain") if callable(partition) and not is_of_dask(partition) else partition
 
 
-def _blocks(collection: Any) -> list[Any]:
+def _blocks(collection: Any) -> list[object]:
     """The chunks of a collection of Dask along its first axis, as delayed values."""
     if any(count > 1 for count in getattr(collection, "numblocks", ())[1:]):
         raise ValueError(
@@ -55,7 +58,7 @@ def _blocks(collection: Any) -> list[Any]:
     return list(np.ravel(np.array(collection.to_delayed(), dtype=object)))
 
 
-def _paired(collections: tuple[Any, ...]) -> list[Any]:
+def _paired(collections: tuple[Any, ...]) -> list[object]:
     """The chunks of several collections, one of each in a partition."""
     blocks = [_blocks(each) for each in collections]
     cuts = [each.chunks[0] if hasattr(each, "chunks") else (np.nan,) * each.npartitions for each in collections]
@@ -67,11 +70,11 @@ def _paired(collections: tuple[Any, ...]) -> list[Any]:
     return list(zip(*blocks, strict=True))
 
 
-def _together(*arrays: Any) -> tuple[Any, ...]:
+def _together(*arrays: object) -> tuple[object, ...]:
     return arrays
 
 
-def _of_files(pattern: str) -> Iterator[Callable[[], Any]]:
+def _of_files(pattern: str) -> Iterator[Callable[[], object]]:
     """Functions that load the files of a pattern, in the order of the numbers in their names."""
     for path in map(os.path.abspath, sorted(glob.glob(pattern), key=_by_number)):  # workers may be in another folder
         kind = path.rpartition(".")[2]
@@ -80,16 +83,16 @@ def _of_files(pattern: str) -> Iterator[Callable[[], Any]]:
         yield from READ[kind](path)
 
 
-def _by_number(path: str) -> list[Any]:
+def _by_number(path: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", path)]
 
 
-def _npz(path: str) -> Any:
+def _npz(path: str) -> tuple[Array, ...]:
     with np.load(path, allow_pickle=False) as file:
         return tuple(file[name] for name in file.files)
 
 
-def _parquet(path: str) -> Any:
+def _parquet(path: str) -> dict[str, Array]:
     table = importlib.import_module("pyarrow.parquet").read_table(path)
     return {name: table[name].to_numpy() for name in table.column_names}
 
@@ -100,7 +103,7 @@ def _arrays(path: str) -> list[Any]:
     return [found] if hasattr(found, "shape") else [found[name] for name in sorted(name for name, _ in found.arrays())]
 
 
-def _zarr(path: str) -> Iterator[Callable[[], Any]]:
+def _zarr(path: str) -> Iterator[Callable[[], object]]:
     """Functions that load chunks of rows of all arrays, which are cut as the first is."""
     arrays = _arrays(path)
     if len({array.shape[0] for array in arrays}) != 1:
@@ -111,11 +114,11 @@ def _zarr(path: str) -> Iterator[Callable[[], Any]]:
         yield functools.partial(_rows, path, start, start + arrays[0].chunks[0])
 
 
-def _rows(path: str, start: int, stop: int) -> Any:
+def _rows(path: str, start: int, stop: int) -> tuple[Array, ...]:
     return tuple(np.asarray(array[start:stop]) for array in _arrays(path))
 
 
-READ: dict[str, Callable[[str], Iterable[Any]]] = {
+READ: dict[str, Callable[[str], Iterable[Callable[[], object]]]] = {
     "npy": lambda path: [functools.partial(np.load, path, allow_pickle=False)],
     "npz": lambda path: [functools.partial(_npz, path)],
     "parquet": lambda path: [functools.partial(_parquet, path)],

@@ -14,7 +14,7 @@ import multiprocessing
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,13 @@ from .. import Tensor, from_numpy
 from .._core import machine
 from ..utils.trees import flatten, unflatten
 from .launching import launched
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+    from .._core.typing import Array, Returned, TensorLike
+
 
 OPERATIONS = {"sum": np.add, "mean": np.add, "product": np.multiply, "min": np.minimum, "max": np.maximum}
 """How the values of two ranks are put together; a mean is divided by the number of ranks afterwards."""
@@ -46,7 +53,7 @@ class Alone:
 
     rank, size = 0, 1
 
-    def allgather(self, value: Any) -> list[Any]:
+    def allgather(self, value: Returned) -> list[Returned]:
         """The values of all ranks."""
         return [value]
 
@@ -67,7 +74,7 @@ class Ranks:
         self.comm, self.rank, self.size = comm, comm.rank, comm.size
         self.ended: set[int] = set()
 
-    def told(self, value: Any, *call: str) -> list[Any]:
+    def told(self, value: object, *call: str) -> list[Any]:
         """The values of all ranks, which also say what they are doing: DisagreementError in all of them if that differs."""
         calls, values = zip(*self.comm.allgather((call, value)), strict=True)
         other = next((rank for rank in range(self.size) if calls[rank] != call), None)
@@ -82,7 +89,7 @@ class Ranks:
             0 if self.rank == first else PATIENCE,
         )
 
-    def reduced(self, arrays: Sequence[Any], operation: str, name: str) -> list[Any]:
+    def reduced(self, arrays: Sequence[Array], operation: str, name: str) -> list[Array]:
         """The arrays of all ranks, put together element by element, in the order of the ranks: all get the same bits."""
         if operation not in OPERATIONS:
             raise ValueError(f"{name}: the operations are {', '.join(OPERATIONS)}, not {operation!r}")
@@ -90,7 +97,7 @@ class Ranks:
             if array.dtype.kind not in _KINDS[operation]:
                 raise TypeError(f"{name}: there is no {operation} over ranks of {array.dtype} numbers")
         self.told(None, f"{name} ({operation})", *map(described, arrays))
-        results: dict[int, Any] = {}
+        results: dict[int, Array] = {}
         for kind in dict.fromkeys(array.dtype for array in arrays):
             places = [place for place, array in enumerate(arrays) if array.dtype == kind]
             rest = self._together(np.concatenate([arrays[place].ravel() for place in places]), operation)
@@ -99,7 +106,7 @@ class Ranks:
                 results[place] = part.reshape(arrays[place].shape)
         return [results[place] for place in range(len(arrays))]
 
-    def _together(self, flat: Any, operation: str) -> Any:
+    def _together(self, flat: Array, operation: str) -> Array:
         """Each rank puts one part of the vectors of all together, then all get all parts."""
         if self.size == 1:
             return flat
@@ -110,7 +117,7 @@ class Ranks:
         self.comm.Allgather(_bytes(part / part.dtype.type(self.size) if operation == "mean" else part), _bytes(whole))
         return whole[: flat.size]
 
-    def sent(self, value: Any, target: int, tag: int) -> None:
+    def sent(self, value: object, target: int, tag: int) -> None:
         """Send a value to another rank, which calls `received`."""
         if target == self.rank:
             raise ValueError("send: destination rank should not be the same as the rank of the current process")
@@ -127,7 +134,7 @@ class Ranks:
         message = self._until(lambda: self.comm.improbe(place, tag, status), "recv", senders)
         return message.recv(), status.Get_source()
 
-    def _until(self, done: Any, name: str, others: list[int]) -> Any:
+    def _until(self, done: Callable[[], Returned], name: str, others: list[int]) -> Returned:
         """What `done` returns as soon as it is true: DisagreementError if the programs of all others have ended before."""
         everywhere = self.comm.group.Translate_ranks(others, world().comm.group)
         polls = 0
@@ -156,7 +163,7 @@ class Ranks:
         """From now on, end the job when an exception ends this rank, and let no other rank wait for this one after it."""
         before, self.ends = sys.excepthook, self.comm.Dup()
 
-        def failed(kind: Any, error: Any, trace: Any) -> None:
+        def failed(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
             time.sleep(error.patience if isinstance(error, DisagreementError) else 0)
             before(kind, error, trace)
             sys.stdout.flush()
@@ -178,12 +185,12 @@ class Ranks:
         atexit.register(ended)
 
 
-def described(array: Any) -> str:
+def described(array: Array) -> str:
     """The dtype and the shape of an array, which ranks compare."""
     return f"{array.dtype} {array.shape}"
 
 
-def _bytes(array: Any) -> Any:
+def _bytes(array: Array) -> Array:
     return array.ravel().view(np.uint8)
 
 
@@ -220,7 +227,7 @@ def world() -> Ranks:
     return ranks
 
 
-def all_reduce(tree: Any, operation: str = "sum", *, comm: Any = None) -> Any:
+def all_reduce(tree: Returned, operation: str = "sum", *, comm: Any = None) -> Returned:
     """The sum, or another combination, of tensors and arrays over all ranks: the processes that mpiexec has started.
 
     All ranks get the same bits: each element is put together in the order of the ranks. Only what is added up is sent,
@@ -259,8 +266,9 @@ def all_reduce(tree: Any, operation: str = "sum", *, comm: Any = None) -> Any:
     ):
         kind = type(leaves[place])
         leaves[place] = array if kind is np.ndarray else from_numpy(array) if issubclass(kind, Tensor) else array.item()
-    return unflatten(structure, leaves)
+    reduced: Returned = unflatten(structure, leaves)
+    return reduced
 
 
-def _array(leaf: Any) -> Any:
+def _array(leaf: TensorLike) -> Array:
     return leaf.numpy() if isinstance(leaf, Tensor) else np.asarray(leaf)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,11 +17,15 @@ from .engines import Work, engine as _engine
 from .partitions import listed
 from .work import Part, Shipped
 
+if TYPE_CHECKING:
+    from .._core.typing import Array, Function, Tensor
+
+
 SHORT = 0.05
 """Seconds of work for a partition, below which what an engine adds to each may be more than workers save."""
 
 
-def total(loss: Callable[..., Any], partitions: Any, like: Any, *, engine: Any = None) -> Total:
+def total(loss: Function, partitions: object, like: object, *, engine: object = None) -> Total:
     """The sum of loss(parameters, *data) over partitions, as a function that also gives its gradient.
 
     The result has the same bits for any number of workers with processors of one kind: each partition is computed by one
@@ -77,14 +81,14 @@ class Total:
     array([3.])
     """
 
-    def __init__(self, loss: Callable[..., Any], partitions: Any, like: Any, *, engine: Any = None) -> None:
+    def __init__(self, loss: Function, partitions: object, like: object, *, engine: object = None) -> None:
         self.loss, self.engine = loss, _engine(engine)
         self.partitions = self.engine.kept(listed(partitions))
         self.numbers: Sequence[int] = range(len(self.partitions))
         self._problem = flatten_problem(loss, like)
         leaves, self._structure = flatten(like)
         self._shapes = [np.shape(each) for each in leaves]
-        self.report: Callable[[str], Any] | None = None
+        self.report: Callable[[str], object] | None = None
         self.calls = 0
         self._tells = self.engine.workers > 1
         self._shipped = {way: Shipped(loss, way) for way in ("gradient", "product")}
@@ -93,37 +97,37 @@ class Total:
         """The number of partitions."""
         return len(self.numbers)
 
-    def __call__(self, parameters: Any) -> tuple[float, Any]:
+    def __call__(self, parameters: object) -> tuple[float, Any]:
         """The value and the gradient, which is nested as the parameters, and of their types."""
         return self.start(parameters).result()
 
-    def start(self, parameters: Any) -> Pending:
+    def start(self, parameters: object) -> Pending:
         """The same, begun but not waited for; Dask's `distributed.progress(fit.start(p).future)` shows its progress."""
         return self._begun(self.vector(parameters))
 
-    def flat(self, x: Any) -> tuple[float, Any]:
+    def flat(self, x: Array) -> tuple[float, Array]:
         """Value and gradient for parameters in one vector: `minimize(fit.flat, fit.vector(start), jac=True)`."""
         return self._begun(x).flat()
 
-    def vector(self, parameters: Any) -> Any:
+    def vector(self, parameters: object) -> Array:
         """Parameters as one vector of float64."""
         if [np.shape(each) for each in flatten(parameters)[0]] != self._shapes:
             raise ValueError(f"the parameters must be nested and shaped as `like`: {self._structure}, {self._shapes}")
         return flatten_problem(self.loss, parameters).x0
 
-    def tree(self, x: Any) -> Any:
+    def tree(self, x: Array) -> Any:
         """A vector as parameters."""
         return self._problem.unflatten(x)
 
-    def hvp(self, parameters: Any, direction: Any) -> Any:
+    def hvp(self, parameters: object, direction: object) -> Any:
         """The Hessian at the parameters times a direction, which is nested as they are."""
         return self.tree(self.hessp(self.vector(parameters), self.vector(direction)))
 
-    def hessp(self, x: Any, p: Any) -> Any:
+    def hessp(self, x: Array, p: Array) -> Array:
         """The same for vectors: `minimize(..., hessp=fit.hessp)`."""
         return _joined(self._start("product", (self.tree(x), self.tree(p)))().leaves)
 
-    def backward(self, parameters: Any) -> Any:
+    def backward(self, parameters: object) -> Tensor:
         """The value as a tensor, after the gradient was added to the `.grad` of each parameter: for optimizers of ours.
 
         >>> import pullback
@@ -150,24 +154,24 @@ class Total:
             raise ValueError("a sum needs a partition")
         return chosen
 
-    def each(self, metric: Callable[..., Any], parameters: Any) -> list[Any]:
+    def each(self, metric: Function, parameters: object) -> list[Any]:
         """metric(parameters, *data) for each partition, as arrays, nested as the metric returns them."""
         work = self._work(Shipped(metric, "plain"), (self.tree(self.vector(parameters)),), summed=False)
         return [unflatten(part.structure, part.leaves) for part in self.engine.start(work)()]
 
-    def _work(self, shipped: Shipped, given: Any, summed: bool = True) -> Work:
+    def _work(self, shipped: Shipped, given: Sequence[object], summed: bool = True) -> Work:
         name = getattr(shipped.function, "__name__", "loss") + (f"_{shipped.way}" if summed else "")
         jobs = [(self.partitions[number], number) for number in self.numbers]
         return Work(shipped, given, summed, len(self.partitions), jobs, name)
 
-    def _start(self, way: str, given: Any) -> Callable[[], Part]:
+    def _start(self, way: str, given: Sequence[object]) -> Callable[[], Part]:
         begin: Callable[[], Part] = self.engine.start(self._work(self._shipped[way], given))
         return begin
 
-    def _begun(self, x: Any) -> Pending:
+    def _begun(self, x: Array) -> Pending:
         return Pending(self, self._start("gradient", (self.tree(x),)))
 
-    def _done(self, part: Part, elapsed: float) -> tuple[float, Any]:
+    def _done(self, part: Part, elapsed: float) -> tuple[float, Array]:
         """Value and gradient, as a vector; tells what is worth telling."""
         self.calls += 1
         *leaves, value = part.leaves
@@ -193,7 +197,7 @@ class Pending:
         self._owner, self._wait, self._begin = owner, wait, time.perf_counter()
         self.future = getattr(wait, "future", None)
 
-    def flat(self) -> tuple[float, Any]:
+    def flat(self) -> tuple[float, Array]:
         """The value, and the gradient as one vector."""
         return self._owner._done(self._wait(), time.perf_counter() - self._begin)
 
@@ -203,6 +207,6 @@ class Pending:
         return value, self._owner.tree(gradient)
 
 
-def _joined(leaves: Sequence[Any]) -> Any:
+def _joined(leaves: Sequence[Array]) -> Array:
     """Arrays as one vector."""
     return np.concatenate([np.ravel(leaf) for leaf in leaves])

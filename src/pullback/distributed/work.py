@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,13 @@ from .._core import machine, sites, tracebacks
 from .._numerics import blas
 from ..func import grad, grad_and_value, jvp
 from ..utils.data.collating import default_collate
-from ..utils.trees import flatten, mapped
+from ..utils.trees import Structure, flatten, mapped
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._core.typing import Array, Function
+
 
 LINES = 6
 """How many lines of another exception's message are quoted."""
@@ -98,17 +104,17 @@ def processor() -> str:
     return f"{platform.machine()} {found[1] if found else platform.processor()}"
 
 
-def _product(loss: Callable[..., Any]) -> Callable[..., Any]:
+def _product(loss: Function) -> Function:
     """The function that multiplies the Hessian of a loss by a direction."""
 
-    def product(parameters: Any, direction: Any, *data: Any) -> Any:
+    def product(parameters: object, direction: object, *data: object) -> object:
         gradient = grad(lambda given: loss(given, *data))
         return jvp(gradient, (parameters,), (direction,))[1]
 
     return product
 
 
-MADE: dict[str, Callable[[Any], Any]] = {
+MADE: dict[str, Callable[[Function], Function]] = {
     "gradient": lambda loss: _compile.compile(grad_and_value(loss), lenient=True),
     "product": lambda loss: _compile.compile(_product(loss), lenient=True),
     "plain": lambda function: function,
@@ -119,16 +125,16 @@ MADE: dict[str, Callable[[Any], Any]] = {
 class Shipped:
     """A function on its way to workers: pickled once, and made ready once in each process that receives it."""
 
-    def __init__(self, function: Callable[..., Any], way: str, expected: dict[str, str] | None = None) -> None:
+    def __init__(self, function: Function, way: str, expected: dict[str, str] | None = None) -> None:
         self.function, self.way, self.expected = function, way, expected or versions()
-        self._made: Callable[..., Any] | None = None
+        self._made: Function | None = None
         self._data = b""
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Function, tuple[object, ...]]:
         self._data = self._data or _pickled(self.function)
         return _received, (self._data, self.way, tuple(self.expected.items()))
 
-    def made(self) -> Callable[..., Any]:
+    def made(self) -> Function:
         """The function that is called; refused where versions differ from those of the process that sent it."""
         if self._made is None:
             differing = [
@@ -147,7 +153,7 @@ def _received(data: bytes, way: str, expected: tuple[tuple[str, str], ...]) -> S
     return Shipped(importlib.import_module("pickle").loads(data), way, dict(expected))
 
 
-def _pickled(function: Callable[..., Any]) -> bytes:
+def _pickled(function: Function) -> bytes:
     """A function in bytes: by cloudpickle if that is installed, else by its name."""
     name = getattr(function, "__qualname__", repr(function))
     try:
@@ -165,7 +171,7 @@ def _pickled(function: Callable[..., Any]) -> bytes:
     return data
 
 
-def _largest(function: Any) -> str:
+def _largest(function: object) -> str:
     """The array with the most bytes of those that a function closes over, in words."""
     found = inspect.getclosurevars(function) if inspect.isfunction(function) else None
     sizes = {k: getattr(v, "nbytes", 0) for k, v in {**found.globals, **found.nonlocals}.items()} if found else {}
@@ -176,13 +182,15 @@ def _largest(function: Any) -> str:
 class Part(NamedTuple):
     """The result of one partition, or the sum of several: arrays, with the seconds and the processors they took."""
 
-    leaves: list[Any]
-    structure: Any
+    leaves: list[Array]
+    structure: Structure
     seconds: float
     processors: frozenset[str]
 
 
-def computed(shipped: Shipped, given: Any, summed: bool, total: int, partition: Any, number: int) -> Part:
+def computed(
+    shipped: Shipped, given: Sequence[object], summed: bool, total: int, partition: object, number: int
+) -> Part:
     """The result for one partition, as arrays; in float64 and complex128 if it is to be added up."""
     begin = time.perf_counter()
     try:
@@ -203,21 +211,21 @@ def added(*parts: Part) -> Part:
     return Part(leaves, parts[0].structure, sum(part.seconds for part in parts), processors)
 
 
-def _data(partition: Any) -> tuple[Any, ...]:
+def _data(partition: object) -> tuple[object, ...]:
     """The arguments that a partition stands for."""
-    found = partition.function() if isinstance(partition, Shipped) else partition
+    found: Any = partition.function() if isinstance(partition, Shipped) else partition
     found = default_collate(found) if type(found) is list else found  # the examples of a bag
     return tuple(map(_columns, found)) if type(found) in (tuple, list) else (_columns(found),)
 
 
-def _columns(data: Any) -> Any:
+def _columns(data: Any) -> object:
     """A table of pandas as a dictionary of arrays, and a column of it as an array; anything else as it is."""
     if type(data).__module__.partition(".")[0] != "pandas":
         return data
     return {name: data[name].to_numpy() for name in data.columns} if hasattr(data, "columns") else data.to_numpy()
 
 
-def _tensor(leaf: Any) -> Any:
+def _tensor(leaf: object) -> object:
     """An array, or a float, as a tensor; anything else as it is."""
     array = np.asarray(leaf) if isinstance(leaf, (np.ndarray, np.generic, float)) else None
     return leaf if array is None or array.dtype.kind not in "biufc" else from_numpy(array)

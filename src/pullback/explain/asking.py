@@ -7,7 +7,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -28,12 +28,19 @@ from .sources import place_of
 from .tracing import CallTracer
 from .walking import check, jacobians, refused, unit_row, walk
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from os import PathLike
+
+    from ..nn.modules.module import Module
+    from ..optim.optimizer import Optimizer
+
 
 def explain(
-    target: Any,
-    *args: Any,
-    gradient: Any = None,
-    inputs: Any = None,
+    target: object,
+    *args: object,
+    gradient: object = None,
+    inputs: Iterable[Tensor] | Tensor | None = None,
     values: int = 64,
     jacobian: int = 1024,
     max_nodes: int = 20_000,
@@ -95,16 +102,21 @@ def record(
 
 @overload
 def record(
-    model: Any, optimizer: Any = None, *, every: int = 10, file: Any = None, progress: bool = False
+    model: Module | None,
+    optimizer: Optimizer | None = None,
+    *,
+    every: int = 10,
+    file: str | PathLike[str] | None = None,
+    progress: bool = False,
 ) -> training.Training: ...
 
 
 def record(
-    model: Any = None,
-    optimizer: Any = None,
+    model: Module | None = None,
+    optimizer: Optimizer | None = None,
     *,
     every: int | None = None,
-    file: Any = None,
+    file: str | PathLike[str] | None = None,
     progress: bool = False,
     calls: int = CALLS,
     values: int = 64,
@@ -113,7 +125,7 @@ def record(
     lines: bool = True,
     timing: bool = True,
     redact: bool = False,
-) -> Any:
+) -> Recording | training.Training:
     """A block in which all operations are recorded, or, given a model and an optimizer, a training run.
 
     `with pullback.explain.record() as ex:` is a `Recording`.
@@ -176,7 +188,7 @@ class _Asked(NamedTuple):
     frame: FrameType
 
 
-def _of_function(function: Callable[..., Any], args: Sequence[Any], asked: _Asked) -> Explanation:
+def _of_function(function: Callable[..., Any], args: Sequence[object], asked: _Asked) -> Explanation:
     """Run a function while recording, and explain its result."""
     given = [_leaf(arg) for arg in args]
     recording = Recording(asked.limits, base=sys._getframe(0), skip=1)
@@ -193,7 +205,7 @@ def _of_function(function: Callable[..., Any], args: Sequence[Any], asked: _Aske
     return _of_tensors(result, asked, names, recording)
 
 
-def _leaf(arg: Any) -> Any:
+def _leaf(arg: object) -> object:
     """An argument as it is passed to the function: numbers that are not a tensor become a leaf."""
     if isinstance(arg, np.ndarray) or (isinstance(arg, list) and arg):
         tensor = as_tensor(arg)
@@ -203,7 +215,7 @@ def _leaf(arg: Any) -> Any:
     return arg
 
 
-def _argument_names(function: Callable[..., Any], args: Sequence[Any]) -> dict[Node, Named]:
+def _argument_names(function: Callable[..., Any], args: Sequence[object]) -> dict[Node, Named]:
     try:
         bound = inspect.signature(function).bind(*args).arguments
     except (TypeError, ValueError):
@@ -215,10 +227,12 @@ def _argument_names(function: Callable[..., Any], args: Sequence[Any]) -> dict[N
     return {value._node: Named(name, value._array) for name, value in tensors if value._node is not None}
 
 
-def _of_tensors(target: Any, asked: _Asked, names: dict[Node, Named], recording: Recording | None) -> Explanation:
+def _of_tensors(
+    target: Tensor | Sequence[Tensor], asked: _Asked, names: dict[Node, Named], recording: Recording | None
+) -> Explanation:
     """Walk back from tensors, and explain each step."""
     gradient, inputs, limits, frame = asked
-    tensors = list(target) if isinstance(target, (list, tuple)) else [target]
+    tensors = [target] if isinstance(target, Tensor) else list(target)
     for index, tensor in enumerate(tensors):
         check_output(index, tensor)
         if tensor.level or tensor.interpreter is not Tensor.interpreter:
@@ -230,8 +244,8 @@ def _of_tensors(target: Any, asked: _Asked, names: dict[Node, Named], recording:
     check(nodes)
     records = {} if recording is None else recording._records
     tape, notes = shortened_tape(nodes[::-1], records, {**names_in(frame), **names}, limits)
-    for tensor in tensors:
-        tape.know(tensor._node, tensor._array, "output")
+    for tensor, (node, _) in zip(tensors, roots, strict=True):
+        tape.know(node, tensor._array, "output")
     tracer = CallTracer(tape, roots, ends_of(nodes, needed))
     owner = tensors[0].interpreter
     walk(owner, nodes, roots, needed, tracer)
@@ -259,19 +273,18 @@ def _of_tensors(target: Any, asked: _Asked, names: dict[Node, Named], recording:
     return ex
 
 
-def _roots(tensors: Sequence[Any], gradient: Any, *, several: bool) -> list[tuple[Node, Array]]:
+def _roots(tensors: Sequence[Tensor], gradient: Any, *, several: bool) -> list[tuple[Node, Array]]:
     """The start of the walk: each tensor's node with its vector."""
     given = list(gradient) if several and gradient is not None else [gradient] * len(tensors)
     if len(given) != len(tensors):
         raise RuntimeError(f"got {len(tensors)} tensors and {len(given)} gradients: pass one gradient per tensor")
     tape = tensors[0].interpreter
-    return [
-        (tensor._node, cotangent(tape, tensor, v, index, create_graph=False))
-        for index, (tensor, v) in enumerate(zip(tensors, given, strict=True))
-    ]
+    starts = [cotangent(tape, tensor, v, i, False) for i, (tensor, v) in enumerate(zip(tensors, given, strict=True))]
+    nodes = [tensor._node for tensor in tensors]  # none is None: see `check_output`
+    return [(node, start) for node, start in zip(nodes, starts, strict=True) if node is not None]
 
 
-def _nodes(inputs: Any) -> list[Node]:
+def _nodes(inputs: Tensor | Iterable[Tensor]) -> list[Node]:
     """The nodes of the requested inputs."""
     listed = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     if not listed:

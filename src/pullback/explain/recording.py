@@ -14,7 +14,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
 from types import FrameType, TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -37,6 +37,12 @@ from .trace import Call, Failure, Finding, Overwritten
 from .tracing import CallTracer, Nodes, Record
 from .walking import jacobians
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .._core.typing import Array, Tensor
+
+
 CALLS = 100
 """The number of backward calls that are stored; of more calls, the last ones."""
 
@@ -51,7 +57,7 @@ failures: deque[Recording] = deque(maxlen=1)
 class Open:
     """A backward call that is in progress."""
 
-    def __init__(self, walker: Any, tracer: CallTracer, before: dict[Node, Kept | None]) -> None:
+    def __init__(self, walker: Pass, tracer: CallTracer, before: dict[Node, Kept | None]) -> None:
         self.walker, self.tracer, self.before = walker, tracer, before
         self.handles: list[Any] = []
         self.bare: list[Node] = []
@@ -76,17 +82,17 @@ class Open:
         """True if this call is the one running, and not a pass over the same nodes from a hook or another thread."""
         return running.get(None) is self.walker
 
-    def _arrived(self, node: Node, cotangents: Sequence[Any]) -> None:
+    def _arrived(self, node: Node, cotangents: Sequence[object]) -> None:
         if not self.runs:
             return
         arrays = [plain(g) for g in cotangents]
         with raw():
             self.tracer.arrived(node, arrays if several(node) else arrays[0])
 
-    def _reached(self, node: Node, cotangent: Any) -> None:
+    def _reached(self, node: Node, cotangent: object) -> None:
         self._arrived(node, (cotangent,))
 
-    def _sent(self, node: Node, results: Sequence[Any], cotangents: Sequence[Any]) -> None:
+    def _sent(self, node: Node, results: Sequence[object], cotangents: Sequence[object]) -> None:
         if self.runs:
             self.tracer.sent(node, node.edges, [plain(result) for result in results])
 
@@ -168,13 +174,14 @@ class Recording(Explanation):
                     self._note(piece, taken)
         return out
 
-    def _note(self, tensor: Any, taken: float | None) -> None:
+    def _note(self, tensor: Tensor, taken: float | None) -> None:
         scope = self._scopes.enter(sys._getframe(1))
         cell = tensor._cell or (None if tensor._inference else cell_of(tensor))
         timed = taken if self.limits.timing else None
+        assert tensor._node is not None
         self._records[tensor._node] = Record(cell, self._scopes.execution, scope, timed, version(tensor))
 
-    def wrote(self, tensor: Any, recorded: bool) -> None:
+    def wrote(self, tensor: Tensor, recorded: bool) -> None:
         """Called when a tensor is written: a recorded value is copied, since it may be written again."""
         if self._before.watcher is not None:
             self._before.watcher.wrote(tensor, recorded)
@@ -194,20 +201,24 @@ class Recording(Explanation):
         record.cell = None if array is None else cell_with(array.copy())
         record.version = version(tensor)
 
-    def _gone(self, key: int, _: Any) -> None:
+    def _gone(self, key: int, _: object) -> None:
         """Called when a written tensor is freed."""
         self._written.pop(key, None)
 
     # Passes
 
-    def begins(self, walker: Any, order: Sequence[Node], roots: Sequence[Any], needed: set[Node] | None) -> Any:
+    def begins(
+        self, walker: Pass, order: Sequence[Node], roots: Sequence[tuple[Node, object]], needed: set[Node] | None
+    ) -> Any:
         """Called at the start of a pass: register hooks on its nodes. Returns the function that walks, unchanged."""
         before = self._before.watcher
         walk = walker.walk if before is None else before.begins(walker, order, roots, needed)
         self._opens(walker, order, roots, needed)
         return walk
 
-    def _opens(self, walker: Any, order: Sequence[Node], roots: Sequence[Any], needed: set[Node] | None) -> None:
+    def _opens(
+        self, walker: Pass, order: Sequence[Node], roots: Sequence[tuple[Node, object]], needed: set[Node] | None
+    ) -> None:
         """Collect what must be known of a pass before anything is freed."""
         if walker.tape.level or (self._open is not None and running.get(None) is self._open.walker):
             return
@@ -232,7 +243,9 @@ class Recording(Explanation):
         opened.finish = finish
         opened.watch(nodes)
 
-    def _tracer(self, nodes: Sequence[Node], roots: Any, needed: set[Node] | None, caller: FrameType) -> CallTracer:
+    def _tracer(
+        self, nodes: Sequence[Node], roots: Sequence[tuple[Node, Array]], needed: set[Node] | None, caller: FrameType
+    ) -> CallTracer:
         tape, notes = shortened_tape(nodes[::-1], self._records, names_in(caller), self.limits)
         self.notes += notes
         self._told.update(nodes)
@@ -240,7 +253,7 @@ class Recording(Explanation):
             self._parameters.see(caller, nodes, roots[0][0])
         return CallTracer(tape, roots, ends_of(nodes, needed))
 
-    def ends(self, walker: Any) -> None:
+    def ends(self, walker: Pass) -> None:
         """Called when a pass has written its gradients."""
         if self._before.watcher is not None:
             self._before.watcher.ends(walker)
@@ -348,7 +361,7 @@ def ends_of(nodes: Sequence[Node], needed: set[Node] | None) -> list[Node]:
 
 
 def shortened_tape(
-    nodes: Sequence[Node], records: Any, names: dict[Node, Named], limits: Limits
+    nodes: Sequence[Node], records: Mapping[Node, Record], names: dict[Node, Named], limits: Limits
 ) -> tuple[Nodes, list[str]]:
     """A graph with at most `max_nodes` nodes: of a larger one the newest, with all its leaves."""
     surplus = len(nodes) - limits.max_nodes

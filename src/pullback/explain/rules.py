@@ -55,7 +55,7 @@ class Builder:
         self.runs = 0
 
     def build(
-        self, node: Node, wanted: Sequence[int], dtype: Any
+        self, node: Node, wanted: Sequence[int], dtype: np.dtype
     ) -> tuple[dict[int, list[Jacobian | None]], str | None]:
         """For each wanted input a Jacobian for each output, and the reason why some are missing."""
         shapes = shapes_of(node)
@@ -87,7 +87,7 @@ class Builder:
             reason = f"it has more than {self.limits.jacobian} elements: raise jacobian= to have it"
         return found, reason
 
-    def _refused(self, node: Node, dtype: Any) -> str | None:
+    def _refused(self, node: Node, dtype: np.dtype) -> str | None:
         if self.limits.redact:
             return "values are left out (redact=True)"
         if node.foreign:
@@ -156,7 +156,7 @@ def _complex(node: Node) -> bool:
     return array is not None and array.dtype.kind == "c"
 
 
-def _units(shapes: Sequence[tuple[int, ...]], place: int, unit: int, dtype: Any) -> list[Array]:
+def _units(shapes: Sequence[tuple[int, ...]], place: int, unit: int, dtype: np.dtype) -> list[Array]:
     """One cotangent for each output: zeros, with a single 1."""
     g = [np.zeros(shape, dtype) for shape in shapes]
     _xp.reshaped_view(g[place], -1)[unit] = 1
@@ -167,7 +167,7 @@ def _units(shapes: Sequence[tuple[int, ...]], place: int, unit: int, dtype: Any)
 
 
 @functools.lru_cache(maxsize=4096)
-def source_of(rule: Any) -> str | None:
+def source_of(rule: object) -> str | None:
     """The source code of a rule, without `xp.`: `g * b`; a longer one as a call, `pad_pullback(g, x)`."""
     code = getattr(rule, "__code__", None)
     if code is None:
