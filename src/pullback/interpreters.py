@@ -11,7 +11,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import Any, Self, TypeGuard
+from typing import TYPE_CHECKING, Any, Self, TypeGuard
 
 import numpy as np
 
@@ -24,6 +24,12 @@ from ._tape.memory import cell_with
 from ._tape.node import new
 from ._tape.recording import Tape
 from ._tensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+    from ._core.typing import Array, Function, Generator, MemoryFormat, Params, Result, Value
+    from ._tape.node import Node
 
 
 class Boxed(Tensor):
@@ -62,11 +68,11 @@ class Boxed(Tensor):
         marks = "".join(f", {name}={value}" for name, value in self._marks().items())
         return f"{type(self).__name__}(lvl={self.level}{marks}, value=\n{textwrap.indent(repr(inner), '    ')}\n)"
 
-    def _marks(self) -> dict[str, Any]:
+    def _marks(self) -> dict[str, object]:
         """The text printed with a tensor besides its level and its value."""
         return {}
 
-    def numpy(self, *, force: bool = False) -> Any:
+    def numpy(self, *, force: bool = False) -> Array:
         """Raises: the memory belongs to the interpreter."""
         if self._node is not None:
             raise errors.tracked_numpy(self, "numpy()")
@@ -75,15 +81,15 @@ class Boxed(Tensor):
             f"{self.level}). NumPy functions work on it directly; np.asarray and .numpy() would hide what they do from it."
         )
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> Array:
         return self.numpy()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         memo[id(self)] = copied = self.clone()
         vars(copied).update(sys.modules["copy"].deepcopy(self._given_attributes(), memo))  # which has called this
         return copied
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> NoReturn:
         raise RuntimeError(
             f"a tensor of a transform (level {self.level}) cannot be pickled: it means something only while the function "
             "that is transformed runs. Return it from the function instead"
@@ -94,7 +100,7 @@ class Boxed(Tensor):
             return bool(self._array)  # the lower level knows whether the value is unique
         return super().__bool__()
 
-    def is_contiguous(self, memory_format: Any = None) -> bool:
+    def is_contiguous(self, memory_format: MemoryFormat | None = None) -> bool:
         """True if the elements are in row-major order in memory."""
         inner = self._array
         return (
@@ -109,7 +115,7 @@ class Boxed(Tensor):
         """The distance in memory, in elements, of neighbours along each axis, or along one."""
         return self._array.stride(dim) if isinstance(self._array, Carrier) else super().stride(dim)
 
-    def backward(self, *args: Any, **options: Any) -> None:
+    def backward(self, *args: object, **options: object) -> None:
         """Raises: only `autograd.grad` works inside a transform."""
         raise RuntimeError(
             f"backward() called inside a functorch transform. This is not supported, please use {package}.func.grad or "
@@ -142,7 +148,7 @@ class Interpreter(BaseInterpreter):
     since = 0
     """Larger than that of each interpreter whose block was entered before; 0 outside of blocks."""
 
-    def enlist(self, tensor: Any) -> Any:
+    def enlist(self, tensor: Tensor) -> Tensor:
         """What a tensor made inside this interpreter's block becomes when a value of this interpreter is written to it."""
         return self.adopt(tensor)
 
@@ -167,7 +173,7 @@ class Interpreter(BaseInterpreter):
             boxed._since = getattr(around, "since", 0)
         return boxed
 
-    def wrap(self, value: Any, node: Any) -> Any:
+    def wrap(self, value: Value, node: Node | None) -> Tensor:
         """A constant as a tensor of this interpreter."""
         return Tensor.interpreter.wrap(value, None)
 
@@ -185,11 +191,13 @@ class Interpreter(BaseInterpreter):
         return value._array if self.holds(value) else value
 
     @property
-    def around(self) -> Any:
+    def around(self) -> BaseInterpreter | None:
         """The interpreter in whose block this one was entered; None for the outermost."""
         return self._around[-1][innermost]
 
-    def sampled(self, draw: Any, shape: tuple[int, ...], parameters: Any, generator: Any) -> Any:
+    def sampled(
+        self, draw: Function, shape: tuple[int, ...], parameters: Sequence[Value], generator: Generator | None
+    ) -> Tensor:
         """Random numbers as a tensor of this interpreter, drawn one level further in."""
         values = [self.unbox(parameter) for parameter in parameters]
         return self.box(sampled_within(self.around, draw, shape, values, generator))
@@ -197,11 +205,11 @@ class Interpreter(BaseInterpreter):
 
 def pull(
     primitive: Primitive,
-    xp: Any,
-    g: Any,
-    args: Sequence[Any],
-    result: Any,
-    params: dict[str, Any],
+    xp: object,
+    g: Value | Sequence[Value],
+    args: Sequence[Value],
+    result: Result,
+    params: Params,
     wanted: Sequence[bool],
 ) -> Sequence[Any]:
     """The cotangents of an operation's operands, by its rules: what an interpreter of backward passes needs of a primitive.

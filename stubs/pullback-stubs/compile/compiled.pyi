@@ -27,7 +27,6 @@ _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import functools
-import inspect
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -55,10 +54,10 @@ from .holders import meaning
 from .layouts import clash, order, overlaps
 from .machinery import Machinery
 from .numbers import Escaped, Root
-from .program import DepartedError, Program, acts
+from .program import DepartedError, Program, has_effect
 from .quick import GIVEN_UP, quick
 from .recorder import CaptureError, RefusedError
-from .records import Argument, Gradient, Place, Rate, Record, Way, signature
+from .records import Record, Way, signature
 from .report import Report
 from .source import write
 from .whole import recorded
@@ -75,12 +74,6 @@ class Prepared:
         ...
 
     def arrays(self, leaves: Sequence[Any]) -> list[Any] | None:
-        ...
-
-    def names(self, function: Callable[..., Any]) -> list[str]:
-        ...
-
-    def _name(self, place: Place, parameters: list[str]) -> str:
         ...
 
     def clashes(self, leaves: Sequence[Any], arrays: list[Any]) -> bool:
@@ -165,6 +158,9 @@ class Compiled:
         ...
 
     def _made(self, key: Any, leaves: list[Any], structure: Any) -> Any:
+        ...
+
+    def recorded(self, leaves: list[Any], structure: Any) -> tuple[Record | None, str]:
         ...
 
     def on(self, engine: Any) -> Any:
