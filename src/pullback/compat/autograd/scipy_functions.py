@@ -271,6 +271,11 @@ def _spread(mean: Array | None, cov: Array | int, count: int) -> tuple[Array, Ar
     return mean, cov if np.ndim(cov) == 2 else np.diag(cov)
 
 
+def _quadratic(cov: Array, dev: Array) -> Array:
+    """The quadratic form of the inverse of a covariance, for each row of deviations."""
+    return np.sum(dev * np.transpose(np.linalg.solve(cov, np.transpose(dev))), -1)
+
+
 def _volume(cov: Array, allow_singular: bool) -> tuple[Array, int, Function]:
     """The log-determinant and rank of a covariance, and the function of deviations that gives its quadratic form.
 
@@ -280,8 +285,7 @@ def _volume(cov: Array, allow_singular: bool) -> tuple[Array, int, Function]:
     scales = np.linalg.eigvalsh(getval(cov))
     rank = int(np.sum(scales > 1e6 * np.finfo(scales.dtype).eps * np.max(np.abs(scales), initial=0)))
     if rank == count:
-        form = lambda dev: np.sum(dev * np.transpose(np.linalg.solve(cov, np.transpose(dev))), -1)  # noqa: E731
-        return np.linalg.slogdet(cov)[1], rank, form
+        return np.linalg.slogdet(cov)[1], rank, functools.partial(_quadratic, cov)
     if not allow_singular:
         raise np.linalg.LinAlgError(
             f"the covariance, of shape {np.shape(cov)}, has rank {rank}: pass allow_singular=True, or a regular one"

@@ -95,7 +95,10 @@ class _PrintOptions:
     """How tensors are printed: what `set_printoptions` has chosen."""
 
     def __getattr__(self, name: str) -> Any:
-        return get_printoptions()[name]
+        options = get_printoptions()
+        if name not in options:
+            raise AttributeError(f"print options have no {name!r}: they are {', '.join(options)}")
+        return options[name]
 
 
 PRINT_OPTS = _PrintOptions()
