@@ -68,7 +68,8 @@ from ._tape.walk import Pass, restrict, youngest_first
 from .nn.modules.calls import Calls
 
 if TYPE_CHECKING:
-    from ._core.typing import Tensor
+    from ._core.typing import Tensor, Value
+    from ._tape.recording import Tape
     from .nn import Module
 
 __all__ = [
@@ -149,7 +150,7 @@ class Backward:
     """One backward pass: what an observer's `begins` and `ends` are called with."""
 
     def __init__(
-        self, walker: Pass, order: Sequence[Node], roots: Sequence[tuple[Node, Any]], needed: set[Node] | None
+        self, walker: Pass, order: Sequence[Node], roots: Sequence[tuple[Node, Value]], needed: set[Node] | None
     ):
         self._walker = walker
         self.site = caller(3)
@@ -162,7 +163,7 @@ class Backward:
         """The nodes on a way to the inputs that are asked for, as in `autograd.grad(y, x)`; None for all."""
 
     @property
-    def tape(self) -> Any:
+    def tape(self) -> Tape:
         """The interpreter whose record is walked."""
         return self._walker.tape
 
@@ -245,13 +246,15 @@ class _Told:
     def __init__(self, observer: Observer, before: Any) -> None:
         self.observer, self.before = observer, before
 
-    def wrote(self, tensor: Any, recorded: bool) -> None:
+    def wrote(self, tensor: Tensor, recorded: bool) -> None:
         """Tell of a write."""
         if self.before is not None:
             self.before.wrote(tensor, recorded)
         under(mode, self.observer._aside, self.observer.wrote, Write(tensor, recorded, caller()))
 
-    def begins(self, walker: Pass, order: Any, roots: Any, needed: Any) -> Callable[..., None]:
+    def begins(
+        self, walker: Pass, order: Sequence[Node], roots: Sequence[tuple[Node, Value]], needed: set[Node] | None
+    ) -> Callable[..., None]:
         """Tell of a pass that begins; the function that walks is the pass's own."""
         walk: Callable[..., None] = walker.walk
         if self.before is not None:
@@ -364,7 +367,7 @@ def watch(
 def _looking(function: Callable[..., object]) -> Callable[..., None]:
     """A hook that changes nothing, whatever its function gives."""
 
-    def hook(*given: Any) -> None:
+    def hook(*given: object) -> None:
         function(*given)
 
     return hook

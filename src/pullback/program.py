@@ -47,7 +47,7 @@ from .compile.program import (
 from .compile.recorder import CaptureError as CaptureError
 
 if TYPE_CHECKING:
-    from ._core.typing import Array
+    from ._core.typing import Array, Number, Params
 
 __all__ = [
     "ARRAY", "CaptureError", "DepartedError", "Equation", "InvalidError", "LoweringError", "Program", "Recording", "Rewriter", "Rule",
@@ -72,7 +72,7 @@ class Recording(NamedTuple):
     """The arrays that the inputs had."""
 
 
-def record(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Recording:
+def record(function: Callable[..., Any], *args: object, **kwargs: object) -> Recording:
     """The program of one call of a function.
 
     Inputs are the tensors among its arguments and those that it reaches by itself, such as parameters and what an optimizer
@@ -110,10 +110,10 @@ class Rewriter(Protocol):
     def constant(self, array: Array) -> Value:
         """A value that is an array."""
 
-    def scalar(self, number: Any, dtype: np.dtype[Any]) -> Value:
+    def scalar(self, number: Number | np.generic, dtype: np.dtype[Any]) -> Value:
         """A value that is a number, without axes."""
 
-    def apply(self, primitive: Primitive, values: tuple[Value, ...], params: dict[str, Any]) -> tuple[Value, ...]:
+    def apply(self, primitive: Primitive, values: tuple[Value, ...], params: Params) -> tuple[Value, ...]:
         """The outputs of a new equation, to which the rules are applied, too."""
 
 
@@ -147,7 +147,7 @@ def rewrite(program: Program, rules: Mapping[str, Rule | Sequence[Rule]]) -> Pro
     return builder.rewrite()
 
 
-def lower(program: Program, library: Any) -> Callable[..., list[Any]]:
+def lower(program: Program, library: object) -> Callable[..., list[Any]]:
     """A function of another library's arrays that computes a program: its outputs, then what is to be written, as `run` gives them.
 
     Parameters

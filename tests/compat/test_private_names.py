@@ -4,6 +4,16 @@ import pytest
 from tests.compat.test_torch_programs import installed
 
 PROGRAMS = {
+    "print options": """
+        from torch._tensor_str import PRINT_OPTS
+        assert PRINT_OPTS.precision == 4 and not hasattr(PRINT_OPTS, "colors")
+    """,
+    "processes": """
+        import torch.multiprocessing
+        def twice(rank, number):
+            assert (rank, number) == (0, 2)
+        torch.multiprocessing.start_processes(twice, (2,), 1, True, False, "fork")
+    """,
     "the state of devices": """
         from torch.utils.checkpoint import CheckpointFunction, get_device_states, set_device_states
         x = torch.ones(2, requires_grad=True)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..ops.namespace import Operations as Operations
     from .dtypes import NumpyType as NumpyType, dtype
     from .placement import device, memory_format
-    from .primitives import Function, Primitive
+    from .primitives import Function as Function, Primitive as Primitive
     from .xp import _Marker
 
     Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]

@@ -31,7 +31,7 @@ from .training import Training as Training
 class _Explain(ModuleType):
     """The type of this module, which makes it callable: `pullback.explain(...)` is `pullback.explain.explain(...)`."""
 
-    def __call__(self, *args: Any, **options: Any) -> Explanation:
+    def __call__(self, *args: object, **options: Any) -> Explanation:
         return explain(*args, **options)
 
 

@@ -86,7 +86,7 @@ class Summary:
 Kept = Array | Summary
 
 
-def kept(array: Any, limits: Limits) -> Kept:
+def kept(array: object, limits: Limits) -> Kept:
     """The stored form of an array: a copy, or a summary."""
     array = np.asarray(array)
     if limits.redact or array.size > limits.values:
@@ -127,7 +127,7 @@ class Marks(NamedTuple):
 FINE = Marks()
 
 
-def marks(array: Any) -> Marks:
+def marks(array: object) -> Marks:
     """The conspicuous properties of a value; NaN takes precedence over inf."""
     array = np.asarray(array)
     if array.dtype.kind not in "fc" or not array.size:
@@ -183,7 +183,7 @@ def flat(op: str | None, array: Array) -> Flat | None:
     return None
 
 
-def plain(value: Any) -> Array | None:
+def plain(value: object) -> Array | None:
     """The array of a tensor that has one, an array itself, or None for anything else."""
     while isinstance(value, Tensor):
         value = inside(value)
@@ -216,12 +216,12 @@ def number(value: Any) -> Any:
     return float(str(value)) if isinstance(value, np.floating) else exact
 
 
-def numbers(array: Array) -> list[Any]:
+def numbers(array: Array) -> list[object]:
     """The elements of an array as JSON values, last axis fastest."""
     return list(map(number, array.reshape(-1)))
 
 
-def as_json(value: Kept) -> dict[str, Any]:
+def as_json(value: Kept) -> dict[str, object]:
     """A stored array in the form of the trace file."""
     document: dict[str, Any] = {"shape": list(map(int, value.shape)), "dtype": str(value.dtype)}
     if not isinstance(value, Summary):
@@ -234,6 +234,6 @@ def as_json(value: Kept) -> dict[str, Any]:
     return document
 
 
-def maybe_json(value: Kept | None) -> dict[str, Any] | None:
+def maybe_json(value: Kept | None) -> dict[str, object] | None:
     """The same for a value that may be None."""
     return None if value is None else as_json(value)

@@ -7,7 +7,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -24,12 +24,19 @@ from .sources import place_of
 from .tracing import CallTracer
 from .walking import check, jacobians, refused, unit_row, walk
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from os import PathLike
+
+    from ..nn.modules.module import Module
+    from ..optim.optimizer import Optimizer
+
 
 def explain(
-    target: Any,
-    *args: Any,
-    gradient: Any = None,
-    inputs: Any = None,
+    target: object,
+    *args: object,
+    gradient: object = None,
+    inputs: Iterable[Tensor] | Tensor | None = None,
     values: int = 64,
     jacobian: int = 1024,
     max_nodes: int = 20_000,
@@ -91,16 +98,21 @@ def record(
 
 @overload
 def record(
-    model: Any, optimizer: Any = None, *, every: int = 10, file: Any = None, progress: bool = False
+    model: Module | None,
+    optimizer: Optimizer | None = None,
+    *,
+    every: int = 10,
+    file: str | PathLike[str] | None = None,
+    progress: bool = False,
 ) -> training.Training: ...
 
 
 def record(
-    model: Any = None,
-    optimizer: Any = None,
+    model: Module | None = None,
+    optimizer: Optimizer | None = None,
     *,
     every: int | None = None,
-    file: Any = None,
+    file: str | PathLike[str] | None = None,
     progress: bool = False,
     calls: int = CALLS,
     values: int = 64,
@@ -109,7 +121,7 @@ def record(
     lines: bool = True,
     timing: bool = True,
     redact: bool = False,
-) -> Any:
+) -> Recording | training.Training:
     """A block in which all operations are recorded, or, given a model and an optimizer, a training run.
 
     `with pullback.explain.record() as ex:` is a `Recording`.
@@ -172,7 +184,7 @@ class _Asked(NamedTuple):
     frame: FrameType
 
 
-def _of_function(function: Callable[..., Any], args: Sequence[Any], asked: _Asked) -> Explanation:
+def _of_function(function: Callable[..., Any], args: Sequence[object], asked: _Asked) -> Explanation:
     """Run a function while recording, and explain its result."""
     given = [_leaf(arg) for arg in args]
     recording = Recording(asked.limits, base=sys._getframe(0), skip=1)
@@ -189,7 +201,7 @@ def _of_function(function: Callable[..., Any], args: Sequence[Any], asked: _Aske
     return _of_tensors(result, asked, names, recording)
 
 
-def _leaf(arg: Any) -> Any:
+def _leaf(arg: object) -> object:
     """An argument as it is passed to the function: numbers that are not a tensor become a leaf."""
     if isinstance(arg, np.ndarray) or (isinstance(arg, list) and arg):
         tensor = as_tensor(arg)
@@ -199,7 +211,7 @@ def _leaf(arg: Any) -> Any:
     return arg
 
 
-def _argument_names(function: Callable[..., Any], args: Sequence[Any]) -> dict[Node, Named]:
+def _argument_names(function: Callable[..., Any], args: Sequence[object]) -> dict[Node, Named]:
     try:
         bound = inspect.signature(function).bind(*args).arguments
     except (TypeError, ValueError):
@@ -211,10 +223,12 @@ def _argument_names(function: Callable[..., Any], args: Sequence[Any]) -> dict[N
     return {made: named for made, named in tensors if made is not None}
 
 
-def _of_tensors(target: Any, asked: _Asked, names: dict[Node, Named], recording: Recording | None) -> Explanation:
+def _of_tensors(
+    target: Tensor | Sequence[Tensor], asked: _Asked, names: dict[Node, Named], recording: Recording | None
+) -> Explanation:
     """Walk back from tensors, and explain each step."""
     gradient, inputs, limits, frame = asked
-    tensors = list(target) if isinstance(target, (list, tuple)) else [target]
+    tensors = [target] if isinstance(target, Tensor) else list(target)
     for index, tensor in enumerate(tensors):
         root(tensor, tensor, index)  # raises where backward would
         if tensor.level or tensor.interpreter is not Tensor.interpreter:
@@ -255,7 +269,7 @@ def _of_tensors(target: Any, asked: _Asked, names: dict[Node, Named], recording:
     return ex
 
 
-def _roots(tensors: Sequence[Any], gradient: Any, *, several: bool) -> list[tuple[Node, Array]]:
+def _roots(tensors: Sequence[Tensor], gradient: Any, *, several: bool) -> list[tuple[Node, Array]]:
     """The start of the walk: each tensor's node with its vector."""
     given = list(gradient) if several and gradient is not None else [gradient] * len(tensors)
     if len(given) != len(tensors):
@@ -263,7 +277,7 @@ def _roots(tensors: Sequence[Any], gradient: Any, *, several: bool) -> list[tupl
     return [root(tensor, v, index) for index, (tensor, v) in enumerate(zip(tensors, given, strict=True))]
 
 
-def _nodes(inputs: Any) -> list[Node]:
+def _nodes(inputs: Tensor | Iterable[object]) -> list[Node]:
     """The nodes of the requested inputs."""
     listed = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     if not listed:
@@ -271,4 +285,4 @@ def _nodes(inputs: Any) -> list[Node]:
     for index, each in enumerate(listed):
         if not isinstance(each, Tensor) or node_of(each) is None:
             raise RuntimeError(f"explain(): input {index} does not require grad, so no gradient reaches it")
-    return [made for each in listed if (made := node_of(each)) is not None]
+    return [made for each in listed if isinstance(each, Tensor) and (made := node_of(each)) is not None]

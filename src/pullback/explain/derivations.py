@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
 from types import NoneType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from ..extend import Primitive
 from ..observe import SAVED_NAMES, Node
 from .arrays import Array
 from .formulas import as_text, digits, parsed, slope_of, value_of
+
+if TYPE_CHECKING:
+    from .trace import Step, Term, Traced
+
 
 PLAIN = int, float, str, NoneType
 """The metadata that formulas have; those of users' operations have tuples, too."""
@@ -102,7 +106,7 @@ def _put(text: str, params: Mapping[str, str]) -> str | None:
 # Numbers put in
 
 
-def numbers(step: Any, term: Any) -> list[str]:
+def numbers(step: Step, term: Term) -> list[str]:
     """The derivation of one term with numbers: some entries of J, and one element of v @ J."""
     made = term.derivation
     places = [
@@ -113,7 +117,7 @@ def numbers(step: Any, term: Any) -> list[str]:
     if made is None or not places:
         return []
     local, of, to = term.jacobians[places[0]], step.outputs[places[0]], term.to
-    if not local.data.size or local.data.dtype.kind not in "fiu":
+    if local is None or not local.data.size or local.data.dtype.kind not in "fiu":
         return []
     matrix = local.dense()
     entries = np.argwhere(matrix != 0)[:SHOWN] if matrix.any() else np.zeros((1, 2), int)
@@ -144,7 +148,7 @@ def numbers(step: Any, term: Any) -> list[str]:
     return lines
 
 
-def _at(place: int, tensor: Any) -> str:
+def _at(place: int, tensor: Traced) -> str:
     """An index as it follows a name: `[0, 2]`; nothing for a number."""
     return f"[{', '.join(map(str, np.unravel_index(place, tensor.shape)))}]" if tensor.shape else ""
 
@@ -163,7 +167,7 @@ def _total(pairs: Sequence[tuple[float, str]]) -> str | None:
 
 
 def _filled(
-    slope: str | None, step: Any, row: tuple[int, tuple[int, ...]], column: tuple[int, tuple[int, ...]]
+    slope: str | None, step: Step, row: tuple[int, tuple[int, ...]], column: tuple[int, tuple[int, ...]]
 ) -> str | None:
     """The right side of a slope with the step's numbers in place of names; None if one of them is not stored."""
     if slope is None:
@@ -179,7 +183,7 @@ def _filled(
 class _Filler(ast.NodeTransformer):
     """Puts numbers in place of names: those that the step's rule has saved, at one entry of its Jacobian."""
 
-    def __init__(self, step: Any, *sides: tuple[str, int, tuple[int, ...]]) -> None:
+    def __init__(self, step: Step, *sides: tuple[str, int, tuple[int, ...]]) -> None:
         self.saved = {saved.name: saved.value for saved in step.outputs[0].saved}
         self.count = math.prod(sides[1][2]) // max(1, math.prod(sides[0][2]))
         self.row, self.column = (tuple(map(int, np.unravel_index(place, shape))) for _, place, shape in sides)
@@ -253,7 +257,7 @@ class _Filler(ast.NodeTransformer):
 # As text
 
 
-def told(step: Any) -> list[str]:
+def told(step: Step) -> list[str]:
     """The derivation of a step as lines of text, for each of its inputs."""
     lines: list[str] = []
     if step.op is None:

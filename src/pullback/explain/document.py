@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os.path
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .arrays import Limits, as_json, maybe_json, number
 from .derivations import Derivation, numbers, of_sum
@@ -14,6 +14,10 @@ from .notes import note
 from .rules import Jacobian
 from .sources import Place, text_of
 from .trace import Call, Failure, Finding, Leaf, Overwritten, Scope, Step, Term, Traced
+
+if TYPE_CHECKING:
+    from .explanation import Explanation
+
 
 NAME, VERSION = "pullback-trace", 1
 MOST_LINES = 2000
@@ -25,17 +29,18 @@ PLAIN = "name expr role op grad_fn node output requires_grad version value_from 
 """The attributes of a tensor that are written and read unchanged."""
 
 
-def schema() -> Any:
+def schema() -> dict[str, Any]:
     """The JSON Schema of the trace file.
 
     >>> from pullback import explain
     >>> explain.schema()["title"]
     'pullback-trace, version 1'
     """
-    return json.loads(resources.files(__package__).joinpath("schema.json").read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads(resources.files(__package__).joinpath("schema.json").read_text(encoding="utf-8"))
+    return found
 
 
-def document(ex: Any, version: str, title: str | None) -> dict[str, Any]:
+def document(ex: Explanation, version: str, title: str | None) -> dict[str, Any]:
     """An explanation as one JSON document."""
     writer = _DocumentWriter(ex.limits)
     written = [writer.call(call) for call in ex.all_calls]
@@ -57,17 +62,17 @@ def document(ex: Any, version: str, title: str | None) -> dict[str, Any]:
     }
 
 
-def _scope(scope: Scope) -> dict[str, Any]:
+def _scope(scope: Scope) -> dict[str, object]:
     return _plain(scope, "kind name type nth") | {"parent": None if scope.parent is None else scope.parent.index}
 
 
-def _jacobian(local: Jacobian | None) -> dict[str, Any] | None:
+def _jacobian(local: Jacobian | None) -> dict[str, object] | None:
     if local is None:
         return None
     return _plain(local, "form rows cols") | {"data": list(map(number, local.data))}
 
 
-def _plain(record: Any, names: str) -> dict[str, Any]:
+def _plain(record: object, names: str) -> dict[str, object]:
     """The attributes of a record that are valid JSON values themselves."""
     return {name: getattr(record, name) for name in names.split()}
 
@@ -83,17 +88,17 @@ class _DocumentWriter:
         self.derivations: dict[Derivation, int] = {}
         self.filled = True
 
-    def place(self, place: Place | None) -> dict[str, Any] | None:
+    def place(self, place: Place | None) -> dict[str, object] | None:
         if place is None or not self.limits.lines:
             return None
         source = self.files.setdefault(place.file, len(self.files))
         self.lines.setdefault(place.file, set()).add(place.line)
         return _plain(place, "line column end_line end_column") | {"source": source}
 
-    def sources(self) -> list[dict[str, Any]]:
+    def sources(self) -> list[dict[str, object]]:
         return [self._source(file) for file in self.files]
 
-    def _source(self, file: str) -> dict[str, Any]:
+    def _source(self, file: str) -> dict[str, object]:
         lines, first = text_of(file).lines, 1
         if self.limits.redact:
             lines = []
@@ -102,7 +107,7 @@ class _DocumentWriter:
             lines = lines[first - 1 : min(max(self.lines[file]) + AROUND, first + MOST_LINES)]
         return {"file": os.path.basename(file) or file, "first": first, "lines": lines}
 
-    def call(self, call: Call) -> dict[str, Any]:
+    def call(self, call: Call) -> dict[str, object]:
         self.ids = {tensor: index for index, tensor in enumerate(call.tensors)}
         self.filled = len(call.steps) <= MOST_FILLED
         places = {step: index for index, step in enumerate((*call.forward, *call.steps))}
@@ -126,7 +131,7 @@ class _DocumentWriter:
             },
         }
 
-    def tensor(self, tensor: Traced) -> dict[str, Any]:
+    def tensor(self, tensor: Traced) -> dict[str, object]:
         return _plain(tensor, PLAIN) | {
             "inputs": [self.ids[each] for each in tensor.inputs if each in self.ids],
             "shape": list(map(int, tensor.shape)),
@@ -145,7 +150,7 @@ class _DocumentWriter:
             "scope": None if tensor.scope is None else tensor.scope.index,
         }
 
-    def step(self, step: Step) -> dict[str, Any]:
+    def step(self, step: Step) -> dict[str, object]:
         return _plain(step, "phase node op ran time") | {
             "number": step.index,
             "outputs": [self.ids[each] for each in step.outputs],
@@ -158,7 +163,7 @@ class _DocumentWriter:
             "live_bytes": max(0, int(step.live_bytes)),
         }
 
-    def finding(self, finding: Finding, places: dict[Step, int]) -> dict[str, Any]:
+    def finding(self, finding: Finding, places: dict[Step, int]) -> dict[str, object]:
         return _plain(finding, "kind phase why fix") | {
             "step": None if finding.step is None else places[finding.step],
             "tensor": self.ids[finding.tensor],
@@ -167,14 +172,14 @@ class _DocumentWriter:
             "path": [places[step] for step in finding.path],
         }
 
-    def failure(self, failure: Failure) -> dict[str, Any]:
+    def failure(self, failure: Failure) -> dict[str, object]:
         return _plain(failure, "type message call") | {
             "place": self.place(failure.place),
             "tensor": None if failure.tensor is None else self.ids.get(failure.tensor),
             "overwritten": self.overwritten(failure.overwritten),
         }
 
-    def overwritten(self, overwritten: Overwritten | None) -> dict[str, Any] | None:
+    def overwritten(self, overwritten: Overwritten | None) -> dict[str, object] | None:
         if overwritten is None:
             return None
         return _plain(overwritten, "name expected version") | {
@@ -185,7 +190,7 @@ class _DocumentWriter:
     def derivation(self, made: Derivation | None) -> int | None:
         return None if made is None else self.derivations.setdefault(made, len(self.derivations))
 
-    def term(self, step: Step, term: Term) -> dict[str, Any]:
+    def term(self, step: Step, term: Term) -> dict[str, object]:
         return _plain(term, "input missing ran nth of") | {
             "to": self.ids[term.to],
             "jacobians": list(map(_jacobian, term.jacobians)),
@@ -196,7 +201,7 @@ class _DocumentWriter:
             "numbers": numbers(step, term) if self.filled else [],
         }
 
-    def leaf(self, leaf: Leaf, terms: dict[Term, tuple[int, int]]) -> dict[str, Any]:
+    def leaf(self, leaf: Leaf, terms: dict[Term, tuple[int, int]]) -> dict[str, object]:
         return {
             "tensor": self.ids[leaf.tensor],
             "grad": as_json(leaf.grad),

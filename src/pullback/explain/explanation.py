@@ -6,7 +6,7 @@ import importlib
 import json
 from collections.abc import Callable, MutableSequence, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,13 @@ from .pictures import to_svg
 from .plots import plot
 from .text import to_text
 from .trace import Call, Failure, Finding, Leaf, Scope, Step, Traced
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from os import PathLike
+
+    from .._tape.node import Node
+
 
 SUFFIXES = (".html", ".svg", ".dot", ".mmd", ".json", ".txt")
 
@@ -52,7 +59,7 @@ class Explanation:
         recorded: bool,
         scopes: Sequence[Scope] = (),
         failure: Failure | None = None,
-        tensors: Any = None,
+        tensors: Mapping[Node, Traced] | None = None,
     ) -> None:
         self.all_calls = calls
         self.limits = limits
@@ -132,7 +139,7 @@ class Explanation:
 
     # Jacobians
 
-    def leaf(self, x: Any = None) -> Leaf:
+    def leaf(self, x: Tensor | Traced | str | None = None) -> Leaf:
         """The leaf of a tensor or a name; without an argument, the only leaf.
 
         Raises
@@ -152,11 +159,11 @@ class Explanation:
         what = repr(x) if isinstance(x, str) else "this tensor"
         raise KeyError(f"{what} is no leaf of this call: the gradient reached {names}")
 
-    def _is(self, leaf: Leaf, x: Any) -> bool:
+    def _is(self, leaf: Leaf, x: object) -> bool:
         node = node_of(x) if isinstance(x, Tensor) else None
         return node is not None and self._known is not None and self._known.get(node) is leaf.tensor
 
-    def jacobian(self, x: Any = None) -> Array:
+    def jacobian(self, x: Tensor | Traced | str | None = None) -> Array:
         """The Jacobian of the output with respect to a leaf: one row for each output element, both flattened.
 
         Its rows are the pullbacks of unit vectors. A Jacobian larger than `jacobian=` is computed on request, if the
@@ -175,12 +182,12 @@ class Explanation:
             raise RuntimeError(f"the Jacobian by {leaf.tensor.name} was not built: {leaf.missing}")
         return found
 
-    def rows(self, x: Any = None) -> list[tuple[Array, Array]]:
+    def rows(self, x: Tensor | Traced | str | None = None) -> list[tuple[Array, Array]]:
         """Each unit vector, and its pullback: that row of the Jacobian."""
         matrix = self.jacobian(x)
         return list(zip(np.eye(len(matrix), dtype=matrix.dtype), matrix, strict=True))
 
-    def why(self, x: Any) -> str:
+    def why(self, x: Tensor) -> str:
         """A sentence that says why the gradient of a tensor is None, zero or NaN."""
         node = None if self._start is None else self._start()
         if node is None:
@@ -243,7 +250,7 @@ class Explanation:
             raise ValueError(f"step={step}: the call has {len(steps)} backward steps, counted from 1")
         return f"#call={number}&step={len(self.all_calls[number - 1].forward) + step}"
 
-    def save(self, path: Any, *, title: str | None = None) -> None:
+    def save(self, path: str | PathLike[str], *, title: str | None = None) -> None:
         """Write the explanation to a file, in the format given by its suffix.
 
         Raises
@@ -293,5 +300,5 @@ class Explanation:
     def __repr__(self) -> str:
         return self.to_text() if self.all_calls else "<nothing recorded: no backward() ran>"
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return mimebundle(repr(self), self.to_html, self.to_svg) if self.all_calls else {"text/plain": repr(self)}

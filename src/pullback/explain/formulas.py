@@ -9,11 +9,17 @@ import ast
 import math
 from collections.abc import Callable, Iterable
 from functools import partialmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from ..extend import Primitive
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .._core.typing import Function
+
 
 CONSTANTS = {
     math.pi: "pi", math.log(2): "log(2)", math.log(10): "log(10)", math.sqrt(math.pi): "sqrt(pi)",
@@ -39,6 +45,9 @@ def as_text(tree: ast.AST) -> str:
     return ast.unparse(tree).replace(" * ", "*").replace(" / ", "/").replace(" ** ", "**")
 
 
+Operand: TypeAlias = "Formula | float"
+
+
 class Formula:
     """A symbolic value: the operators of Python build larger formulas from smaller ones."""
 
@@ -53,23 +62,23 @@ class Formula:
     def __str__(self) -> str:
         return as_text(self.tree)
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Operand) -> Operand:
         if _number(other) == 0:
             return self
         if isinstance(_tree(other), ast.UnaryOp):
             return self - -other
         return 2 * self if str(self) == str(other) else _binary(self, ast.Add(), other)
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: Operand) -> Operand:
         return _binary(other, ast.Add(), self) if other else self
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: Operand) -> Operand:
         return self if _number(other) == 0 else _binary(self, ast.Sub(), other)
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: Operand) -> Operand:
         return _binary(other, ast.Sub(), self) if other else -self
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: Operand) -> Operand:
         if (factor := _number(other)) is not None or (factor := _number(self)) is not None:
             rest = self if _number(other) is not None else other
             if factor in {1, -1}:
@@ -82,37 +91,37 @@ class Formula:
                 return other ** (power + 1)
         return self**2 if str(self) == str(other) else _binary(self, ast.Mult(), other)
 
-    def __rmul__(self, other: Any) -> Any:
+    def __rmul__(self, other: Operand) -> Operand:
         return self * other
 
-    def __truediv__(self, other: Any) -> Any:
+    def __truediv__(self, other: Operand) -> Operand:
         if isinstance(self.tree, ast.UnaryOp):
             return -(Formula(self.tree.operand) / other)
-        value = _number(other)
+        value: float | None = _number(other)
         if value is not None and value < 0:
             return -(self / -value)
         return self if value == 1 else _binary(self, ast.Div(), other)
 
-    def __rtruediv__(self, other: Any) -> Any:
+    def __rtruediv__(self, other: Operand) -> Operand:
         return _binary(other, ast.Div(), self)
 
-    def __pow__(self, other: Any) -> Any:
+    def __pow__(self, other: Operand) -> Operand:
         return self if _number(other) == 1 else _binary(self, ast.Pow(), other)
 
-    def __neg__(self) -> Any:
+    def __neg__(self) -> Formula:
         return Formula(_negated(self.tree))
 
-    def __matmul__(self, other: Any) -> Any:
+    def __matmul__(self, other: Operand) -> Formula:
         return _binary(self, ast.MatMult(), other)
 
-    def __abs__(self) -> Any:
+    def __abs__(self) -> Formula:
         return Formula(ast.Call(ast.Name("abs"), [self.tree], []))
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: object) -> Formula:
         entries = index if isinstance(index, tuple) else (index,)
         return Formula(ast.Subscript(self.tree, parsed(f"_[{', '.join(map(_entry, entries))}]").slice))  # type: ignore[attr-defined]
 
-    def _joined(self, word: ast.boolop, other: Any) -> Formula:
+    def _joined(self, word: ast.boolop, other: object) -> Formula:
         return Formula(ast.BoolOp(word, [self.tree, _tree(other)]))
 
     def _compared(self, sign: ast.cmpop, other: Any) -> Formula:
@@ -125,7 +134,7 @@ class Formula:
     __ne__ = partialmethod(_compared, ast.NotEq())
 
 
-def _entry(index: Any) -> str:
+def _entry(index: object) -> str:
     """An entry of an index as it is written."""
     if not isinstance(index, slice):
         return "..." if index is Ellipsis else repr(index)
@@ -140,7 +149,7 @@ def _negated(tree: ast.expr) -> ast.expr:
     return tree.operand if isinstance(tree, ast.UnaryOp) else ast.UnaryOp(ast.USub(), tree)
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> Any:
     """The number that a value is; None for a formula with names."""
     tree = value.tree if isinstance(value, Formula) else None
     return value if tree is None else tree.value if isinstance(tree, ast.Constant) else None
@@ -159,50 +168,50 @@ def _tree(value: Any) -> ast.expr:
     return parsed(f"-({text})" if value < 0 else text)
 
 
-def _binary(left: Any, operator: ast.operator, right: Any) -> Formula:
+def _binary(left: Operand, operator: ast.operator, right: Operand) -> Formula:
     return Formula(ast.BinOp(_tree(left), operator, _tree(right)))
 
 
 class _Symbols:
     """What a rule's `xp` is when its values are formulas."""
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        def called(*args: Any, **params: Any) -> Formula:
+    def __getattr__(self, name: str) -> Callable[..., Formula]:
+        def called(*args: object, **params: object) -> Formula:
             said = {key: value for key, value in params.items() if value is not False and value is not None}
             keywords = [ast.keyword(key, _tree(value)) for key, value in said.items()]
             return Formula(ast.Call(ast.Name(name), [*map(_tree, args)], keywords))
 
         return called
 
-    def constant(self, value: float, dtype: Any) -> float:
+    def constant(self, value: float, dtype: object) -> float:
         return value
 
-    def is_complex(self, x: Any) -> bool:
+    def is_complex(self, x: object) -> bool:
         return False
 
-    def real(self, x: Any) -> Any:
+    def real(self, x: Operand) -> Operand:
         return x
 
     conj = real
 
-    def zeros_like(self, x: Any) -> Formula:
+    def zeros_like(self, x: object) -> Formula:
         return Formula(ast.Constant(0))
 
-    def power(self, x: Any, exponent: float) -> Any:
+    def power(self, x: Operand, exponent: float) -> Operand:
         return x**exponent
 
     pow = power
 
-    def sgn(self, x: Any) -> Any:
+    def sgn(self, x: Operand) -> Operand:
         return self.sign(x)
 
-    def logical_not(self, condition: Any) -> Formula:
+    def logical_not(self, condition: Operand) -> Formula:
         return Formula(ast.UnaryOp(ast.Not(), _tree(condition)))
 
-    def where(self, condition: Any, one: Any, other: Any) -> Any:
+    def where(self, condition: Operand, one: Operand, other: Operand) -> Formula:
         return Formula(ast.IfExp(_tree(condition), _tree(one), _tree(other)))
 
-    def select(self, condition: Any, one: Any) -> Any:
+    def select(self, condition: Operand, one: Operand) -> Formula:
         tested = (
             condition
             if isinstance(_tree(condition), (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Call))
@@ -211,7 +220,7 @@ class _Symbols:
         return self.where(tested, one, 0)
 
 
-def slope_of(primitive: Primitive, index: int, params: dict[str, Any]) -> str | None:
+def slope_of(primitive: Primitive, index: int, params: Mapping[str, Any]) -> str | None:
     """The derivative by one input that an elementwise rule multiplies the cotangent by; None if it has no formula."""
     rule = primitive.rules[index]
     if rule is None:
@@ -226,7 +235,7 @@ def slope_of(primitive: Primitive, index: int, params: dict[str, Any]) -> str | 
     return _written(rule, [Formula(ast.Constant(1)), *_named(names)], given)
 
 
-def value_of(primitive: Primitive, params: dict[str, Any]) -> str | None:
+def value_of(primitive: Primitive, params: Mapping[str, Any]) -> str | None:
     """What a primitive computes, by its definition; None if that has no formula. Several results are joined by commas."""
     if primitive.definition is None or primitive.variadic:
         return None
@@ -237,7 +246,7 @@ def _named(names: Iterable[str]) -> list[Formula]:
     return [Formula(ast.Name(name)) for name in names]
 
 
-def _written(function: Callable[..., Any], values: list[Formula], params: dict[str, Any]) -> str | None:
+def _written(function: Function, values: list[Formula], params: Mapping[str, Any]) -> str | None:
     try:
         made = function(_Symbols(), *values, **params)
         return ", ".join(map(str, made)) if isinstance(made, (tuple, list)) else str(made)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .arrays import Kept, Summary, number, statistics
 from .numbers import counted, short
@@ -71,7 +71,7 @@ def _stem(name: str, depth: int) -> str:
     return ".".join(name.split(".")[:depth])
 
 
-def shown(call: Call) -> list[dict[str, Any]] | None:
+def shown(call: Call) -> list[dict[str, object]] | None:
     """The row of each leaf for a page, with the name under which it is folded; None if the call has no such table."""
     if not is_network(call, least=2):
         return None

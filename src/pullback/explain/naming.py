@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType, ModuleType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import Tensor, observe
 from ..observe import SAVED_NAMES, AccumulateGrad, Node, Output, is_internal, operation_of, version
 from .arrays import Array, Limits, described, plain, ranged
 from .numbers import element, vector
 from .sources import Excerpt, shortened, text_of
+
+if TYPE_CHECKING:
+    from .._core.typing import Params, Primitive
+
 
 SEVERAL = (list, tuple)
 MOST_ELEMENTS = 100
@@ -37,7 +41,7 @@ def names_in(frame: FrameType | None) -> dict[Node, Named]:
     return found
 
 
-def namespaces(frame: FrameType | None) -> Iterator[Mapping[str, Any]]:
+def namespaces(frame: FrameType | None) -> Iterator[Mapping[str, object]]:
     """The variables of a function and its callers, and of their modules."""
     seen: set[int] = set()
     for each in _searched(frame):
@@ -77,7 +81,7 @@ def rounds_at(frame: FrameType | None) -> str:
     return f" ({'; '.join(found)})" if found else ""
 
 
-def name_of(tensor: Any, frames: Sequence[FrameType]) -> str | None:
+def name_of(tensor: object, frames: Sequence[FrameType]) -> str | None:
     """The name of a tensor in the innermost of some functions, or its module, that has a variable for it."""
     for frame in reversed(frames):
         for variables in (frame.f_locals, frame.f_globals):
@@ -87,14 +91,14 @@ def name_of(tensor: Any, frames: Sequence[FrameType]) -> str | None:
     return None
 
 
-def names_of(variables: Mapping[str, Any]) -> dict[Node, Named]:
+def names_of(variables: Mapping[str, object]) -> dict[Node, Named]:
     """The names of the tensors that these variables hold."""
     found: dict[Node, Named] = {}
     _collect(variables, found)
     return found
 
 
-def _collect(variables: Mapping[str, Any], found: dict[Node, Named]) -> None:
+def _collect(variables: Mapping[str, object], found: dict[Node, Named]) -> None:
     given = [(name, value) for name, value in list(variables.items()) if not UNNAMED.match(name)]
     for name, value in sorted(given, key=_rank):
         if isinstance(value, Tensor):
@@ -214,7 +218,7 @@ def setting(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _is_index(value: tuple[Any, ...]) -> bool:
+def _is_index(value: tuple[object, ...]) -> bool:
     return any(isinstance(part, slice) or part is Ellipsis or part is None for part in value)
 
 
@@ -228,7 +232,7 @@ def _indexed(part: Any) -> str:
     return f"{part.dtype} {'x'.join(map(str, shape))}" if shape else str(part)
 
 
-def _path(path: Sequence[Any]) -> str:
+def _path(path: Sequence[tuple[Primitive, Params]]) -> str:
     return (
         " then ".join(setting(params["index"]) if "index" in params else primitive.name for primitive, params in path)
         or "everything"

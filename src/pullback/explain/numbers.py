@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 DIGITS = 4
 
@@ -30,18 +34,18 @@ def short(value: Any, digits: int = DIGITS) -> str:
     return text.replace("e-0", "e-").replace("e+0", "e+").replace("e+", "e")
 
 
-def element(value: Any) -> str:
+def element(value: object) -> str:
     """A number in the notation of data: an integral float has a point, `26.`."""
     text = short(value)
     return f"{text}." if isinstance(value, (float, np.floating)) and text.lstrip("-").isdigit() else text
 
 
-def vector(array: Any) -> str:
+def vector(array: Iterable[object]) -> str:
     """A 1-d array in the notation of data: `[3., 17., 0.]`."""
     return f"[{', '.join(element(value) for value in array)}]"
 
 
-def nested(array: Any) -> str:
+def nested(array: object) -> str:
     """An array of any shape in the notation of data, on one line."""
     array = np.asarray(array)
     if array.ndim == 0:
@@ -49,17 +53,17 @@ def nested(array: Any) -> str:
     return vector(array) if array.ndim == 1 else f"[{', '.join(map(nested, array))}]"
 
 
-def row(values: Any) -> str:
+def row(values: object) -> str:
     """A vector in the notation of gradients: `[1 10 100]`."""
     return f"[{' '.join(short(value) for value in np.asarray(values).reshape(-1))}]"
 
 
-def rows(matrix: Any) -> str:
+def rows(matrix: object) -> str:
     """A matrix on one line: `[1 0 0; 0 1 0]`."""
     return f"[{'; '.join(' '.join(map(short, each)) for each in np.asarray(matrix))}]"
 
 
-def grid(matrix: Any) -> list[str]:
+def grid(matrix: object) -> list[str]:
     """A matrix as several lines, with right-aligned columns."""
     cells = [[short(value) for value in each] for each in np.asarray(matrix)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)] if cells else []

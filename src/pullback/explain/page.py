@@ -142,7 +142,7 @@ def browse(page: str) -> Path:
     return path
 
 
-def mimebundle(text: str, page: Callable[[], str], picture: Callable[[], str] | None = None) -> dict[str, Any]:
+def mimebundle(text: str, page: Callable[[], str], picture: Callable[[], str] | None = None) -> dict[str, str]:
     """What a notebook shows: the page, and a picture, if one can be drawn, and the text where scripts do not run."""
     still = f"<pre>{html.escape(text)}</pre>"
     if picture is not None:

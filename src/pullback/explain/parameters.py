@@ -58,7 +58,7 @@ class Parameters:
                 if id(tensor) in rest:
                     self.missing[id(tensor)] = Missing(tensor, f"{name}.{path}", self._reason(tensor, root))
 
-    def _reason(self, tensor: Any, root: Node) -> str:
+    def _reason(self, tensor: Tensor, root: Node) -> str:
         if node_of(tensor) is None:
             return FROZEN
         self.asked += 1
@@ -87,7 +87,7 @@ class Parameters:
         return found
 
 
-def frozen(module: Any) -> set[int]:
+def frozen(module: Module) -> set[int]:
     """The parameters that do not require grad on purpose: those of whole modules, or all of one name, such as `weight`."""
     named = [(*path.rpartition(".")[::2], tensor) for path, tensor in module.named_parameters()]
     trained = [(owner, name) for owner, name, tensor in named if tensor.requires_grad]
@@ -96,7 +96,7 @@ def frozen(module: Any) -> set[int]:
     return {key for owner, name, key in still if owner not in owners or name not in names}
 
 
-def idle(module: Any, got: set[int]) -> set[int]:
+def idle(module: Module, got: set[int]) -> set[int]:
     """The parameters of members of a ModuleList that had no gradient while other members did: experts, heads, branches."""
     found: set[int] = set()
     for each in module.modules() if got and isinstance(module, Module) else ():
@@ -106,7 +106,7 @@ def idle(module: Any, got: set[int]) -> set[int]:
     return found
 
 
-def _optimized(value: Any) -> Iterator[Any]:
+def _optimized(value: object) -> Iterator[Tensor]:
     """The tensors that an optimizer holds."""
     for group in getattr(value, "param_groups", ()) if hasattr(type(value), "zero_grad") else ():
         yield from group["params"]

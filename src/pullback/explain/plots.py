@@ -31,7 +31,7 @@ class Statistics(NamedTuple):
     bad: int
 
 
-def statistics(gradient: Any) -> Statistics:
+def statistics(gradient: object) -> Statistics:
     """The statistics of a gradient: a tensor or an array.
 
     >>> import numpy as np

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -21,12 +21,16 @@ from .schemas import problem
 from .sources import Place, remember
 from .trace import Call, Failure, Finding, Leaf, Output, Overwritten, Saved, Scope, Step, Term, Traced
 
+if TYPE_CHECKING:
+    from os import PathLike
+
+
 DAMAGES = (ValueError, KeyError, IndexError, TypeError, AttributeError, ArithmeticError, RuntimeError, MemoryError)
 """What is raised where the parts of a trace do not fit each other."""
 NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
-def read(path: Any) -> Explanation:
+def read(path: str | PathLike[str]) -> Explanation:
     """The explanation that was saved in a .json file.
 
     Raises
@@ -210,7 +214,7 @@ def _maybe(given: dict[str, Any] | None) -> Kept | None:
     return None if given is None else _array(given)
 
 
-def _jacobian(given: dict[str, Any] | None, dtype: Any) -> Jacobian | None:
+def _jacobian(given: dict[str, Any] | None, dtype: np.dtype) -> Jacobian | None:
     if given is None:
         return None
     data = np.array(list(map(_number, given["data"])), dtype)
@@ -222,7 +226,7 @@ def _jacobian(given: dict[str, Any] | None, dtype: Any) -> Jacobian | None:
     return Jacobian(given["form"], rows, cols, data)
 
 
-def _dtype(name: str) -> Any:
+def _dtype(name: str) -> np.dtype:
     """The dtype of a name: tensors have no others."""
     try:
         found = dtype(name)

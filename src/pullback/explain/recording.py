@@ -12,7 +12,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
 from types import FrameType, TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -30,6 +30,12 @@ from .sources import Place, place_of
 from .trace import Call, Failure, Finding, Overwritten
 from .tracing import CallTracer, Nodes, Record
 from .walking import jacobians
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .._core.typing import Array, Tensor
+
 
 CALLS = 100
 """The number of backward calls that are stored; of more calls, the last ones."""
@@ -57,14 +63,14 @@ class Open:
             sent = functools.partial(self._sent, node)
             self.handles.append(observe.watch(node, functools.partial(self._arrived, node), sent))
 
-    def _arrived(self, node: Node, cotangents: Sequence[Any]) -> None:
+    def _arrived(self, node: Node, cotangents: Sequence[object]) -> None:
         if not self.backward.runs:  # it is a pass over the same nodes from a hook or another thread
             return
         arrays = [plain(g) for g in cotangents]
         with observe.aside():
             self.tracer.arrived(node, arrays if several(node) else arrays[0])
 
-    def _sent(self, node: Node, results: Sequence[Any]) -> None:
+    def _sent(self, node: Node, results: Sequence[object]) -> None:
         if self.backward.runs:
             self.tracer.sent(node, node.edges, [plain(result) for result in results])
 
@@ -158,7 +164,7 @@ class Recording(Explanation):
 
     # Operations
 
-    def note(self, tensor: Any, taken: float | None) -> None:
+    def note(self, tensor: Tensor, taken: float | None) -> None:
         """Record a new tensor, and in what time it was computed."""
         scope = self._scopes.enter(sys._getframe(1))
         timed = taken if self.limits.timing else None
@@ -180,7 +186,7 @@ class Recording(Explanation):
         record = self._records[node]
         record.cell, record.version = observe.snapshot(tensor), observe.version(tensor)
 
-    def _gone(self, key: int, _: Any) -> None:
+    def _gone(self, key: int, _: object) -> None:
         """Called when a written tensor is freed."""
         self._written.pop(key, None)
 
@@ -212,7 +218,9 @@ class Recording(Explanation):
         opened.finish = finish
         opened.watch(nodes)
 
-    def _tracer(self, nodes: Sequence[Node], roots: Any, needed: set[Node] | None, caller: FrameType) -> CallTracer:
+    def _tracer(
+        self, nodes: Sequence[Node], roots: Sequence[tuple[Node, Array]], needed: set[Node] | None, caller: FrameType
+    ) -> CallTracer:
         tape, notes = shortened_tape(nodes[::-1], self._records, names_in(caller), self.limits)
         self.notes += notes
         self._told.update(nodes)
@@ -326,7 +334,7 @@ def ends_of(nodes: Sequence[Node], needed: set[Node] | None) -> list[Node]:
 
 
 def shortened_tape(
-    nodes: Sequence[Node], records: Any, names: dict[Node, Named], limits: Limits
+    nodes: Sequence[Node], records: Mapping[Node, Record], names: dict[Node, Named], limits: Limits
 ) -> tuple[Nodes, list[str]]:
     """A graph with at most `max_nodes` nodes: of a larger one the newest, with all its leaves."""
     surplus = len(nodes) - limits.max_nodes

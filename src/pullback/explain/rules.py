@@ -11,7 +11,7 @@ import functools
 import inspect
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,7 +51,7 @@ class Builder:
         self.runs = 0
 
     def build(
-        self, node: Node, wanted: Sequence[int], dtype: Any
+        self, node: Node, wanted: Sequence[int], dtype: np.dtype
     ) -> tuple[dict[int, list[Jacobian | None]], str | None]:
         """For each wanted input a Jacobian for each output, and the reason why some are missing."""
         shapes = shapes_of(node)
@@ -83,7 +83,7 @@ class Builder:
             reason = f"it has more than {self.limits.jacobian} elements: raise jacobian= to have it"
         return found, reason
 
-    def _refused(self, node: Node, dtype: Any) -> str | None:
+    def _refused(self, node: Node, dtype: np.dtype) -> str | None:
         if self.limits.redact:
             return "values are left out (redact=True)"
         if node.foreign:
@@ -137,7 +137,7 @@ def _complex(node: Node) -> bool:
     return array is not None and array.dtype.kind == "c"
 
 
-def _units(shapes: Sequence[tuple[int, ...]], place: int, unit: int, dtype: Any) -> list[Array]:
+def _units(shapes: Sequence[tuple[int, ...]], place: int, unit: int, dtype: np.dtype) -> list[Array]:
     """One cotangent for each output: zeros, with a single 1."""
     g = [np.zeros(shape, dtype) for shape in shapes]
     g[place].flat[unit] = 1
@@ -148,7 +148,7 @@ def _units(shapes: Sequence[tuple[int, ...]], place: int, unit: int, dtype: Any)
 
 
 @functools.lru_cache(maxsize=4096)
-def source_of(rule: Any) -> str | None:
+def source_of(rule: object) -> str | None:
     """The source code of a rule, without `xp.`: `g * b`; a longer one as a call, `pad_pullback(g, x)`."""
     code = getattr(rule, "__code__", None)
     if code is None:

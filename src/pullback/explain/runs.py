@@ -4,19 +4,25 @@ The file has one JSON object a line: the parameters first, then a step or a find
 ended, in whatever way, can be read: `pullback.explain.read_run("run.jsonl")`.
 """
 
+from __future__ import annotations
+
 import importlib
 import itertools
 import json
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from .._core.texts import printable
 from .layout import cut, pad, table, wrapped
 from .numbers import counted, duration, short
 from .page import mimebundle, to_html
 from .schemas import problem
+
+if TYPE_CHECKING:
+    from os import PathLike
+
 
 T = TypeVar("T")
 MOST = 1000
@@ -45,7 +51,7 @@ class Measured(NamedTuple):
     update: list[float | None]
     zeros: list[float | None]
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         """The step for JSON, in which NaN and inf are text."""
         words = {name: plain(value) for name, value in self._asdict().items()}
         return {"step": words.pop("number"), **words}
@@ -147,7 +153,7 @@ class Run:
                 found |= {f"{what}/{name}": x for name, x in zip(self.parameters, getattr(step, what), strict=False)}
             yield number, {name: x for name, x in found.items() if x is not None}
 
-    def to_tensorboard(self, folder: Any) -> None:
+    def to_tensorboard(self, folder: str | PathLike[str]) -> None:
         """Write the numbers for TensorBoard, by the package tensorboardX.
 
         Raises
@@ -177,14 +183,14 @@ class Run:
             "events": [event._asdict() for event in self.events],
         }
 
-    def to_html(self, other: "Run | None" = None, *, title: str | None = None, theme: str = "auto") -> str:
+    def to_html(self, other: Run | None = None, *, title: str | None = None, theme: str = "auto") -> str:
         """The run as a page with a slider from step to step; with another run, both in each chart."""
         both = [run for run in (self, other) if run is not None]
         runs = [{"name": name, **run.to_dict(DRAWN)} for name, run in zip(_labels(both), both, strict=True)]
         title = title or f"{counted(self.count, 'step')} of training"
         return to_html({"schema": "pullback-run", "version": 1, "title": title, "runs": runs}, theme=theme)
 
-    def save(self, path: Any, other: "Run | None" = None) -> None:
+    def save(self, path: str | PathLike[str], other: Run | None = None) -> None:
         """Write the run, or with another one both, as a page (.html) or text (.txt).
 
         Raises
@@ -197,10 +203,10 @@ class Run:
             raise ValueError(f"save({str(path)!r}): the suffix says what to write, one of {' '.join(makers)}")
         Path(path).write_text(makers[suffix](other), encoding="utf-8", newline="\n")
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return mimebundle(self.to_text(), self.to_html)
 
-    def to_text(self, other: "Run | None" = None, *, width: int = 100, ascii: bool = False) -> str:
+    def to_text(self, other: Run | None = None, *, width: int = 100, ascii: bool = False) -> str:
         """The run in lines of at most `width` characters; with another run, both side by side."""
         writer = _RunWriter(max(width, 60), ascii)
         runs = [self] if other is None else [self, other]
@@ -210,7 +216,7 @@ class Run:
         return self.to_text()
 
 
-def read_run(path: Any) -> Run:
+def read_run(path: str | PathLike[str]) -> Run:
     """The run in a file; of a run that was interrupted, what was written before.
 
     Raises
@@ -234,7 +240,7 @@ def read_run(path: Any) -> Run:
     return run
 
 
-def _rows(**properties: Any) -> dict[str, Any]:
+def _rows(**properties: object) -> dict[str, object]:
     return {"type": "object", "required": [*properties], "properties": properties}
 
 

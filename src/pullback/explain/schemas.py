@@ -15,7 +15,7 @@ _TYPES: dict[str, set[type]] = {
 }
 
 
-def problem(value: Any, schema: dict[str, Any], root: dict[str, Any] | None = None, place: str = "it") -> str | None:
+def problem(value: object, schema: dict[str, Any], root: dict[str, Any] | None = None, place: str = "it") -> str | None:
     """Where and why a JSON value does not follow a schema, in words; None if it does.
 
     Of JSON Schema it knows what the schemas of this folder use; integers have at most 64 bits.

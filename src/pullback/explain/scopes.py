@@ -92,7 +92,7 @@ class Scopes:
         self._frames, self._scopes, self._entry, self._here = [], [], None, None
 
 
-def _module_name(module: Any, outer: FrameType | None, around: Scope | None) -> str:
+def _module_name(module: object, outer: FrameType | None, around: Scope | None) -> str:
     """The program's name for a module: `model`, or `model.h.0` inside another, before a loop variable's."""
     if outer is None:
         return type(module).__name__
@@ -109,7 +109,7 @@ def _module_name(module: Any, outer: FrameType | None, around: Scope | None) -> 
     return own or type(module).__name__
 
 
-def _path(parent: Any, module: Any) -> str | None:
+def _path(parent: Any, module: object) -> str | None:
     """The path from a module to one inside it."""
     if not hasattr(type(parent), "named_modules") or parent is module:
         return None

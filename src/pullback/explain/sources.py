@@ -11,8 +11,9 @@ import functools
 import itertools
 import linecache
 import os.path
+from collections.abc import Sequence
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..observe import Site, line_of
 
@@ -48,7 +49,7 @@ Span = tuple[int, int, int, int]
 
 
 @functools.lru_cache(maxsize=4096)
-def _positions(code: CodeType) -> list[Any]:
+def _positions(code: CodeType) -> list[tuple[int | None, int | None, int | None, int | None]]:
     return list(code.co_positions())
 
 
@@ -210,7 +211,7 @@ def remember(name: str, first: int, lines: list[str]) -> str:
 # One expression can create several nodes (a layer, a loss), and a line in a loop can create many nodes in a row.
 
 
-def executions(sites: list[tuple[Site, str, Any]]) -> list[tuple[int, int]]:
+def executions(sites: Sequence[tuple[Site, str, object]]) -> list[tuple[int, int]]:
     """Each node's number among the nodes of its execution, and their count; nodes are given in order of creation.
 
     For nodes that were not recorded it is guessed: consecutive operations of one site are one execution, unless they

@@ -9,7 +9,7 @@ import math
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,11 @@ from .layout import columns, cut, pad, table, wrapped
 from .numbers import counted, duration, grid, nested, row, rows, short, size
 from .rules import Jacobian
 from .trace import Call, Finding, Leaf, Step, Term, Traced
+
+if TYPE_CHECKING:
+    from .._core.typing import Array
+    from .explanation import Explanation
+
 
 SMALL = 6
 """The number of rows and columns up to which matrices are printed."""
@@ -41,7 +46,7 @@ NARROWEST, ROOMY = 60, 96
 BOLD, RED, PLAIN = "\x1b[1m", "\x1b[31m", "\x1b[0m"
 
 
-def to_text(ex: Any, *, width: int = 100, ascii: bool = False, color: bool = False, program: str = "") -> str:
+def to_text(ex: Explanation, *, width: int = 100, ascii: bool = False, color: bool = False, program: str = "") -> str:
     """An explanation in lines of at most `width` characters; on the command line `program` is what was run."""
     writer = _TextWriter(max(width, NARROWEST), ascii=ascii, color=color, program=program)
     calls = list(ex.all_calls)
@@ -63,7 +68,7 @@ def to_text(ex: Any, *, width: int = 100, ascii: bool = False, color: bool = Fal
     return "\n".join(line.rstrip() for line in within).rstrip() + "\n"
 
 
-def step_text(ex: Any, number: int, *, width: int = 100, ascii: bool = False) -> str:
+def step_text(ex: Explanation, number: int, *, width: int = 100, ascii: bool = False) -> str:
     """One backward step as text, with the derivation of its rule."""
     writer = _TextWriter(max(width, NARROWEST), ascii=ascii, color=False)
     step = ex.steps[number - 1]
@@ -191,7 +196,7 @@ class _TextWriter:
                 lines.append(f"    {' ' * len(v)}     {text}")
         return lines
 
-    def _rows(self, matrix: Any) -> list[str]:
+    def _rows(self, matrix: Array) -> list[str]:
         if len(matrix) < 2:
             return []
         units = np.eye(len(matrix))

@@ -7,7 +7,7 @@ are too large to be stored.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from .numbers import counted
 from .plots import Statistics
 from .rules import Jacobian
 from .sources import Place
+
+if TYPE_CHECKING:
+    from .arrays import Stats
 
 
 @dataclass(eq=False, slots=True)
@@ -95,7 +98,7 @@ class Traced:
         return None if self.place is None else self.place.line
 
     @property
-    def stats(self) -> Any:
+    def stats(self) -> Stats | None:
         """The statistics of a shortened value; None for others."""
         return getattr(self.data, "stats", None)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from .rules import Builder, rule_source, several
 from .sources import excerpt_at, executions, place_of, shortened
 from .trace import Call, Leaf, Output as Start, Saved, Scope, Step, Term, Traced
 from .walking import Watch
+
+if TYPE_CHECKING:
+    from .sources import Place
+
 
 MANY = 2000
 """The number of nodes above which less is stored of each."""
@@ -110,7 +114,7 @@ class Nodes:
 
     # Values
 
-    def know(self, node: Node, array: Any, source: str) -> None:
+    def know(self, node: Node, array: object, source: str) -> None:
         """Store the value of a tensor, unless it is known already."""
         tensor = self.traced.get(node)
         if tensor is None or (tensor.data is not None and source != "output"):
@@ -284,7 +288,7 @@ class CallTracer(Watch):
 
     # The call
 
-    def call(self, text: str, kind: str, place: Any, implicit: Sequence[bool]) -> Call:
+    def call(self, text: str, kind: str, place: Place | None, implicit: Sequence[bool]) -> Call:
         """The call built from all notifications."""
         tape = self.tape
         for entries in self.terms.values():

@@ -4,6 +4,8 @@ An optimizer's own hooks are used, and the hooks of its parameters, so that oper
 are not recorded only count, and note the loss.
 """
 
+from __future__ import annotations
+
 import json
 import math
 import operator
@@ -12,7 +14,7 @@ import time
 from pathlib import Path
 from statistics import median
 from types import FrameType, TracebackType
-from typing import Any, Self, TextIO
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 import numpy as np
 
@@ -26,6 +28,14 @@ from .numbers import counted, short
 from .parameters import FROZEN, UNUSED, frozen, idle
 from .runs import MOST, Event, Measured, Run, plain
 from .scopes import program_frame
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from .._core.typing import Array
+    from ..nn.modules.module import Module
+    from ..optim.optimizer import Optimizer
+
 
 WINDOW = 50
 """The number of losses with whose median a loss is compared."""
@@ -41,7 +51,14 @@ class Training(Run):
     It has all that a `Run` has, also while the block is open.
     """
 
-    def __init__(self, model: Any, optimizer: Any, every: int, file: Any, progress: bool) -> None:
+    def __init__(
+        self,
+        model: Module | None,
+        optimizer: Optimizer | None,
+        every: int,
+        file: str | PathLike[str] | None,
+        progress: bool,
+    ) -> None:
         super().__init__(every)
         self.model, self.optimizer, self.progress = model, optimizer, progress
         self.path = None if file is None else Path(file)
@@ -103,7 +120,7 @@ class Training(Run):
 
     # Parameters
 
-    def _know(self, optimizer: Any, frame: FrameType | None) -> None:
+    def _know(self, optimizer: Optimizer, frame: FrameType | None) -> None:
         """Add the parameters of an optimizer, by the names that the model, or else the program, has for them."""
         held = [tensor for group in optimizer.param_groups for tensor in group["params"]]
         known = set(map(id, self._tensors))
@@ -135,7 +152,7 @@ class Training(Run):
 
     # A step
 
-    def _arrived(self, parameter: Any) -> None:
+    def _arrived(self, parameter: Tensor) -> None:
         """Called when a gradient has been written: the first of a pass looks for the loss that backward was called on."""
         if type(inside(parameter)) is not np.ndarray:
             raise UncompiledError
@@ -143,7 +160,7 @@ class Training(Run):
             self._heard = True
             self._loss = _loss(sys._getframe(1))
 
-    def _begins(self, optimizer: Any, *_: Any) -> None:
+    def _begins(self, optimizer: Optimizer, *_: object) -> None:
         size = sum([len(group["params"]) for group in optimizer.param_groups])
         if self._sizes.get(id(optimizer)) != size:
             self._sizes[id(optimizer)] = size
@@ -157,7 +174,7 @@ class Training(Run):
                 for tensor in self._tensors
             ]
 
-    def _ends(self, optimizer: Any, *_: Any) -> None:
+    def _ends(self, optimizer: Optimizer, *_: object) -> None:
         loss, self._loss, self._heard = self._loss, None, False
         number = self.count
         self.count += 1
@@ -253,7 +270,7 @@ class Training(Run):
 
     # Output
 
-    def _write(self, row: dict[str, Any]) -> None:
+    def _write(self, row: dict[str, object]) -> None:
         """Write a line of the file, complete before the next step."""
         if self._out is not None:
             self._out.write(json.dumps(row, allow_nan=False, separators=(",", ":")) + "\n")
@@ -298,7 +315,7 @@ def _passed(frame: FrameType | None) -> float | None:
     return float(np.asarray(inside(latest)).reshape(()))
 
 
-def _measured(grad: Any, old: Any, new: Any) -> tuple[float | None, float | None, float | None]:
+def _measured(grad: Array | None, old: Array, new: Array) -> tuple[float | None, float | None, float | None]:
     """Norm and share of zeros of a gradient, and the norm of an update as a share of the weight's."""
     weight, change = _norm(old), _norm(new - old)
     update = change / weight if weight > 0 else None
@@ -307,13 +324,15 @@ def _measured(grad: Any, old: Any, new: Any) -> tuple[float | None, float | None
     return _norm(grad), update, 1 - np.count_nonzero(grad) / max(1, grad.size)
 
 
-def _norm(array: Any) -> float:
+def _norm(array: Array) -> float:
     with np.errstate(all="ignore"):
         norm = float(np.linalg.norm(array))
         return norm if norm < math.inf else float(np.linalg.norm(array.astype(np.result_type(array, np.float64))))
 
 
-def begin(model: Any, optimizer: Any, every: Any, file: Any, progress: bool) -> Training:
+def begin(
+    model: Module | None, optimizer: Any, every: object, file: str | PathLike[str] | None, progress: bool
+) -> Training:
     """A recording of a training run, after its arguments have been checked."""
     if not isinstance(every, int) or every < 1:
         raise ValueError(f"record(every={every!r}): every must be a positive number of steps")

@@ -4,9 +4,11 @@ A box has a tensor of some transform and NumPy's interface: the methods, operato
 NumPy's functions accept it. Results that depend on traced values are boxes, all others plain arrays and numbers.
 """
 
+from __future__ import annotations
+
 import operator
-from collections.abc import Callable, Iterator
-from typing import Any, Self
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -14,7 +16,14 @@ from ... import Tensor
 from ...interpreters import constant
 from ...observe import node, value as inside
 
-Function = Callable[..., Any]
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Literal, NoReturn, TypeAlias
+
+    from ..._core.typing import Array, DType, Function, Sizes
+
+    Order: TypeAlias = Literal["C", "A", "F"]
+
 
 # Piecewise constant functions, which in autograd have no derivative and return plain values.
 STEPS = {np.floor, np.ceil, np.rint, np.trunc, np.sign, np.floor_divide, np.fix, np.round, np.around}
@@ -22,7 +31,7 @@ STEPS = {np.floor, np.ceil, np.rint, np.trunc, np.sign, np.floor_divide, np.fix,
 CONSTANT = (np.ndarray, np.generic, bool, int, float, complex, list, tuple, range)
 
 
-def seen(value: Any) -> Any:
+def seen(value: object) -> Any:
     """A value as the program gets it: a box if it is traced, else an array, a number, or the value itself."""
     while isinstance(value, Tensor):
         if node(value) is not None or getattr(value, "batched", False) or getattr(value, "tangent", None) is not None:
@@ -36,7 +45,7 @@ def seen(value: Any) -> Any:
     return value
 
 
-def opened(value: Any) -> Any:
+def opened(value: object) -> Any:
     """A value with boxes replaced by tensors, also in lists and tuples."""
     if isinstance(value, Box):
         return value.tensor
@@ -46,12 +55,12 @@ def opened(value: Any) -> Any:
     return value
 
 
-def holds_box(value: Any) -> bool:
+def holds_box(value: object) -> bool:
     """True if a value is a box, or a list or tuple that contains one."""
     return isinstance(value, Box) or (isinstance(value, (list, tuple)) and any(map(holds_box, value)))
 
 
-def isbox(value: Any) -> bool:
+def isbox(value: object) -> bool:
     """True if a value is traced.
 
     >>> from pullback.compat import autograd
@@ -62,7 +71,7 @@ def isbox(value: Any) -> bool:
     return isinstance(value, Box)
 
 
-def getval(value: Any) -> Any:
+def getval(value: object) -> Any:
     """The plain value of a box; any other value as it is.
 
     >>> from pullback.compat import autograd
@@ -75,10 +84,15 @@ def getval(value: Any) -> Any:
     return value
 
 
+def arrayed(value: Any) -> Any:
+    """A box as it is, any other value as an array."""
+    return value if isinstance(value, Box) else np.asarray(value)
+
+
 def _operation(function: Function) -> Function:
     """An operator of two operands, the first of which is a box."""
 
-    def forward(self: Box, other: Any) -> Any:
+    def forward(self: Box, other: object) -> Any:
         if not isinstance(other, (Box, *CONSTANT)):
             return NotImplemented
         return seen(function(*_operands(self, other)))
@@ -89,7 +103,7 @@ def _operation(function: Function) -> Function:
 def _reflected(function: Function) -> Function:
     """The operator with exchanged operands."""
 
-    def backward(self: Box, other: Any) -> Any:
+    def backward(self: Box, other: object) -> Any:
         if not isinstance(other, CONSTANT):
             return NotImplemented
         left, right = _operands(other, self)
@@ -98,13 +112,13 @@ def _reflected(function: Function) -> Function:
     return backward
 
 
-def _operand(value: Any) -> Any:
+def _operand(value: object) -> Any:
     if isinstance(value, Box):
         return value.tensor
     return np.asarray(value) if isinstance(value, (list, tuple, range)) else value
 
 
-def _operands(*values: Any) -> list[Any]:
+def _operands(*values: object) -> list[Any]:
     """The operands of an operation; arrays get the dtype in which NumPy would compute with a traced scalar."""
     given = [_operand(value) for value in values]
     for box in values:
@@ -113,12 +127,12 @@ def _operands(*values: Any) -> list[Any]:
     return given
 
 
-def _widened(array: Any, dtype: Any) -> Any:
+def _widened(array: Array, dtype: np.dtype) -> Array:
     narrow = array.dtype.kind in "fc" and array.dtype.itemsize < dtype.itemsize
     return array.astype(np.result_type(array.dtype, dtype)) if narrow else array
 
 
-def _constant(value: Any) -> Any:
+def _constant(value: object) -> object:
     """A constant left operand: an array as a tensor, whose operator is then called."""
     return constant(value) if isinstance(value, np.ndarray) else value
 
@@ -136,7 +150,7 @@ class ArrayBox:
 
     tensor: Any
 
-    def __init__(self, tensor: Any) -> None:
+    def __init__(self, tensor: Tensor) -> None:
         self.tensor = tensor
 
     @property
@@ -144,7 +158,7 @@ class ArrayBox:
         return seen(inside(self.tensor))
 
     @property
-    def _node(self) -> Any:
+    def _node(self) -> object:
         return node(self.tensor)
 
     @property
@@ -163,12 +177,12 @@ class ArrayBox:
     def __copy__(self) -> Self:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
         return self
 
     # The protocols of NumPy
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **options: object) -> Any:
         if not all(isinstance(value, (Box, *CONSTANT)) for value in inputs):
             return NotImplemented
         if "out" in options:
@@ -181,20 +195,22 @@ class ArrayBox:
         given = _operands(*inputs)
         return seen(getattr(ufunc, method)(*given, **{key: opened(value) for key, value in options.items()}))
 
-    def __array_function__(self, function: Function, types: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    def __array_function__(
+        self, function: Function, types: Iterable[type], args: Sequence[object], kwargs: dict[str, object]
+    ) -> Any:
         if not all(issubclass(kind, (Box, np.ndarray)) for kind in types):
             return NotImplemented
         if function in STEPS:
             return function(*map(getval, args), **kwargs)
         return seen(function(*opened(args), **{key: opened(value) for key, value in kwargs.items()}))
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
         raise TypeError(
             "a traced value cannot become a plain NumPy array: its gradient would be lost. Use autograd.numpy.array for "
             "lists of traced values, np.concatenate or np.stack, and autograd.tracer.getval where no gradient is wanted"
         )
 
-    def _number(self, *_: Any) -> Any:
+    def _number(self, *_: object) -> NoReturn:
         raise TypeError(
             "only plain numbers can be converted by float(), int() and complex(): this value is traced, and its gradient "
             "would be lost. Use autograd.tracer.getval where no gradient is wanted. (Writing a traced value into an array, "
@@ -203,7 +219,7 @@ class ArrayBox:
 
     __float__ = __int__ = __complex__ = __index__ = _number
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: object, value: object) -> None:
         raise TypeError(
             "'ArrayBox' object does not support item assignment: autograd's arrays are values. Build the array from its "
             "parts, with np.concatenate, np.stack or np.where"
@@ -233,17 +249,17 @@ class ArrayBox:
         return dtype
 
     @property
-    def T(self) -> Any:  # noqa: N802  # NumPy's name
+    def T(self) -> Array:  # noqa: N802  # NumPy's name
         """The array with its axes in reverse order."""
         return np.transpose(self)
 
     @property
-    def real(self) -> Any:
+    def real(self) -> Array:
         """The real part."""
         return np.real(self)
 
     @property
-    def imag(self) -> Any:
+    def imag(self) -> Array:
         """The imaginary part."""
         return np.imag(self)
 
@@ -252,12 +268,12 @@ class ArrayBox:
             raise TypeError("object of type 'ArrayBox' has no len(): it is a single number")
         return self.shape[0]
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Array]:
         if not self.ndim:
             raise TypeError("iteration over a 0-d array: this box is a single number")
         return (self[place] for place in range(len(self)))
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: object) -> Array:
         return seen(self.tensor[opened(_indices(index))])
 
     def __hash__(self) -> int:
@@ -265,57 +281,57 @@ class ArrayBox:
 
     # Methods whose arguments differ from those of the function
 
-    def astype(self, dtype: Any, *_: Any, **options: Any) -> Any:
+    def astype(self, dtype: DType, *_: object, **options: object) -> Array:
         """The array in another dtype; its gradient is converted back."""
         return seen(self.tensor.to(np.dtype(dtype)))
 
-    def copy(self, order: str = "C") -> Any:
+    def copy(self, order: str = "C") -> Self:
         """The box itself: boxes cannot be written to."""
         return self
 
-    def dot(self, other: Any) -> Any:
+    def dot(self, other: Array) -> Array:
         """The product with another array."""
         return np.dot(self, other)
 
-    def flatten(self, order: Any = "C") -> Any:
+    def flatten(self, order: Order = "C") -> Array:
         """All elements along one axis."""
         return np.ravel(self, order=order)
 
-    def item(self, *index: int) -> Any:
+    def item(self, *index: int) -> Array:
         """One element, which is still traced."""
         return self.flatten()[index[0] if index else 0] if len(index) < 2 else self[index]
 
-    def reshape(self, *shape: Any, order: Any = "C") -> Any:
+    def reshape(self, *shape: Sizes, order: Order = "C") -> Array:
         """The elements in another shape."""
         return np.reshape(self, _several(shape), order=order)
 
-    def transpose(self, *axes: Any) -> Any:
+    def transpose(self, *axes: Sizes | None) -> Array:
         """The array with its axes in another order."""
         return np.transpose(self, _several(axes) or None)
 
-    def __matmul__(self, other: Any) -> Any:
+    def __matmul__(self, other: Array) -> Array:
         return np.matmul(self, other)
 
-    def __rmatmul__(self, other: Any) -> Any:
+    def __rmatmul__(self, other: Array) -> Array:
         return np.matmul(other, self)
 
-    def __abs__(self) -> Any:
+    def __abs__(self) -> Array:
         return seen(abs(self.tensor))
 
-    def __floordiv__(self, other: Any) -> Any:
+    def __floordiv__(self, other: Array) -> Array:
         return np.floor_divide(self, other)
 
-    def __rfloordiv__(self, other: Any) -> Any:
+    def __rfloordiv__(self, other: Array) -> Array:
         return np.floor_divide(other, self)
 
-    def __neg__(self) -> Any:
+    def __neg__(self) -> Array:
         return seen(-self.tensor)
 
-    def __pos__(self) -> Any:
+    def __pos__(self) -> Self:
         return self
 
 
-def _indices(index: Any) -> Any:
+def _indices(index: object) -> object:
     """An index by NumPy's rules: next to an array an integer is an array too, which determines the order of axes."""
     if not isinstance(index, tuple):
         return _listed(index)
@@ -325,12 +341,12 @@ def _indices(index: Any) -> Any:
     return tuple(parts)
 
 
-def _listed(index: Any) -> Any:
+def _listed(index: object) -> object:
     """An index as it is; columns of data frames and the like as arrays."""
     return np.asarray(index) if hasattr(index, "__array__") and not isinstance(index, (np.generic, Box)) else index
 
 
-def _several(given: tuple[Any, ...]) -> Any:
+def _several(given: Sequence[Sizes | None]) -> Any:
     """Numbers passed separately, or as one tuple."""
     return given[0] if len(given) == 1 and (given[0] is None or not isinstance(given[0], int)) else given
 

@@ -1,16 +1,19 @@
 """Helpers for user-defined rules with broadcast arguments: autograd.numpy.numpy_vjps."""
 
-from collections.abc import Callable
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .boxes import Box, getval
 
-Function = Callable[..., Any]
+if TYPE_CHECKING:
+    from ..._core.typing import Array, Dim, Function
+    from .namespaces import Meta
 
 
-def unbroadcast(x: Any, target_meta: Any, broadcast_idx: int = 0) -> Any:
+def unbroadcast(x: Array, target_meta: Meta, broadcast_idx: int = 0) -> Array:
     """A cotangent summed to the shape of a broadcast argument, given by its `metadata`; real if the argument is.
 
     >>> from pullback.compat.autograd.namespaces import metadata
@@ -26,14 +29,16 @@ def unbroadcast(x: Any, target_meta: Any, broadcast_idx: int = 0) -> Any:
     return np.real(x) if np.iscomplexobj(x) and not iscomplex else x
 
 
-def unbroadcast_f(target: Any, f: Function) -> Function:
+def unbroadcast_f(target: Array | Box, f: Function) -> Function:
     """A pullback whose results are summed to the shape of a broadcast argument."""
     dtype = target.dtype if isinstance(target, Box) else np.result_type(target)
     meta = np.shape(target), np.ndim(target), dtype, bool(np.iscomplexobj(getval(target)))
     return lambda g: unbroadcast(f(g), meta)
 
 
-def repeat_to_match_shape(g: Any, shape: tuple[int, ...], dtype: Any, axis: Any, keepdims: bool) -> tuple[Any, Any]:
+def repeat_to_match_shape(
+    g: Array, shape: tuple[int, ...], dtype: object, axis: Dim, keepdims: bool
+) -> tuple[Array, int]:
     """A reduced array broadcast over the reduced axes, and the number of elements in each reduction.
 
     >>> repeat_to_match_shape(np.array([1.0, 2.0]), (2, 3), float, 1, keepdims=False)[1]

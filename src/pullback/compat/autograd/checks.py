@@ -1,7 +1,7 @@
 """autograd.test_util: derivatives compared with finite differences, along random directions."""
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..._core.sites import warn
@@ -13,16 +13,16 @@ Function = Callable[..., Any]
 TOL = RTOL = EPS = 1e-6
 
 
-def scalar_close(a: Any, b: Any) -> bool:
+def scalar_close(a: float, b: float) -> bool:
     """True if two numbers differ by less than 1e-6, absolutely or relative to their sum."""
     return bool(abs(a - b) < TOL or abs(a - b) / abs(a + b) < RTOL)
 
 
-def make_numerical_jvp(f: Function, x: Any) -> Function:
+def make_numerical_jvp(f: Function, x: object) -> Function:
     """The pushforward of a function at x, by finite differences."""
     space, image = vspace(x), vspace(f(x))
 
-    def jvp(v: Any) -> Any:
+    def jvp(v: object) -> object:
         ahead = f(space.add(x, space.scalar_mul(v, EPS / 2)))
         behind = f(space.add(x, space.scalar_mul(v, -EPS / 2)))
         return image.scalar_mul(image.add(ahead, image.scalar_mul(behind, -1.0)), 1.0 / EPS)
@@ -30,7 +30,7 @@ def make_numerical_jvp(f: Function, x: Any) -> Function:
     return jvp
 
 
-def check_vjp(f: Function, x: Any) -> None:
+def check_vjp(f: Function, x: object) -> None:
     """Compare the pullback of a function at x with finite differences."""
     pull, y = make_vjp(f)(x)
     jvp = make_numerical_jvp(f, x)
@@ -46,13 +46,13 @@ def check_vjp(f: Function, x: Any) -> None:
         )
 
 
-def check_jvp(f: Function, x: Any) -> None:
+def check_jvp(f: Function, x: object) -> None:
     """Compare the pushforward of a function at x with finite differences."""
     v = vspace(x).randn()
     check_equivalent(make_jvp(f)(x)(v)[1], make_numerical_jvp(f, x)(v))
 
 
-def check_equivalent(x: Any, y: Any) -> None:
+def check_equivalent(x: object, y: object) -> None:
     """Raise AssertionError if two values differ in shape or dtype, or along a random direction."""
     space, other = vspace(x), vspace(y)
     if space != other:
@@ -63,7 +63,7 @@ def check_equivalent(x: Any, y: Any) -> None:
 
 
 @unary_to_nary
-def check_grads(f: Function, x: Any, modes: Sequence[str] | None = None, order: int = 2) -> None:
+def check_grads(f: Function, x: object, modes: Sequence[str] | None = None, order: int = 2) -> None:
     """Compare the derivatives of a function with finite differences: `check_grads(f)(*args)`.
 
     Raises
@@ -87,10 +87,10 @@ def check_grads(f: Function, x: Any, modes: Sequence[str] | None = None, order: 
 
 
 def _derivative(mode: str, f: Function) -> Function:
-    def pushed(x: Any, v: Any) -> Any:
+    def pushed(x: object, v: object) -> Any:
         return make_jvp(f)(x)(v)[1]
 
-    def pulled(x: Any, v: Any) -> Any:
+    def pulled(x: object, v: object) -> Any:
         return make_vjp(f)(x)[0](v)
 
     function = pushed if mode == "fwd" else pulled
@@ -98,10 +98,10 @@ def _derivative(mode: str, f: Function) -> Function:
     return function
 
 
-def combo_check(fun: Function, *args: Any, **options: Any) -> Function:
+def combo_check(fun: Function, *args: object, **options: object) -> Function:
     """A check of a function for all combinations of values: `combo_check(f, argnums)([a, b], [c, d], axis=[0, 1])`."""
 
-    def check(*choices: Iterable[Any], **named: Iterable[Any]) -> None:
+    def check(*choices: Iterable[object], **named: Iterable[object]) -> None:
         pairs = [[(key, value) for value in values] for key, values in named.items()]
         for values in itertools.product(*choices):
             for keywords in itertools.product(*pairs):
@@ -110,19 +110,23 @@ def combo_check(fun: Function, *args: Any, **options: Any) -> Function:
     return check
 
 
-def subvals(x: Sequence[Any], ivs: Iterable[tuple[int, Any]]) -> tuple[Any, ...]:
+def subvals(x: Sequence[object], ivs: Iterable[tuple[int, object]]) -> tuple[object, ...]:
     """A tuple with some of its entries replaced."""
     changed = dict(ivs)
     return tuple(changed.get(place, value) for place, value in enumerate(x))
 
 
-def subval(x: Sequence[Any], i: int, v: Any) -> tuple[Any, ...]:
+def subval(x: Sequence[object], i: int, v: object) -> tuple[object, ...]:
     """A tuple with one of its entries replaced."""
     return subvals(x, [(i, v)])
 
 
 def quick_grad_check(
-    fun: Function, arg0: Any, extra_args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None, **_: Any
+    fun: Function,
+    arg0: object,
+    extra_args: Sequence[object] = (),
+    kwargs: Mapping[str, object] | None = None,
+    **_: object,
 ) -> None:
     """The check of autograd's first versions; use `check_grads` instead."""
     warn("quick_grad_check is deprecated: call check_grads of autograd.test_util")

@@ -12,7 +12,7 @@ DictBox: Any = builtins.dict  # in autograd their boxed types, here the types th
 SequenceBox: Any = builtins.tuple
 
 
-def isinstance(value: Any, kind: Any) -> bool:
+def isinstance(value: object, kind: Any) -> bool:
     """True if a value, or the value of a box, is an instance of a class.
 
     >>> from pullback.compat import autograd
@@ -22,6 +22,6 @@ def isinstance(value: Any, kind: Any) -> bool:
     return builtins.isinstance(getval(value), kind)
 
 
-def type(value: Any) -> Any:
+def type(value: object) -> Any:
     """The type of a value, or of the value of a box."""
     return builtins.type(getval(value))

@@ -1,16 +1,27 @@
 """autograd.scipy.signal: convolution along some axes, a dot product along others, and outer along the rest."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from .boxes import Box
+from .boxes import arrayed
+
+if TYPE_CHECKING:
+    from ..._core.typing import Array
+
+
+Pairs: TypeAlias = Sequence[Sequence[int]]
+"""Axes of two arrays: as many of the one as of the other."""
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def convolve(A: Any, B: Any, axes: Any = None, dot_axes: Any = ((), ()), mode: str = "full") -> Any:
+def convolve(
+    A: Array, B: Array, axes: Pairs | None = None, dot_axes: Pairs | None = ((), ()), mode: str = "full"
+) -> Array:
     """The convolution of A and B along pairs of axes; all of them if left out.
 
     `dot_axes` are pairs of axes that are summed over. The result has the other axes of A, those of B, and then the
@@ -29,7 +40,7 @@ def convolve(A: Any, B: Any, axes: Any = None, dot_axes: Any = ((), ()), mode: s
     """
     if mode not in ("full", "valid", "same"):
         raise ValueError(f"convolve: mode is 'full', 'valid' or 'same', and not {mode!r}")
-    A, B = (value if isinstance(value, Box) else np.asarray(value) for value in (A, B))
+    A, B = map(arrayed, (A, B))
     moved = (tuple(range(A.ndim)), tuple(range(B.ndim))) if axes is None else tuple(map(tuple, axes))
     dotted = ((), ()) if dot_axes is None else tuple(map(tuple, dot_axes))
     if len(moved[0]) != len(moved[1]):
@@ -51,7 +62,7 @@ def _reversed(ndim: int, axes: Sequence[int]) -> tuple[slice, ...]:
     return tuple(slice(None, None, -1) if axis in axes else slice(None) for axis in range(ndim))
 
 
-def _windows(array: Any, axis: int, length: int, size: int, mode: str) -> Any:
+def _windows(array: Array, axis: int, length: int, size: int, mode: str) -> Array:
     """An array with an axis split into windows: the axis counts them, and a new last axis has their elements."""
     before = {"full": size - 1, "valid": 0, "same": size // 2}[mode]
     count = {"full": length + size - 1, "valid": length - size + 1, "same": length}[mode]
@@ -63,7 +74,7 @@ def _windows(array: Any, axis: int, length: int, size: int, mode: str) -> Any:
     return np.moveaxis(taken, axis + 1, -1)
 
 
-def _contracted(windows: Any, B: Any, moved: Any, dotted: Any) -> Any:
+def _contracted(windows: Array, B: Array, moved: Pairs, dotted: Pairs) -> Array:
     """The sum over the window elements and over the dotted axes."""
     rank = windows.ndim - len(moved[0])
     left, right = list(LETTERS[:rank]), list(LETTERS[rank : rank + B.ndim])
@@ -76,7 +87,7 @@ def _contracted(windows: Any, B: Any, moved: Any, dotted: Any) -> Any:
     return np.einsum(f"{''.join(left + inside)},{''.join(right)}->{''.join(result)}", windows, B)
 
 
-def _exchanged(result: Any, A: Any, B: Any, moved: Any, dotted: Any) -> Any:
+def _exchanged(result: Array, A: Array, B: Array, moved: Pairs, dotted: Pairs) -> Array:
     """A result computed with A and B exchanged, with the axes of A moved before those of B."""
     first = B.ndim - len(moved[1]) - len(dotted[1])
     second = A.ndim - len(moved[0]) - len(dotted[0])

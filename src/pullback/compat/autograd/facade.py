@@ -1,14 +1,20 @@
 """autograd's modules by autograd's names, each assembled from modules of this package; and their import finder."""
 
+from __future__ import annotations
+
 import importlib
 import importlib.abc
 import importlib.machinery
 import sys
 import types
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import namespaces, scipy_functions
+
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+
 
 _CALCULUS = ("tracing", "spaces", "primitives", "boxes", "operators", "recording")
 
@@ -68,7 +74,7 @@ class Gathered(types.ModuleType):
             f"{self.__name__}.{name} is not in pullback, which is autograd here: see its page on programs for HIPS autograd"
         )
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if not isinstance(value, types.ModuleType) or self._own(name) is None:  # autograd.misc.flatten is the function
             super().__setattr__(name, value)
 
@@ -105,7 +111,7 @@ class AutogradFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """The import finder for the stand-ins."""
 
     @classmethod
-    def find_spec(cls, fullname: str, path: Any = None, target: Any = None) -> Any:
+    def find_spec(cls, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
         """The spec of a module of autograd; None for all others."""
         if fullname.partition(".")[0] != "autograd":
             return None
@@ -115,7 +121,7 @@ class AutogradFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             )
         return importlib.machinery.ModuleSpec(fullname, cls(), is_package=True)
 
-    def create_module(self, spec: Any) -> types.ModuleType:
+    def create_module(self, spec: ModuleSpec) -> types.ModuleType:
         """The stand-in."""
         return module(spec.name)
 

@@ -13,7 +13,7 @@ Function = Callable[..., Any]
 
 
 @primitive
-def fixed_point(f: Function, a: Any, x0: Any, distance: Function, tol: float) -> Any:
+def fixed_point(f: Function, a: object, x0: object, distance: Function, tol: float) -> Any:
     """The x = f(a)(x) reached by iterating from x0 until two steps are at most tol apart.
 
     Its derivative by `a` is that of the equation (Christianson, 1994); the iteration is not differentiated step by
@@ -31,15 +31,15 @@ def fixed_point(f: Function, a: Any, x0: Any, distance: Function, tol: float) ->
     return x
 
 
-def _pulled(ans: Any, f: Function, a: Any, x0: Any, distance: Function, tol: float) -> Function:
+def _pulled(ans: object, f: Function, a: object, x0: object, distance: Function, tol: float) -> Function:
     pull_a = make_vjp(lambda a, x: f(a)(x))(a, ans)[0]
 
-    def adjoint(params: tuple[Any, Any, Any]) -> Function:
+    def adjoint(params: tuple[object, object, object]) -> Function:
         a, x, g = params
         pull_x = make_vjp(f(a))(x)[0]
         return lambda w: vspace(x).add(pull_x(w), g)
 
-    def pull(g: Any) -> Any:
+    def pull(g: object) -> Any:
         return pull_a(fixed_point(adjoint, (a, ans, g), vspace(x0).zeros(), distance, tol))
 
     return pull

@@ -1,16 +1,18 @@
 """autograd.misc.flatten: nested arrays as one vector, and back."""
 
-from collections.abc import Callable
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .boxes import Box, getval
 
-Function = Callable[..., Any]
+if TYPE_CHECKING:
+    from ..._core.typing import Array, Function
 
 
-def flatten(value: Any) -> tuple[Any, Function]:
+def flatten(value: object) -> tuple[Array, Function]:
     """The elements of nested tuples, lists and dicts (in sorted order of keys) as one vector, and the inverse function.
 
     >>> from pullback.compat.autograd.flattening import flatten
@@ -25,7 +27,7 @@ def flatten(value: Any) -> tuple[Any, Function]:
     vector = np.concatenate(parts) if parts else np.array([])
     count = sum(int(np.size(part)) for part in parts)
 
-    def unflatten(flat: Any) -> Any:
+    def unflatten(flat: Array) -> Any:
         """The nested arrays with the elements of a vector."""
         if np.shape(flat) != (count,):
             raise ValueError(
@@ -36,7 +38,7 @@ def flatten(value: Any) -> tuple[Any, Function]:
     return vector, unflatten
 
 
-def _taken_apart(value: Any, parts: list[Any]) -> Function:
+def _taken_apart(value: Any, parts: list[Array]) -> Function:
     """Append the elements of a value to the parts, and return the function that restores it from all elements."""
     if isinstance(value, dict):
         entries = {key: _taken_apart(value[key], parts) for key in sorted(value)}
@@ -53,14 +55,14 @@ def _taken_apart(value: Any, parts: list[Any]) -> Function:
     parts.append(np.ravel(value))
     real = not np.iscomplexobj(getval(value))
 
-    def leaf(flat: Any) -> Any:
+    def leaf(flat: Array) -> Array:
         own = np.reshape(flat[start:stop], shape) if shape else flat[start]
         return np.real(own) if real and np.iscomplexobj(own if not isinstance(own, Box) else getval(own)) else own
 
     return leaf
 
 
-def flatten_func(func: Function, example: Any) -> tuple[Function, Function, Any]:
+def flatten_func(func: Function, example: object) -> tuple[Function, Function, Array]:
     """A function of nested arrays as one from vector to vector; its `unflatten`; and the example's vector."""
     vector, unflatten = flatten(example)
     return lambda flat, *args: flatten(func(unflatten(flat), *args))[0], unflatten, vector

@@ -1,8 +1,10 @@
 """autograd.scipy.integrate: solutions of ordinary differential equations, differentiated by the adjoint equation."""
 
+from __future__ import annotations
+
 import importlib
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,11 +12,17 @@ from .flattening import flatten
 from .operators import make_vjp
 from .primitives import defvjp_argnums, primitive
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..._core.typing import Array
+
+
 Function = Callable[..., Any]
 
 
 @primitive
-def odeint(func: Function, y0: Any, t: Any, args: Any = (), **options: Any) -> Any:
+def odeint(func: Function, y0: Array, t: Array, args: Iterable[object] = (), **options: object) -> Array:
     """The solution of dy/dt = func(y, t, *args) at the times t, from y0 at the first, by SciPy's odeint.
 
     Its derivative, by y0, t and args, solves the adjoint equation backwards from time to time (Chen et al., 2018).
@@ -27,22 +35,22 @@ def odeint(func: Function, y0: Any, t: Any, args: Any = (), **options: Any) -> A
     return importlib.import_module("scipy.integrate").odeint(func, y0, t, tuple(args), **options)
 
 
-def _pulled(argnums: Sequence[int], ans: Any, args: Any, options: dict[str, Any]) -> Function:
+def _pulled(argnums: Sequence[int], ans: Array, args: Sequence[Any], options: dict[str, object]) -> Function:
     func, _, t, *rest = args
     given = tuple(rest[0]) if rest else ()
     parameters, unflatten = flatten(given)
     count, width = np.shape(ans)
 
-    def velocity(y: Any, time: Any, flat: Any) -> Any:
+    def velocity(y: Array, time: float, flat: Array) -> Array:
         return func(y, time, *unflatten(flat))
 
-    def adjoint(state: Any, time: Any, flat: Any) -> Any:
+    def adjoint(state: Array, time: float, flat: Array) -> Array:
         """The time derivatives of y, its cotangent, and the cotangents of time and parameters."""
         pull, dy = make_vjp(velocity, argnum=(0, 1, 2))(state[:width], time, flat)
         changes = pull(-state[width : 2 * width])
         return np.concatenate([dy, *[np.reshape(change, -1) for change in changes]])
 
-    def pull(g: Any) -> Any:
+    def pull(g: Array) -> list[object]:
         at_y, at_start, at_flat = g[-1], 0.0, np.zeros(np.size(parameters))
         at_times: list[Any] = []
         for step in range(count - 1, 0, -1):

@@ -1,8 +1,10 @@
 """autograd.scipy.linalg: functions of matrices that NumPy does not have."""
 
+from __future__ import annotations
+
 import importlib
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +14,8 @@ from ...linalg import solve_triangular as _solve_triangular
 from .boxes import Box, holds_box, seen
 from .primitives import defjvp_argnums, defvjp, defvjp_argnum, primitive
 
-Function = Callable[..., Any]
+if TYPE_CHECKING:
+    from ..._core.typing import Array, Function
 
 
 def _linalg() -> Any:
@@ -20,7 +23,7 @@ def _linalg() -> Any:
 
 
 @primitive
-def sqrtm(A: Any, *args: Any, **kwargs: Any) -> Any:
+def sqrtm(A: Array, *args: object, **kwargs: object) -> Array:
     """The square root of a matrix; its derivative solves a Sylvester equation (Higham, 2008, chapter 6).
 
     >>> from pullback.compat.autograd import jacobian, numpy as np
@@ -35,15 +38,15 @@ defjvp_argnums(sqrtm, lambda argnums, tangents, ans, args, kwargs: solve_sylvest
 
 
 @primitive
-def solve_sylvester(a: Any, b: Any, q: Any) -> Any:
+def solve_sylvester(a: Array, b: Array, q: Array) -> Array:
     """The X of a X + X b = q."""
     return _linalg().solve_sylvester(a, b, q)
 
 
-def _sylvester_pulled(argnum: int, ans: Any, args: Any, kwargs: Any) -> Function:
+def _sylvester_pulled(argnum: int, ans: Array, args: Sequence[Array], kwargs: object) -> Function:
     a, b, _ = args
 
-    def pull(g: Any) -> Any:
+    def pull(g: Array) -> Array:
         y = solve_sylvester(np.transpose(a), np.transpose(b), g)
         if argnum == 2:
             return y
@@ -52,7 +55,9 @@ def _sylvester_pulled(argnum: int, ans: Any, args: Any, kwargs: Any) -> Function
     return pull
 
 
-def _sylvester_pushed(argnums: Sequence[int], tangents: Sequence[Any], ans: Any, args: Any, kwargs: Any) -> Any:
+def _sylvester_pushed(
+    argnums: Sequence[int], tangents: Sequence[Array], ans: Array, args: Sequence[Array], kwargs: object
+) -> Array:
     moves = dict(zip(argnums, tangents, strict=True))
     change: Any = moves.get(2, 0.0)
     if 0 in moves:
@@ -67,8 +72,8 @@ defjvp_argnums(solve_sylvester, _sylvester_pushed)
 
 
 def solve_triangular(
-    a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False, **options: Any
-) -> Any:
+    a: Array, b: Array, trans: int | str = 0, lower: bool = False, unit_diagonal: bool = False, **options: object
+) -> Array:
     """The x of a x = b for a triangular a, of which one triangle is read; `trans` transposes it.
 
     >>> from pullback.compat.autograd import grad, numpy as np
@@ -89,19 +94,19 @@ def solve_triangular(
     return seen(x[:, 0] if flat else x)
 
 
-def _tensor(value: Any) -> Any:
+def _tensor(value: object) -> Tensor:
     tensor = value.tensor if isinstance(value, Box) else constant(np.asarray(value))
     assert isinstance(tensor, Tensor)
     return tensor
 
 
 @primitive
-def solve_banded(l_and_u: tuple[int, int], ab: Any, b: Any, **options: Any) -> Any:
+def solve_banded(l_and_u: tuple[int, int], ab: Array, b: Array, **options: object) -> Array:
     """The x of a x = b for a banded matrix given by its diagonals: `ab[u + i - j, j]` is `a[i, j]`."""
     return _linalg().solve_banded(l_and_u, ab, b, **options)
 
 
-def _shifted(row: Any, places: int) -> Any:
+def _shifted(row: Array, places: int) -> Array:
     """A vector, or rows of a matrix, shifted by `places` elements, and filled with zeros."""
     gone = np.zeros_like(row[: abs(places)])
     if not places:
@@ -109,11 +114,11 @@ def _shifted(row: Any, places: int) -> Any:
     return np.concatenate([gone, row[:-places]]) if places > 0 else np.concatenate([row[-places:], gone])
 
 
-def _banded_pulled(argnum: int, ans: Any, args: Any, kwargs: Any) -> Function:
+def _banded_pulled(argnum: int, ans: Array, args: Sequence[Any], kwargs: object) -> Function:
     (below, above), ab, _ = args
     turned = np.stack([_shifted(ab[above - offset], -offset) for offset in range(-below, above + 1)])
 
-    def pull(g: Any) -> Any:
+    def pull(g: Array) -> Array:
         y = solve_banded((above, below), turned, g)
         if argnum == 2:
             return y

@@ -4,22 +4,32 @@ NumPy's functions dispatch to boxes, so almost everything here is NumPy's own. T
 NumPy does not dispatch: those that make arrays of lists containing boxes.
 """
 
+from __future__ import annotations
+
 import functools
 import types
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from .boxes import Box, getval, holds_box
+from .boxes import Box, arrayed, getval, holds_box
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..._core.typing import Array, Sizes
+
 
 Function = Callable[..., Any]
+Meta: TypeAlias = tuple[tuple[int, ...], int, np.dtype[Any], bool]
+"""The shape, number of axes and dtype of an array, and whether it is complex."""
 
 
 class Namespace(types.ModuleType):
     """A module with the names of another, some of which it overrides."""
 
-    def __init__(self, name: str, source: Callable[[], Any], own: dict[str, Any], documentation: str) -> None:
+    def __init__(self, name: str, source: Callable[[], object], own: Mapping[str, object], documentation: str) -> None:
         super().__init__(name, documentation)
         self._source = source
         self._own = own
@@ -57,7 +67,7 @@ def _of_iterables(function: Function) -> Function:
     """A function that joins arrays, for any iterable: the values of a dict, a generator."""
 
     @functools.wraps(function)
-    def call(arrays: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(arrays: Iterable[Array], *args: object, **kwargs: object) -> Any:
         known = isinstance(arrays, (list, tuple, np.ndarray, Box))
         return function(arrays if known else list(arrays), *args, **kwargs)
 
@@ -77,7 +87,7 @@ def taking_lists(function: Any) -> Any:
         return function
 
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> Any:
         if any(isinstance(arg, (list, tuple)) and holds_box(arg) for arg in args):
             args = tuple(array(arg) if isinstance(arg, (list, tuple)) and holds_box(arg) else arg for arg in args)
         return function(*args, **kwargs)
@@ -103,8 +113,8 @@ def array(object: Any, *args: Any, **kwargs: Any) -> Any:
     return made[(None,) * max(kwargs.get("ndmin", 0) - made.ndim, 0)] if kwargs.get("ndmin") else made
 
 
-def _part(value: Any) -> Any:
-    return array(value) if isinstance(value, (list, tuple)) else value if isinstance(value, Box) else np.asarray(value)
+def _part(value: Any) -> Array:
+    return array(value) if isinstance(value, (list, tuple)) else arrayed(value)
 
 
 def asarray(a: Any, *args: Any, **kwargs: Any) -> Any:
@@ -113,7 +123,7 @@ def asarray(a: Any, *args: Any, **kwargs: Any) -> Any:
     return array(a, *args, **kwargs) if objects or holds_box(a) else np.asarray(a, *args, **kwargs)
 
 
-def full(shape: Any, fill_value: Any, *args: Any, **kwargs: Any) -> Any:
+def full(shape: Sizes, fill_value: Any, *args: Any, **kwargs: Any) -> Array:
     """numpy.full, with a value that may be traced."""
     if not holds_box(fill_value):
         return np.full(shape, fill_value, *args, **kwargs)
@@ -137,7 +147,7 @@ def where(condition: Any, *args: Any, **kwargs: Any) -> Any:
     return np.where(condition, x, y).tolist()
 
 
-def _leaves(value: Any) -> list[Any]:
+def _leaves(value: object) -> list[object]:
     return [leaf for part in value for leaf in _leaves(part)] if isinstance(value, (list, tuple)) else [value]
 
 
@@ -152,7 +162,7 @@ class Joining:
     def __init__(self, joining: Any) -> None:
         self.joining = joining
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Array:
         if not holds_box(key):
             return self.joining[key]
         parts = [opened_list(part) for part in (key if isinstance(key, tuple) else (key,))]
@@ -172,7 +182,7 @@ class Joining:
         return np.concatenate(pieces)[self.joining[tuple(labels)]]
 
 
-def make_diagonal(D: Any, offset: int = 0, axis1: int = -1, axis2: int = -2) -> Any:
+def make_diagonal(D: Array, offset: int = 0, axis1: int = -1, axis2: int = -2) -> Array:
     """Matrices with the last axis of an array as their diagonals.
 
     >>> make_diagonal(np.array([1.0, 2.0]))
@@ -184,17 +194,17 @@ def make_diagonal(D: Any, offset: int = 0, axis1: int = -1, axis2: int = -2) -> 
     return D[..., None] * np.eye(np.shape(D)[-1])
 
 
-def metadata(A: Any) -> tuple[Any, int, np.dtype[Any], bool]:
+def metadata(A: Array | Box) -> Meta:
     """The shape, number of axes and dtype of an array, and whether it is complex."""
     return np.shape(A), np.ndim(A), A.dtype if isinstance(A, Box) else np.result_type(A), bool(np.iscomplexobj(A))
 
 
-def astype(A: Any, dtype: Any, *args: Any, **kwargs: Any) -> Any:
+def astype(A: Array, dtype: type[Any] | str, *args: Any, **kwargs: Any) -> Array:
     """An array in another dtype."""
     return A.astype(dtype, *args, **kwargs)
 
 
-def result_type(*values: Any) -> np.dtype[Any]:
+def result_type(*values: Array | Box) -> np.dtype[Any]:
     """numpy.result_type, of values that may be traced."""
     return np.result_type(*[value.dtype if isinstance(value, Box) else value for value in values])
 
@@ -217,7 +227,7 @@ def _of_triangle(function: Function) -> Function:
     """A function of Hermitian matrices that reads only one triangle, and whose derivative does too."""
 
     @functools.wraps(function)
-    def call(a: Any, UPLO: str = "L") -> Any:
+    def call(a: Array, UPLO: str = "L") -> Any:
         if not holds_box(a):
             return function(a, UPLO)
         half = np.tril(a) if UPLO.upper() == "L" else np.triu(a)

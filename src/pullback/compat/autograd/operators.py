@@ -1,9 +1,11 @@
 """autograd's differential operators: functions that return derivatives of functions, by autograd's names."""
 
+from __future__ import annotations
+
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,10 +14,16 @@ from ...utils.trees import flatten
 from .spaces import vspace
 from .tracing import TracedRun, make_jvp as _make_jvp, make_vjp as _make_vjp
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..._core.typing import Array
+
+
 Function = Callable[..., Any]
 
 
-def name_of(function: Any) -> str:
+def name_of(function: object) -> str:
     """The name of a function.
 
     >>> from pullback.compat.autograd.operators import name_of
@@ -38,13 +46,15 @@ def unary_to_nary(operator: Function) -> Callable[..., Function]:
     """
 
     @functools.wraps(operator)
-    def of_function(function: Function, argnum: Any = 0, *operator_args: Any, **operator_options: Any) -> Function:
+    def of_function(
+        function: Function, argnum: int | Sequence[int] = 0, *operator_args: object, **operator_options: object
+    ) -> Function:
         if not callable(function):
             raise TypeError(f"{name_of(operator)} takes a function first, and got a {type(function).__name__}")
         if type(argnum) not in (int, tuple, list):
             raise TypeError(f"argnum must be an int, or a tuple or list of ints, and is {argnum!r}")
 
-        def of_arguments(*args: Any, **kwargs: Any) -> Any:
+        def of_arguments(*args: object, **kwargs: object) -> Any:
             def of_one(x: Any) -> Any:
                 given = list(args)
                 pairs = [(argnum, x)] if isinstance(argnum, int) else zip(argnum, x, strict=True)
@@ -76,7 +86,7 @@ make_vjp = unary_to_nary(_make_vjp)
 make_jvp = unary_to_nary(_make_jvp)
 
 
-def _require_scalar(value: Any, name: str) -> None:
+def _require_scalar(value: object, name: str) -> None:
     leaves, _ = flatten(value)
     if sum(np.size(leaf) for leaf in leaves) != 1 or np.iscomplexobj(leaves[0]):
         shapes = ", ".join(f"{np.result_type(leaf)} of shape {np.shape(leaf)}" for leaf in leaves)
@@ -88,14 +98,14 @@ def _require_scalar(value: Any, name: str) -> None:
         raise TypeError(f"{name} only applies to functions of real numbers, and this one returned {value!r}")
 
 
-def _value_and_grad(function: Function, x: Any, name: str) -> tuple[Any, Any]:
+def _value_and_grad(function: Function, x: object, name: str) -> tuple[Any, Any]:
     pull, value = _make_vjp(function, x)
     _require_scalar(value, name)
     return value, pull(vspace(value).ones())
 
 
 @unary_to_nary
-def grad(fun: Function, x: Any) -> Any:
+def grad(fun: Function, x: object) -> Any:
     """
     Returns a function which gives the gradient of a scalar function by argument number `argnum` (a tuple of numbers: a
     tuple of gradients). It takes the function's arguments; its answer nests as that argument does, in float64.
@@ -108,7 +118,7 @@ def grad(fun: Function, x: Any) -> Any:
 
 
 @unary_to_nary
-def value_and_grad(fun: Function, x: Any) -> tuple[Any, Any]:
+def value_and_grad(fun: Function, x: object) -> tuple[Any, Any]:
     """A function that returns the value and the gradient of a scalar function, as SciPy's optimizers expect.
 
     >>> from pullback.compat.autograd import value_and_grad
@@ -119,7 +129,7 @@ def value_and_grad(fun: Function, x: Any) -> tuple[Any, Any]:
 
 
 @unary_to_nary
-def elementwise_grad(fun: Function, x: Any) -> Any:
+def elementwise_grad(fun: Function, x: object) -> Any:
     """A function that returns the sum of each column of the Jacobian: for an elementwise function, its derivatives.
 
     >>> from pullback.compat.autograd import elementwise_grad, numpy as np
@@ -133,7 +143,7 @@ def elementwise_grad(fun: Function, x: Any) -> Any:
 
 
 @unary_to_nary
-def deriv(fun: Function, x: Any) -> Any:
+def deriv(fun: Function, x: object) -> Any:
     """A function that returns the derivative in the direction of ones, by forward mode: for a scalar its derivative.
 
     >>> from pullback.compat.autograd import deriv
@@ -144,7 +154,7 @@ def deriv(fun: Function, x: Any) -> Any:
 
 
 @unary_to_nary
-def jacobian(fun: Function, x: Any) -> Any:
+def jacobian(fun: Function, x: object) -> Array:
     """A function that returns the Jacobian of a function of one array, of the output's shape and then the input's.
 
     >>> from pullback.compat.autograd import jacobian, numpy as np
@@ -163,7 +173,7 @@ def jacobian(fun: Function, x: Any) -> Any:
 
 
 @unary_to_nary
-def holomorphic_grad(fun: Function, x: Any) -> Any:
+def holomorphic_grad(fun: Function, x: object) -> Any:
     """A function that returns the complex derivative of a holomorphic scalar function.
 
     >>> from pullback.compat.autograd import holomorphic_grad
@@ -189,7 +199,7 @@ def grad_named(fun: Function, argname: str) -> Function:
 
 
 @unary_to_nary
-def hessian(fun: Function, x: Any) -> Any:
+def hessian(fun: Function, x: object) -> Array:
     """A function that returns the Hessian of a scalar function of one array.
 
     >>> from pullback.compat.autograd import hessian, numpy as np
@@ -201,7 +211,7 @@ def hessian(fun: Function, x: Any) -> Any:
 
 
 @unary_to_nary
-def make_hvp(fun: Function, x: Any) -> Any:
+def make_hvp(fun: Function, x: object) -> tuple[Function, Any]:
     """A function that returns, at a point, the Hessian-vector product as a function of the vector, and the gradient.
 
     >>> from pullback.compat.autograd import make_hvp, numpy as np
@@ -221,7 +231,7 @@ def hessian_tensor_product(fun: Function, argnum: int = 0) -> Function:
     """
     gradient = grad(fun, argnum)
 
-    def product(*args: Any, **kwargs: Any) -> Any:
+    def product(*args: Array, **kwargs: object) -> Array:
         *before, vector = args
         return np.tensordot(gradient(*before, **kwargs), vector, np.ndim(vector))
 
@@ -239,7 +249,7 @@ def tensor_jacobian_product(fun: Function, argnum: int = 0) -> Function:
     array([ 2., 40.])
     """
 
-    def product(*args: Any, **kwargs: Any) -> Any:
+    def product(*args: Any, **kwargs: object) -> Any:
         *before, vector = args
         return np.tensordot(vector, fun(*before, **kwargs), axes=np.ndim(vector))
 
@@ -250,7 +260,7 @@ vector_jacobian_product = tensor_jacobian_product
 
 
 @unary_to_nary
-def make_jvp_reversemode(fun: Function, x: Any) -> Function:
+def make_jvp_reversemode(fun: Function, x: object) -> Function:
     """A function that returns the pushforward at a point, as the pullback of the pullback, which is linear.
 
     >>> from pullback.compat.autograd.operators import make_jvp_reversemode
@@ -261,11 +271,11 @@ def make_jvp_reversemode(fun: Function, x: Any) -> Function:
     return _make_vjp(pull, vspace(value).zeros())[0]
 
 
-def _half_square(x: Any) -> Any:
+def _half_square(x: Array) -> Array:
     return 0.5 * np.sum(x**2, axis=-1)
 
 
-def make_ggnvp(f: Function, g: Function = _half_square, f_argnum: Any = 0) -> Function:
+def make_ggnvp(f: Function, g: Function = _half_square, f_argnum: int | Sequence[int] = 0) -> Function:
     """A function that returns, at a point, the product of the generalized Gauss-Newton matrix of g(f) with a vector.
 
     That is J^T H J v, with the Jacobian J of f and the Hessian H of g (Schraudolph, 2002).
@@ -276,7 +286,7 @@ def make_ggnvp(f: Function, g: Function = _half_square, f_argnum: Any = 0) -> Fu
     """
 
     @unary_to_nary
-    def product_at(f: Function, x: Any) -> Function:
+    def product_at(f: Function, x: object) -> Function:
         pull, value = _make_vjp(f, x)
         curve, slope = _make_vjp(grad(g), value)
         push = _make_vjp(pull, vspace(slope).zeros())[0]
@@ -286,7 +296,7 @@ def make_ggnvp(f: Function, g: Function = _half_square, f_argnum: Any = 0) -> Fu
 
 
 @unary_to_nary
-def grad_and_aux(fun: Function, x: Any) -> tuple[Any, Any]:
+def grad_and_aux(fun: Function, x: object) -> tuple[Any, Any]:
     """A function that returns the gradient of the first of two outputs, and the second output.
 
     >>> from pullback.compat.autograd import grad_and_aux
@@ -306,11 +316,11 @@ def multigrad_dict(fun: Function) -> Function:
     """
     signature = inspect.signature(fun)
 
-    def gradients(*args: Any, **kwargs: Any) -> Any:
+    def gradients(*args: object, **kwargs: object) -> dict[str, Any]:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
 
-        def of_arguments(arguments: dict[str, Any]) -> Any:
+        def of_arguments(arguments: dict[str, object]) -> Any:
             call = inspect.BoundArguments(signature, dict(arguments))
             return fun(*call.args, **call.kwargs)
 

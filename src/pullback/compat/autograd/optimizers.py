@@ -1,14 +1,16 @@
 """autograd.misc.optimizers: gradient descent on nested arrays."""
 
+from __future__ import annotations
+
 import functools
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .flattening import flatten
 
-Function = Callable[..., Any]
+if TYPE_CHECKING:
+    from ..._core.typing import Array, Function
 
 
 def unflatten_optimizer(optimize: Function) -> Function:
@@ -21,13 +23,13 @@ def unflatten_optimizer(optimize: Function) -> Function:
     """
 
     @functools.wraps(optimize)
-    def on_trees(grad: Function, x0: Any, callback: Function | None = None, *args: Any, **kwargs: Any) -> Any:
+    def on_trees(grad: Function, x0: object, callback: Function | None = None, *args: object, **kwargs: object) -> Any:
         start, unflatten = flatten(x0)
 
-        def flat_grad(x: Any, i: int) -> Any:
+        def flat_grad(x: Array, i: int) -> Array:
             return flatten(grad(unflatten(x), i))[0]
 
-        def flat_callback(x: Any, i: int, g: Any) -> None:
+        def flat_callback(x: Array, i: int, g: Array) -> None:
             if callback is not None:
                 callback(unflatten(x), i, unflatten(g))
 
@@ -38,8 +40,8 @@ def unflatten_optimizer(optimize: Function) -> Function:
 
 @unflatten_optimizer
 def sgd(
-    grad: Function, x: Any, callback: Function, num_iters: int = 200, step_size: float = 0.1, mass: float = 0.9
-) -> Any:
+    grad: Function, x: Array, callback: Function, num_iters: int = 200, step_size: float = 0.1, mass: float = 0.9
+) -> Array:
     """Stochastic gradient descent with momentum; `grad(x, i)` is the gradient at step i."""
     velocity = np.zeros(len(x))
     for i in range(num_iters):
@@ -53,13 +55,13 @@ def sgd(
 @unflatten_optimizer
 def rmsprop(
     grad: Function,
-    x: Any,
+    x: Array,
     callback: Function,
     num_iters: int = 100,
     step_size: float = 0.1,
     gamma: float = 0.9,
     eps: float = 1e-8,
-) -> Any:
+) -> Array:
     """Gradient descent with steps divided by the running root mean square of gradients (Tieleman & Hinton, 2012)."""
     square = np.ones(len(x))
     for i in range(num_iters):
@@ -73,14 +75,14 @@ def rmsprop(
 @unflatten_optimizer
 def adam(
     grad: Function,
-    x: Any,
+    x: Array,
     callback: Function,
     num_iters: int = 100,
     step_size: float = 0.001,
     b1: float = 0.9,
     b2: float = 0.999,
     eps: float = 1e-8,
-) -> Any:
+) -> Array:
     """Adam (Kingma & Ba, 2015): steps from running means of the gradient and of its square."""
     mean, square = np.zeros(len(x)), np.zeros(len(x))
     for i in range(num_iters):

@@ -10,7 +10,7 @@ import functools
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from .spaces import vspace
 from .tracing import active, conjugate
 
 if TYPE_CHECKING:
-    from ..._core.typing import Params
+    from ..._core.typing import Params, Value
 
 Function = Callable[..., Any]
 
@@ -59,7 +59,9 @@ class ByHand(RulePrimitive):
 class Rule(Backward):
     """One call of a user's primitive: its flattened arguments, and the rules that apply to it."""
 
-    def __init__(self, function: Function, structure: Structure, leaves: Sequence[Any], kwargs: dict[str, Any]) -> None:
+    def __init__(
+        self, function: Function, structure: Structure, leaves: Sequence[object], kwargs: dict[str, object]
+    ) -> None:
         self.function = function
         self.structure = structure
         self.kwargs = kwargs
@@ -79,13 +81,13 @@ class Rule(Backward):
         """Names for the leaves of the arguments."""
         return paths(self.structure, "args")
 
-    def value(self, leaves: Sequence[Any]) -> list[Any]:
+    def value(self, leaves: Sequence[object]) -> list[object]:
         """The leaves of the result, computed one level further in."""
         result = self.function(*unflatten(self.structure, list(map(_shown, leaves))), **self.kwargs)
         outs, self.result = flatten(result)
         return [_as_tensor(out) for out in outs]
 
-    def forward(self, leaves: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    def forward(self, leaves: Sequence[object]) -> tuple[list[object], list[object]]:
         """The leaves of the result; they are saved with those of the arguments."""
         if self.function not in primitive_vjps:
             raise NotImplementedError(
@@ -94,7 +96,7 @@ class Rule(Backward):
         outs = self.value(leaves)
         return outs, [*leaves, *outs]
 
-    def backward(self, residuals: Sequence[Any], g: Sequence[Any]) -> list[Any]:
+    def backward(self, residuals: Sequence[object], g: Sequence[Tensor | None]) -> list[object]:
         """A cotangent for each leaf of the arguments that are traced."""
         args, ans = self.apart(residuals)
         assert self.result is not None
@@ -112,7 +114,7 @@ class Rule(Backward):
             answers += [None if part is None else _conjugated(part) for part in parts]
         return [_like(answer, residual) for answer, residual in zip(answers, residuals, strict=False)]
 
-    def apart(self, residuals: Sequence[Any]) -> tuple[Any, Any]:
+    def apart(self, residuals: Sequence[object]) -> tuple[list[Any], Any]:
         """The arguments and the value, unflattened from their leaves."""
         assert self.result is not None
         count = sum(self.counts)
@@ -120,13 +122,12 @@ class Rule(Backward):
         return unflatten(self.structure, leaves[:count]), unflatten(self.result, leaves[count:])
 
 
-def _shown(leaf: Any) -> Any:
+def _shown(leaf: object) -> Any:
     """A leaf as passed to the user's code: a plain array if nothing is recorded."""
-    plain = isinstance(leaf, Tensor) and not leaf.level and not is_grad_enabled()
-    return seen(value(leaf) if plain else leaf)
+    return seen(value(leaf) if isinstance(leaf, Tensor) and not leaf.level and not is_grad_enabled() else leaf)
 
 
-def _as_tensor(value: Any) -> Any:
+def _as_tensor(value: object) -> Any:
     if isinstance(value, Box):
         return value.tensor
     numeric = (
@@ -135,11 +136,11 @@ def _as_tensor(value: Any) -> Any:
     return constant(np.array(value)) if numeric else value
 
 
-def _conjugated(value: Any) -> Any:
+def _conjugated(value: object) -> Tensor:
     return constant(conjugate(_as_tensor(value)))
 
 
-def _like(answer: Any, leaf: Any) -> Any:
+def _like(answer: Tensor | None, leaf: object) -> Tensor | None:
     """A cotangent of a leaf: its real part if the leaf is real, None if it is a constant."""
     if answer is None or not isinstance(leaf, Tensor):
         return None
@@ -147,7 +148,13 @@ def _like(answer: Any, leaf: Any) -> Any:
     return constant(ops.real(answer)) if real else answer
 
 
-def pushed(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params) -> Any:
+def pushed(
+    primitive: Primitive,
+    primals: Sequence[Value],
+    tangents: Sequence[Value | None],
+    y: tuple[Value, ...],
+    params: Params,
+) -> tuple[Tensor | None, ...]:
     """The tangents of the results: by the user's pushforward, or else by transposing the pullback."""
     call = params["call"]
     rule = call.rule
@@ -172,7 +179,7 @@ def pushed(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any]
     return tuple(changes[position] for position in call.positions())
 
 
-def batched(count: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+def batched(count: int, primitive: Primitive, args: list[Argument], params: Params) -> tuple[Tensor, ...]:
     """The results for all examples of a batch, one call of the user's function for each."""
     call = params["call"]
     rows = []
@@ -203,7 +210,7 @@ def primitive(f_raw: Function) -> Function:
     operation = ByHand(name_of(f_raw).replace("<lambda>", "lambda"))
 
     @functools.wraps(f_raw)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
+    def wrapped(*args: object, **kwargs: object) -> Any:
         leaves, structure = flatten(args)
         if not any(isinstance(leaf, Box) for leaf in leaves):
             return f_raw(*args, **kwargs)
@@ -232,7 +239,7 @@ def primitive(f_raw: Function) -> Function:
 _untraced: set[Any] = set()
 
 
-def register_notrace(trace_type: Any, primitive_fun: Function) -> None:
+def register_notrace(trace_type: object, primitive_fun: Function) -> None:
     """Declare that a primitive has no derivative, and that its value is plain."""
     _untraced.add(primitive_fun)
 
@@ -248,7 +255,7 @@ def notrace_primitive(f_raw: Function) -> Function:
     """
 
     @functools.wraps(f_raw)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
+    def wrapped(*args: object, **kwargs: object) -> Any:
         leaves, structure = flatten(args)
         return f_raw(*unflatten(structure, list(map(getval, leaves))), **kwargs)
 
@@ -269,7 +276,7 @@ def defvjp_argnums(fun: Function, vjpmaker: Function) -> None:
 def defvjp_argnum(fun: Function, vjpmaker: Function) -> None:
     """Define a primitive's derivative by `vjpmaker(argnum, ans, args, kwargs)`, for one argument at a time."""
 
-    def maker(argnums: Sequence[int], *rest: Any) -> Function:
+    def maker(argnums: Sequence[int], *rest: object) -> Function:
         pulls = [vjpmaker(argnum, *rest) for argnum in argnums]
         return lambda g: [pull(g) for pull in pulls]
 
@@ -289,7 +296,7 @@ def defvjp(fun: Function, *vjpmakers: Callable[..., Function] | None, argnums: I
                 f"Bad VJP '{maker}' for '{name_of(fun)}', by argument {argnum}: it must be a function or None"
             )
 
-    def by_one(argnum: int, ans: Any, args: Any, kwargs: Any) -> Function:
+    def by_one(argnum: int, ans: object, args: Sequence[object], kwargs: dict[str, object]) -> Function:
         if argnum not in makers:
             raise NotImplementedError(f"VJP of {name_of(fun)} wrt argnum {argnum} not defined")
         maker = makers[argnum]
@@ -308,7 +315,9 @@ def defjvp_argnums(fun: Function, jvpmaker: Function) -> None:
 def defjvp_argnum(fun: Function, jvpmaker: Function) -> None:
     """Define it by `jvpmaker(argnum, tangent, ans, args, kwargs)`, for each argument; the tangents are added."""
 
-    def maker(argnums: Sequence[int], tangents: Sequence[Any], ans: Any, args: Any, kwargs: Any) -> Any:
+    def maker(
+        argnums: Sequence[int], tangents: Sequence[object], ans: object, args: Sequence[object], kwargs: object
+    ) -> Any:
         pairs = zip(argnums, tangents, strict=True)
         changes = [jvpmaker(argnum, tangent, ans, args, kwargs) for argnum, tangent in pairs]
         return functools.reduce(vspace(ans).add, changes)
@@ -316,7 +325,7 @@ def defjvp_argnum(fun: Function, jvpmaker: Function) -> None:
     defjvp_argnums(fun, maker)
 
 
-def defjvp(fun: Function, *jvpfuns: Any, argnums: Iterable[int] | None = None) -> None:
+def defjvp(fun: Function, *jvpfuns: Function | Literal["same"] | None, argnums: Iterable[int] | None = None) -> None:
     """Define a primitive's derivative in forward mode, by each argument in turn or by those in `argnums`.
 
     A rule takes `(tangent, ans, *args, **kwargs)` and returns the tangent of the value; None is an argument without one,
@@ -324,7 +333,7 @@ def defjvp(fun: Function, *jvpfuns: Any, argnums: Iterable[int] | None = None) -
     """
     rules = dict(zip(itertools.count() if argnums is None else argnums, jvpfuns, strict=False))
 
-    def by_one(argnum: int, tangent: Any, ans: Any, args: Any, kwargs: Any) -> Any:
+    def by_one(argnum: int, tangent: object, ans: object, args: Sequence[object], kwargs: dict[str, object]) -> Any:
         if argnum not in rules:
             raise NotImplementedError(f"JVP of {name_of(fun)} wrt argnum {argnum} not defined")
         rule = rules[argnum]
@@ -342,7 +351,8 @@ def defjvp(fun: Function, *jvpfuns: Any, argnums: Iterable[int] | None = None) -
 
 def def_linear(fun: Function) -> None:
     """Declare that a primitive is linear in each of its arguments, which defines its derivative in forward mode."""
-    defjvp(fun, *["same"] * 64)
+    linear: Literal["same"] = "same"
+    defjvp(fun, *[linear] * 64)
 
 
 def checkpoint(fun: Function) -> Function:
@@ -371,7 +381,7 @@ def _defined_by_maker(function: Function, maker: Function, argnum: int = 0) -> N
 
 
 def _defined_by_gradient(function: Function, gradient: Function, argnum: int = 0) -> None:
-    def maker(ans: Any, *args: Any, **kwargs: Any) -> Function:
+    def maker(ans: object, *args: object, **kwargs: object) -> Function:
         return lambda g: gradient(g, ans, vspace(args[argnum]), vspace(g), *args, **kwargs)
 
     _added(function, maker, argnum)

@@ -7,7 +7,7 @@ from typing import Any
 Function = Callable[..., Any]
 
 
-def const_graph(fun: Function, *args: Any, **kwargs: Any) -> Function:
+def const_graph(fun: Function, *args: object, **kwargs: object) -> Function:
     """The function with its first arguments fixed. autograd traces it only once; here its Python code runs each time.
 
     >>> from pullback.compat.autograd.recording import const_graph

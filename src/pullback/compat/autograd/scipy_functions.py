@@ -4,19 +4,25 @@ Most special functions are ufuncs, which dispatch to the box. The others, and de
 arguments, and the formulas below for traced ones.
 """
 
+from __future__ import annotations
+
 import functools
 import importlib
 import inspect
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._numerics.scipy import special
-from .boxes import Box, getval, holds_box
+from .boxes import arrayed, getval, holds_box
 from .namespaces import Namespace, array
 from .primitives import defvjp, primitive
+
+if TYPE_CHECKING:
+    from ..._core.typing import Array, Dim
+
 
 Function = Callable[..., Any]
 
@@ -31,7 +37,7 @@ def _stats() -> Any:
 def _either(formula: Function, scipys: Callable[[], Function]) -> Function:
     """SciPy's function for plain arguments, a formula for traced ones."""
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> Any:
         if holds_box((*args, *kwargs.values())):
             return formula(*map(_opened_list, args), **{key: _opened_list(value) for key, value in kwargs.items()})
         return scipys()(*args, **kwargs)
@@ -40,14 +46,16 @@ def _either(formula: Function, scipys: Callable[[], Function]) -> Function:
     return call
 
 
-def _opened_list(value: Any) -> Any:
+def _opened_list(value: object) -> Any:
     return array(value) if isinstance(value, (list, tuple)) and holds_box(value) else value
 
 
 # 1. Special functions that are not ufuncs
 
 
-def logsumexp(a: Any, axis: Any = None, b: Any = 1.0, keepdims: bool = False, return_sign: bool = False) -> Any:
+def logsumexp(
+    a: Array, axis: Dim = None, b: Array | float = 1.0, keepdims: bool = False, return_sign: bool = False
+) -> Array:
     """The logarithm of a sum of exponentials with weights b."""
     if return_sign:
         raise NotImplementedError("logsumexp has no derivative with return_sign=True")
@@ -57,17 +65,17 @@ def logsumexp(a: Any, axis: Any = None, b: Any = 1.0, keepdims: bool = False, re
     return total + (top if keepdims else np.squeeze(top, axis=axis))
 
 
-def softmax(x: Any, axis: Any = None) -> Any:
+def softmax(x: Array, axis: Dim = None) -> Array:
     """Exponentials divided by their sum."""
     return np.exp(log_softmax(x, axis))
 
 
-def log_softmax(x: Any, axis: Any = None) -> Any:
+def log_softmax(x: Array, axis: Dim = None) -> Array:
     """The logarithm of softmax."""
     return x - logsumexp(x, axis=axis, keepdims=True)
 
 
-def polygamma(n: Any, x: Any) -> Any:
+def polygamma(n: Array, x: Array) -> Array:
     """The n-th derivative of digamma, by the Hurwitz zeta function (DLMF 5.15.2)."""
     n, sp = np.asarray(n), special()
     order = np.where(n == 0, 1, n)
@@ -75,14 +83,14 @@ def polygamma(n: Any, x: Any) -> Any:
     return np.where(n == 0, sp.psi(x), higher)
 
 
-def multigammaln(a: Any, d: int) -> Any:
+def multigammaln(a: Array, d: int) -> Array:
     """The logarithm of the multivariate gamma function of dimension d."""
     shifted = np.expand_dims(a, -1) - np.arange(d) / 2
     return np.sum(special().gammaln(shifted), -1) + d * (d - 1) / 4 * math.log(math.pi)
 
 
 @primitive
-def rgamma(x: Any) -> Any:
+def rgamma(x: Array) -> Array:
     """1 / gamma."""
     return special().rgamma(x)
 
@@ -94,7 +102,7 @@ def _complex_too(name: str, sign: int) -> Function:
     """erf and erfc, which SciPy also defines for complex numbers."""
 
     @primitive
-    def entire(x: Any) -> Any:
+    def entire(x: Array) -> Array:
         return getattr(special(), name)(x)
 
     defvjp(entire, lambda ans, x: lambda g: g * sign * 2 / math.sqrt(math.pi) * np.exp(-x * x))
@@ -128,7 +136,7 @@ def _located(function: Function, change: str) -> Function:
     """A function of a standard distribution as one of (x, *shapes, loc=0, scale=1); `change` applies the scale."""
     names = tuple(inspect.signature(function).parameters)[1:]
 
-    def located(x: Any, *args: Any, **kwargs: Any) -> Any:
+    def located(x: Array, *args: Array, **kwargs: Array) -> Array:
         given = dict(zip((*names, "loc", "scale"), args, strict=False)) | kwargs
         loc, scale = given.pop("loc", 0.0), given.pop("scale", 1.0)
         value = function((x - loc) / scale, **given)
@@ -138,7 +146,7 @@ def _located(function: Function, change: str) -> Function:
     return located
 
 
-def _inside(condition: Any, x: Any, function: Function, outside: float = -np.inf) -> Any:
+def _inside(condition: Array, x: Array, function: Function, outside: float = -np.inf) -> Array:
     """A function where a condition is True, and a constant elsewhere, without NaN gradients."""
     within = np.where(condition, x, 0.5)
     return np.where(condition, function(within), outside)
@@ -147,7 +155,7 @@ def _inside(condition: Any, x: Any, function: Function, outside: float = -np.inf
 def _densities(logpdf: Function, cdf: Function | None = None) -> dict[str, Function]:
     """logpdf, pdf, and functions of the cdf, of a distribution with location and scale."""
 
-    def pdf(x: Any, *args: Any, **kwargs: Any) -> Any:
+    def pdf(x: Array, *args: object, **kwargs: object) -> Array:
         return np.exp(located(x, *args, **kwargs))
 
     located = _located(logpdf, "log")
@@ -161,7 +169,7 @@ def _densities(logpdf: Function, cdf: Function | None = None) -> dict[str, Funct
     return found
 
 
-def _normal(x: Any) -> Any:
+def _normal(x: Array) -> Array:
     return -0.5 * x * x - 0.5 * LOG_TWO_PI
 
 
@@ -176,23 +184,23 @@ NORM: dict[str, Function] = {
 }  # fmt: skip
 
 
-def _student(x: Any, df: Any) -> Any:
+def _student(x: Array, df: Array) -> Array:
     lgamma = special().gammaln
     constant = lgamma((df + 1) / 2) - lgamma(df / 2) - 0.5 * np.log(df * math.pi)
     return constant - (df + 1) / 2 * np.log1p(x * x / df)
 
 
 @primitive
-def _student_cdf(x: Any, df: Any) -> Any:
+def _student_cdf(x: Array, df: Array) -> Array:
     return special().stdtr(df, x)
 
 
 @primitive
-def _student_logcdf(x: Any, df: Any) -> Any:
+def _student_logcdf(x: Array, df: Array) -> Array:
     return _stats().t.logcdf(x, df)
 
 
-def _summed(g: Any, like: Any) -> Any:
+def _summed(g: Array, like: Array) -> Array:
     """A cotangent summed to the shape of an argument that was broadcast."""
     while np.ndim(g) > np.ndim(like):
         g = np.sum(g, axis=0)
@@ -211,21 +219,21 @@ STUDENT: dict[str, Function] = {
 }  # fmt: skip
 
 
-def _beta(x: Any, a: Any, b: Any) -> Any:
+def _beta(x: Array, a: Array, b: Array) -> Array:
     sp = special()
     return _inside((x >= 0) & (x <= 1), x, lambda x: sp.xlogy(a - 1.0, x) + sp.xlog1py(b - 1.0, -x) - sp.betaln(a, b))
 
 
-def _gamma(x: Any, a: Any) -> Any:
+def _gamma(x: Array, a: Array) -> Array:
     sp = special()
     return _inside(x >= 0, x, lambda x: sp.xlogy(a - 1.0, x) - x - sp.gammaln(a))
 
 
-def _squares(x: Any, df: Any) -> Any:
+def _squares(x: Array, df: Array) -> Array:
     return _gamma(x / 2, df / 2) - math.log(2)
 
 
-def _events(k: Any, mu: Any) -> Any:
+def _events(k: Array, mu: Array) -> Array:
     sp = special()
     return _inside((k >= 0) & (np.floor(k) == k), k, lambda k: sp.xlogy(k, mu) - sp.gammaln(k + 1) - mu)
 
@@ -243,9 +251,9 @@ POISSON: dict[str, Function] = {
 }
 
 
-def _dirichlet(x: Any, alpha: Any) -> Any:
+def _dirichlet(x: Array, alpha: Array) -> Array:
     sp = special()
-    alpha = np.asarray(alpha) if not isinstance(alpha, Box) else alpha
+    alpha = arrayed(alpha)
     if np.shape(x)[0] + 1 == np.shape(alpha)[0]:
         x = np.concatenate([x, 1 - np.sum(x, axis=0, keepdims=True)])
     constant = sp.gammaln(np.sum(alpha)) - np.sum(sp.gammaln(alpha))
@@ -255,15 +263,20 @@ def _dirichlet(x: Any, alpha: Any) -> Any:
 DIRICHLET: dict[str, Function] = {"logpdf": _dirichlet, "pdf": lambda x, alpha: np.exp(_dirichlet(x, alpha))}
 
 
-def _spread(mean: Any, cov: Any, count: int) -> tuple[Any, Any]:
+def _spread(mean: Array | None, cov: Array | int, count: int) -> tuple[Array, Array]:
     """A mean and a covariance, given in short form, as a vector and a matrix."""
     mean = np.zeros(count) if mean is None else np.reshape(mean, -1) * np.ones(count)
-    if np.ndim(cov) == 0:
+    if isinstance(cov, int) or np.ndim(cov) == 0:
         return mean, cov * np.eye(count)
     return mean, cov if np.ndim(cov) == 2 else np.diag(cov)
 
 
-def _volume(cov: Any, allow_singular: bool) -> tuple[Any, int, Function]:
+def _quadratic(cov: Array, dev: Array) -> Array:
+    """The quadratic form of the inverse of a covariance, for each row of deviations."""
+    return np.sum(dev * np.transpose(np.linalg.solve(cov, np.transpose(dev))), -1)
+
+
+def _volume(cov: Array, allow_singular: bool) -> tuple[Array, int, Function]:
     """The log-determinant and rank of a covariance, and the function of deviations that gives its quadratic form.
 
     For a singular covariance these are taken in its range.
@@ -272,8 +285,7 @@ def _volume(cov: Any, allow_singular: bool) -> tuple[Any, int, Function]:
     scales = np.linalg.eigvalsh(getval(cov))
     rank = int(np.sum(scales > 1e6 * np.finfo(scales.dtype).eps * np.max(np.abs(scales), initial=0)))
     if rank == count:
-        form = lambda dev: np.sum(dev * np.transpose(np.linalg.solve(cov, np.transpose(dev))), -1)  # noqa: E731
-        return np.linalg.slogdet(cov)[1], rank, form
+        return np.linalg.slogdet(cov)[1], rank, functools.partial(_quadratic, cov)
     if not allow_singular:
         raise np.linalg.LinAlgError(
             f"the covariance, of shape {np.shape(cov)}, has rank {rank}: pass allow_singular=True, or a regular one"
@@ -283,15 +295,16 @@ def _volume(cov: Any, allow_singular: bool) -> tuple[Any, int, Function]:
     return np.sum(np.log(values)), rank, lambda dev: np.sum(np.dot(dev, vectors) ** 2 / values, -1)
 
 
-def _gaussian(x: Any, mean: Any = None, cov: Any = 1, allow_singular: bool = False) -> Any:
-    count = np.shape(mean)[0] if np.ndim(mean) else np.shape(cov)[0] if np.ndim(cov) else (np.shape(x) or (1,))[-1]
+def _gaussian(x: Array, mean: Array | None = None, cov: Array | int = 1, allow_singular: bool = False) -> Array:
+    given = next((each for each in (mean, cov) if each is not None and np.ndim(each)), None)
+    count = np.shape(given)[0] if given is not None else (np.shape(x) or (1,))[-1]
     mean, cov = _spread(mean, cov, count)
     logdet, rank, form = _volume(cov, allow_singular)
     x = x if np.ndim(x) else np.reshape(x, 1)
     return -0.5 * (rank * LOG_TWO_PI + logdet + form(x - mean))
 
 
-def _gaussian_entropy(mean: Any = None, cov: Any = 1) -> Any:
+def _gaussian_entropy(mean: Array | None = None, cov: Array | int = 1) -> Array:
     count = np.shape(cov)[0] if np.ndim(cov) else np.size(mean) if mean is not None else 1
     _, cov = _spread(None, cov, count)
     return 0.5 * (count * (1 + LOG_TWO_PI) + np.linalg.slogdet(cov)[1])

@@ -1,12 +1,18 @@
 """Vector spaces of nested arrays: zeros, ones, a basis, and inner products of differentiable values."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ...utils.trees import flatten, unflatten
 from .boxes import Box, getval, seen
+
+if TYPE_CHECKING:
+    from ..._core.typing import Array
+
 
 Function = Callable[..., Any]
 
@@ -22,7 +28,7 @@ class VSpace:
 
     mappings: ClassVar[dict[type, Function]] = {}
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: object) -> None:
         leaves, self.structure = flatten(value)
         self.metas = [(np.shape(leaf), np.result_type(getval(leaf))) for leaf in leaves]
 
@@ -72,7 +78,7 @@ class VSpace:
     def randn(self) -> Any:
         """A value of normal random numbers."""
 
-        def drawn(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+        def drawn(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
             numbers = np.asarray(np.random.randn(*shape))  # noqa: NPY002  # autograd's tests seed this generator
             return (numbers + 1j * np.random.randn(*shape) if dtype.kind == "c" else numbers).astype(dtype)  # noqa: NPY002
 
@@ -87,37 +93,37 @@ class VSpace:
                     leaves[place][index] = number
                     yield unflatten(self.structure, list(map(seen, leaves)))
 
-    def _each(self, function: Function, *values: Any) -> list[Any]:
+    def _each(self, function: Function, *values: object) -> list[Any]:
         columns = [flatten(value)[0] for value in values]
         if any(len(column) != len(self.metas) for column in columns):
             raise TypeError(f"values of {self} nest as {self.structure}")
         return [function(*parts) for parts in zip(*columns, strict=True)]
 
-    def add(self, x: Any, y: Any) -> Any:
+    def add(self, x: object, y: object) -> Any:
         """The sum of two values."""
         return unflatten(self.structure, self._each(lambda a, b: a + b, x, y))
 
-    def mut_add(self, x: Any, y: Any) -> Any:
+    def mut_add(self, x: object, y: object) -> Any:
         """The sum of two values, the first of which may be None, which means zeros."""
         return self.add(self.zeros() if x is None else x, y)
 
     _add, _mut_add = add, mut_add
 
-    def scalar_mul(self, x: Any, a: Any) -> Any:
+    def scalar_mul(self, x: object, a: object) -> Any:
         """A value times a number."""
         return unflatten(self.structure, self._each(lambda leaf: leaf * a, x))
 
-    def inner_prod(self, x: Any, y: Any) -> Any:
+    def inner_prod(self, x: object, y: object) -> float:
         """The real inner product of two values."""
 
-        def product(a: Any, b: Any) -> Any:
+        def product(a: Array, b: Array) -> float:
             if np.iscomplexobj(a) or np.iscomplexobj(b):
                 return np.real(np.dot(np.conj(np.ravel(a)), np.ravel(b)))
             return np.dot(np.ravel(a), np.ravel(b))
 
         return sum(self._each(product, x, y))
 
-    def covector(self, x: Any) -> Any:
+    def covector(self, x: object) -> Any:
         """The value whose real inner product with another equals their pairing: the conjugate."""
         return unflatten(self.structure, self._each(lambda leaf: np.conj(leaf) if np.iscomplexobj(leaf) else leaf, x))
 
@@ -131,7 +137,7 @@ class VSpace:
         return f"VSpace of {self.structure} with {self.metas}"
 
 
-def vspace(value: Any) -> Any:
+def vspace(value: object) -> VSpace:
     """The vector space of a value.
 
     >>> from pullback.compat.autograd.spaces import vspace

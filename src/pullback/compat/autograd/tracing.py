@@ -7,9 +7,9 @@ and its results after it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,21 +26,24 @@ from ...observe import node, value
 from ...utils.trees import Structure, flatten, paths, unflatten
 from .boxes import Box, seen
 
-Function = Callable[..., Any]
+if TYPE_CHECKING:
+    from ..._core.typing import Array, Function, Value
 
 
 class Ground(enable_grad):
     """The outermost trace: its values are tensors on the default tape, whose passes are the fastest."""
 
-    def variable(self, tensor: Any) -> Any:
+    def variable(self, tensor: Tensor) -> Tensor:
         """A leaf with a tensor's value."""
         return tensor.detach().requires_grad_()
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: object) -> bool:
         """True if a value is tracked on this tape."""
         return isinstance(value, Tensor) and not value.level and node(value) is not None
 
-    def pulled(self, outputs: Sequence[Any], cotangents: Sequence[Any], variables: Sequence[Any]) -> list[Any]:
+    def pulled(
+        self, outputs: Sequence[Tensor], cotangents: Sequence[Tensor], variables: Sequence[Tensor]
+    ) -> list[Tensor]:
         """The cotangents of the variables: the pullback of those of the outputs."""
         if not outputs:
             return [constant(np.zeros(tuple(v.shape), v.dtype.numpy)) for v in variables]
@@ -55,7 +58,9 @@ class Ground(enable_grad):
 class Further(Level):
     """A trace nested in another one, with its own level."""
 
-    def pulled(self, outputs: Sequence[Any], cotangents: Sequence[Any], variables: Sequence[Any]) -> list[Any]:
+    def pulled(
+        self, outputs: Sequence[Tensor], cotangents: Sequence[Tensor], variables: Sequence[Tensor]
+    ) -> list[Tensor]:
         """The cotangents of the variables: the pullback of those of the outputs."""
         return self.pull(outputs, self.fitted(outputs, cotangents), variables, retain_graph=True)
 
@@ -64,7 +69,7 @@ active: ContextVar[tuple[TracedRun, ...]] = ContextVar("pullback.active", defaul
 """The active runs, the outermost first."""
 
 
-def leaf_tensor(value: Any, name: str = "the argument") -> Any:
+def leaf_tensor(value: object, name: str = "the argument") -> Tensor:
     """An array or number as a tensor with respect to which to differentiate."""
     if isinstance(value, Box):
         return value.tensor
@@ -76,18 +81,18 @@ def leaf_tensor(value: Any, name: str = "the argument") -> Any:
     return constant(array.astype(np.float64) if array.dtype.kind in "iu" else array)
 
 
-def leaf_tensors(tree: Any, name: str = "x") -> tuple[list[Any], Structure]:
+def leaf_tensors(tree: object, name: str = "x") -> tuple[list[Tensor], Structure]:
     """The leaves of an argument as tensors, and its tree structure."""
     leaves, structure = flatten(tree)
     return [leaf_tensor(leaf, path) for leaf, path in zip(leaves, paths(structure, name), strict=True)], structure
 
 
-def conjugate(value: Any) -> Any:
+def conjugate(value: Tensor) -> Tensor:
     """The conjugate of a carrier; the carrier itself if it is real."""
     return ops.conj(value) if value.is_complex() else value
 
 
-def given_back(value: Any) -> Any:
+def given_back(value: object) -> Any:
     """A result for the caller: an array with its own memory, which may be written to."""
     found = seen(value)
     owned = not isinstance(found, np.ndarray) or (found.flags.writeable and found.base is None)
@@ -100,7 +105,7 @@ class TracedRun:
     `by_hand` is True if a primitive with a user-defined derivative was called, which accepts one cotangent at a time.
     """
 
-    def __init__(self, function: Function, x: Any) -> None:
+    def __init__(self, function: Function, x: object) -> None:
         leaves, self.nesting = leaf_tensors(x)
         self.by_hand = False
         around = active.get()
@@ -111,12 +116,12 @@ class TracedRun:
             warn("Output seems independent of input.")
 
     @restoring
-    def _run(self, function: Function, leaves: list[Any]) -> Any:
+    def _run(self, function: Function, leaves: list[Tensor]) -> Any:
         with self.trace:
             self.variables = [self.trace.variable(leaf) for leaf in leaves]
             return function(unflatten(self.nesting, list(map(seen, self.variables))))
 
-    def depends(self, output: Any) -> bool:
+    def depends(self, output: object) -> bool:
         """True if an output depends on the traced inputs."""
         return isinstance(output, Box) and self.trace.holds(output.tensor)
 
@@ -124,7 +129,7 @@ class TracedRun:
         """The function's result, outside the level."""
         return unflatten(self.structure, [out._value if self.depends(out) else out for out in self.outputs])
 
-    def pull(self, tree: Any) -> Any:
+    def pull(self, tree: object) -> Any:
         """The pullback of a cotangent, nested like the value."""
         leaves, structure = flatten(tree)
         if structure != self.structure:
@@ -136,7 +141,7 @@ class TracedRun:
         pulled = self.trace.pulled([output.tensor for output, _ in pairs], start, self.variables)
         return unflatten(self.nesting, [given_back(conjugate(g)) for g in pulled])
 
-    def _fitted(self, output: Box, g: Any) -> Any:
+    def _fitted(self, output: Box, g: object) -> Tensor:
         """The cotangent of an output: any that broadcasts to its shape, as in autograd; of a real output the real part."""
         tensor = conjugate(g.tensor if isinstance(g, Box) else constant(np.asarray(g)))
         if tensor.is_complex() and not output.tensor.is_complex():
@@ -148,24 +153,24 @@ class TracedRun:
             tensor = constant(tensor).expand(shape)
         return tensor
 
-    def rows(self) -> list[Any]:
+    def rows(self) -> list[Array]:
         """For each leaf of the argument, the Jacobian of the single output, flattened along the first axis."""
         (output,) = self.outputs
         count = int(np.size(output)) if not isinstance(output, Box) else output.size
         if not self.depends(output) or not count:
             return [np.zeros((count, *v.shape), v.dtype.numpy) for v in self.variables]
 
-        def pull(g: Any) -> Any:
+        def pull(g: Tensor) -> list[Tensor]:
             return self.trace.pulled([output.tensor], [g], self.variables)
 
         if not self.by_hand and not output.tensor.is_complex():
-            return [given_back(conjugate(g)) for g in of_units(pull, output.tensor)]
+            return [given_back(conjugate(g)) for g in of_units(pull, output.tensor) if g is not None]
         units = np.eye(count, dtype=output.tensor.dtype.numpy).reshape(-1, *output.shape)
         columns = zip(*[pull(constant(unit)) for unit in units], strict=True)
         return [given_back(conjugate(constant(ops.stack(*column, axis=0)))) for column in columns]
 
 
-def make_vjp(function: Function, x: Any) -> tuple[Function, Any]:
+def make_vjp(function: Function, x: object) -> tuple[Function, Any]:
     """The pullback of a function at x, and its value there.
 
     >>> from pullback.compat.autograd.tracing import make_vjp
@@ -177,7 +182,7 @@ def make_vjp(function: Function, x: Any) -> tuple[Function, Any]:
     return traced.pull, traced.value()
 
 
-def make_jvp(function: Function, x: Any) -> Function:
+def make_jvp(function: Function, x: object) -> Function:
     """The pushforward of a function at x: a function from a tangent to the value and its tangent.
 
     >>> from pullback.compat.autograd.tracing import make_jvp
@@ -185,7 +190,7 @@ def make_jvp(function: Function, x: Any) -> Function:
     (9.0, 6.0)
     """
 
-    def push(tangent: Any) -> tuple[Any, Any]:
+    def push(tangent: object) -> tuple[Any, Any]:
         """The value, and its derivative in the direction of a tangent."""
         leaves, nesting = leaf_tensors(x)
         moves, given = leaf_tensors(tangent, "the tangent")
@@ -201,7 +206,7 @@ def make_jvp(function: Function, x: Any) -> Function:
     return push
 
 
-def _tangent(leaf: Any, move: Any) -> Any:
+def _tangent(leaf: Tensor, move: Tensor) -> Value:
     if tuple(move.shape) != tuple(leaf.shape):
         move = constant(move).expand(tuple(leaf.shape))
     if move.dtype != leaf.dtype:
@@ -209,7 +214,7 @@ def _tangent(leaf: Any, move: Any) -> Any:
     return inner(move)
 
 
-def _change(forward: Forward, output: Any) -> tuple[Any, Any]:
+def _change(forward: Forward, output: object) -> tuple[Any, Any]:
     """An output and its tangent."""
     if not isinstance(output, Box) or not forward.holds(output.tensor):
         return output, np.zeros_like(output) if not isinstance(output, Box) else seen(np.zeros(output.shape))

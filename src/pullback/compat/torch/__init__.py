@@ -5,15 +5,21 @@ accelerators (`torch.cuda`, `torch.backends`, `torch.amp`, `torch.jit`, ...) ans
 pullback lacks raises AttributeError, which says so.
 """
 
+from __future__ import annotations
+
 import contextlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ... import Tensor
 from ..._core.package import package
 from . import facade, overrides
+
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+
 
 _HOME = Tensor.__module__
 _PATH = str(Path(__file__).with_name("path"))
@@ -82,7 +88,7 @@ class _WhereMissing:
     """The last import finder: what no other finder has found is not installed, so pullback takes its place."""
 
     @staticmethod
-    def find_spec(name: str, path: Any = None, target: Any = None) -> Any:
+    def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         """The spec of pullback's torch."""
         if name != "torch":
             return None

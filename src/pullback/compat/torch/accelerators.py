@@ -4,16 +4,25 @@ Functions that query devices report none; functions that free memory, wait or co
 compute on a device raise torch's errors.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import precision
 from .inert import block, does_nothing, no, none_found, zero
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
+
+    from ..._core.typing import Tensor
+
+
 _NO_CUDA = "Torch not compiled with CUDA enabled: pullback computes on the CPU"
 
 
-def _refuse(*args: Any, **options: Any) -> Any:
+def _refuse(*args: object, **options: object) -> NoReturn:
     """Raises: there is no device."""
     raise AssertionError(_NO_CUDA)
 
@@ -21,7 +30,7 @@ def _refuse(*args: Any, **options: Any) -> Any:
 class _Typed(type):
     """The deprecated tensor types of accelerators, which have no instances."""
 
-    def __instancecheck__(cls, instance: Any) -> bool:
+    def __instancecheck__(cls, instance: object) -> bool:
         return False
 
     __call__ = staticmethod(_refuse)
@@ -47,7 +56,7 @@ class _Accelerator:
     get_arch_list = get_rng_state_all = staticmethod(none_found)
 
     @staticmethod
-    def set_rng_state_all(new_states: Any) -> None:
+    def set_rng_state_all(new_states: Sequence[Tensor]) -> None:
         """Set the states of all devices, of which there are none."""
         if len(new_states):
             _refuse()

@@ -3,7 +3,6 @@
 import contextlib
 import enum
 from collections.abc import Iterator
-from typing import Any
 
 
 class SDPBackend(enum.IntEnum):
@@ -18,6 +17,6 @@ class SDPBackend(enum.IntEnum):
 
 
 @contextlib.contextmanager
-def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
+def sdpa_kernel(backends: object, set_priority: bool = False) -> Iterator[None]:
     """A context in which attention is computed by certain kernels; it has no effect on results."""
     yield

@@ -1,7 +1,6 @@
 """The functions of torch.autograd that are not about derivatives."""
 
 import contextlib
-from typing import Any
 
 from .inert import does_nothing
 from .profiling import kineto_available as kineto_available
@@ -25,6 +24,6 @@ def _profiler_enabled() -> bool:
 _disable_profiler = does_nothing
 
 
-def set_multithreading_enabled(mode: Any) -> Any:
+def set_multithreading_enabled(mode: object) -> contextlib.AbstractContextManager[None]:
     """A context in which backward passes may run in several threads; it has no effect."""
     return contextlib.nullcontext()

@@ -5,11 +5,15 @@ from __future__ import annotations
 import statistics
 import textwrap
 import timeit
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import get_num_threads, set_num_threads
+
+if TYPE_CHECKING:
+    from ..._core.typing import Function
+
 
 _UNITS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9))
 
@@ -78,14 +82,14 @@ class Timer:
         stmt: str = "pass",
         setup: str = "pass",
         global_setup: str = "",
-        timer: Any = timeit.default_timer,
-        globals: dict[str, Any] | None = None,
+        timer: Callable[[], float] = timeit.default_timer,
+        globals: Mapping[str, object] | None = None,
         label: str | None = None,
         sub_label: str | None = None,
         description: str | None = None,
         env: str | None = None,
         num_threads: int = 1,
-        language: Any = "python",
+        language: object = "python",
     ) -> None:
         if str(language).lower() not in {"python", "py", "language.python"}:
             raise NotImplementedError(f"statements are Python's here, not {language}'s")
@@ -130,7 +134,7 @@ class Timer:
             number = max(number * 2, min(number * 10, int(number * least / max(time, 1e-9))))
         return number
 
-    def blocked_autorange(self, callback: Any = None, min_run_time: float = 0.2) -> Measurement:
+    def blocked_autorange(self, callback: Function | None = None, min_run_time: float = 0.2) -> Measurement:
         """Runs long enough for the resolution of the clock, until `min_run_time` seconds have passed."""
 
         def measure() -> Measurement:
@@ -145,7 +149,12 @@ class Timer:
         return self._measured(measure)
 
     def adaptive_autorange(
-        self, threshold: float = 0.1, *, min_run_time: float = 0.01, max_run_time: float = 10.0, callback: Any = None
+        self,
+        threshold: float = 0.1,
+        *,
+        min_run_time: float = 0.01,
+        max_run_time: float = 10.0,
+        callback: Function | None = None,
     ) -> Measurement:
         """Runs until the interquartile range is within `threshold` of the median, or until `max_run_time`."""
 

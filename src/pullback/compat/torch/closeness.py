@@ -1,11 +1,19 @@
 """torch.testing: assertions that two values are close."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ... import Tensor, as_tensor
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
+
+    from ..._core.typing import Array
+
 
 _TOLERANCES = {"bfloat16": (1.6e-2, 1e-5), "float16": (1e-3, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7)}
 _TOLERANCES |= {"complex64": _TOLERANCES["float32"], "complex128": _TOLERANCES["float64"]}
@@ -16,8 +24,8 @@ Options = dict[str, Any]
 
 
 def assert_close(
-    actual: Any,
-    expected: Any,
+    actual: object,
+    expected: object,
     *,
     allow_subclasses: bool = True,
     rtol: float | None = None,
@@ -43,7 +51,7 @@ def assert_close(
         raise AssertionError(msg(found) if callable(msg) else msg or found)
 
 
-def _difference(actual: Any, expected: Any, place: str, options: Options) -> str | None:
+def _difference(actual: object, expected: object, place: str, options: Options) -> str | None:
     """The difference of two values as text; None if there is none."""
     if isinstance(actual, Mapping) and isinstance(expected, Mapping):
         if actual.keys() != expected.keys():
@@ -60,7 +68,7 @@ def _difference(actual: Any, expected: Any, place: str, options: Options) -> str
     return next(filter(None, (_difference(*pair, options) for pair in pairs)), None)
 
 
-def _is_sequence(value: Any) -> bool:
+def _is_sequence(value: object) -> TypeGuard[Sequence[object]]:
     return isinstance(value, Sequence) and not isinstance(value, str)
 
 
@@ -68,7 +76,7 @@ def _at(place: str) -> str:
     return f"\nThe failure occurred for item {place}" if place else ""
 
 
-def _between(actual: Any, expected: Any, place: str, options: Options) -> str | None:
+def _between(actual: object, expected: object, place: str, options: Options) -> str | None:
     """The difference of two tensors, arrays or numbers."""
     strict = isinstance(actual, Tensor) and isinstance(expected, Tensor)
     a, b = as_tensor(actual).detach(), as_tensor(expected).detach()
@@ -84,13 +92,13 @@ def _between(actual: Any, expected: Any, place: str, options: Options) -> str | 
     return _of_elements(a.numpy(), b.numpy(), (rtol, atol, options["equal_nan"]), place)
 
 
-def _loosest(a: Any, b: Any, table: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
+def _loosest(a: Tensor, b: Tensor, table: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
     """The larger of two tensors' relative and absolute tolerances."""
     (rtol, atol), (other_rtol, other_atol) = (table.get(value.dtype.name, (0.0, 0.0)) for value in (a, b))
     return max(rtol, other_rtol), max(atol, other_atol)
 
 
-def _of_elements(a: Any, b: Any, tolerances: tuple[float, float, bool], place: str) -> str | None:
+def _of_elements(a: Array, b: Array, tolerances: tuple[float, float, bool], place: str) -> str | None:
     rtol, atol, equal_nan = tolerances
     close = np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
     if close.all():
@@ -109,7 +117,12 @@ def _of_elements(a: Any, b: Any, tolerances: tuple[float, float, bool], place: s
 
 
 def assert_allclose(
-    actual: Any, expected: Any, rtol: Any = None, atol: Any = None, equal_nan: bool = True, msg: str = ""
+    actual: object,
+    expected: object,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = True,
+    msg: str = "",
 ) -> None:
     """`assert_close` by its deprecated name: without comparing dtypes, with equal NaNs and wider tolerances.
 

@@ -11,7 +11,7 @@ import importlib.util
 import inspect
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -20,6 +20,11 @@ from ...distributed.ranks import Ranks, described, world
 from ...extend import restoring
 from .inert import no
 from .notes import note
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..._core.typing import Array
 
 
 class ReduceOp(enum.Enum):
@@ -55,7 +60,7 @@ class ProcessGroup:
             raise ValueError(f"Global rank {rank} is not part of group {self.members}")
         return 0 if rank is None else self.members.index(rank)
 
-    def told(self, value: Any, *call: str, source: int | None = None) -> list[Any]:
+    def told(self, value: object, *call: str, source: int | None = None) -> list[Any]:
         """The values of all members, or None for those that are not the source."""
         return self.ranks.told(value if source in (None, self.rank()) else None, *call)
 
@@ -69,7 +74,7 @@ class group:
 class Work:
     """The handle of a call with `async_op=True`, which is done before it returns."""
 
-    def wait(self, timeout: Any = None) -> bool:
+    def wait(self, timeout: object = None) -> bool:
         """True: it is done."""
         return True
 
@@ -80,12 +85,12 @@ _all: list[ProcessGroup] = []
 
 
 def init_process_group(
-    backend: Any = None,
-    init_method: Any = None,
-    timeout: Any = None,
+    backend: str | None = None,
+    init_method: object = None,
+    timeout: object = None,
     world_size: int = -1,
     rank: int = -1,
-    **options: Any,
+    **options: object,
 ) -> None:
     """Have the processes that mpiexec has started work together; without mpiexec it is this process alone.
 
@@ -112,7 +117,7 @@ def init_process_group(
     _all.append(ProcessGroup(ranks, range(ranks.size), "mpi" if name == "mpi" else "gloo"))
 
 
-def destroy_process_group(group: Any = None) -> None:
+def destroy_process_group(group: ProcessGroup | None = None) -> None:
     """Undo `init_process_group`; a group of some ranks needs nothing."""
     if _found(group) is _all[0]:
         _all.clear()
@@ -145,7 +150,7 @@ class Backend(str):
 
     default_device_backend_map: ClassVar = {"cpu": GLOO, "cuda": NCCL, "xpu": XCCL, "mps": GLOO}
 
-    def __new__(cls, name: str) -> Any:
+    def __new__(cls, name: str) -> Self:
         """A name in lower case; ValueError for what is no text."""
         if not isinstance(name, str):
             raise ValueError("Backend constructor parameter must be string-ish")
@@ -158,7 +163,7 @@ class rpc:
     is_available = staticmethod(no)
 
 
-def _found(given: Any) -> ProcessGroup:
+def _found(given: ProcessGroup | None) -> ProcessGroup:
     """A group that was given, or that of all ranks."""
     if not _all:
         raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
@@ -170,22 +175,22 @@ def _get_default_group() -> ProcessGroup:
     return _found(None)
 
 
-def get_rank(group: Any = None) -> int:
+def get_rank(group: ProcessGroup | None = None) -> int:
     """The number of this process in a group, from 0; -1 if it is no member."""
     return _found(group).rank()
 
 
-def get_world_size(group: Any = None) -> int:
+def get_world_size(group: ProcessGroup | None = None) -> int:
     """The number of processes in a group; -1 if this one is no member."""
     return _found(group).size() if get_rank(group) >= 0 else -1
 
 
-def get_process_group_ranks(group: Any = None) -> list[int]:
+def get_process_group_ranks(group: ProcessGroup | None = None) -> list[int]:
     """The numbers, among all ranks, of the members of a group."""
     return [*_found(group).members]
 
 
-def get_global_rank(group: Any, group_rank: int) -> int:
+def get_global_rank(group: ProcessGroup | None, group_rank: int) -> int:
     """The number, among all ranks, of a member of a group."""
     return get_process_group_ranks(group)[group_rank]
 
@@ -193,21 +198,26 @@ def get_global_rank(group: Any, group_rank: int) -> int:
 _get_global_rank = get_global_rank
 
 
-def get_group_rank(group: Any, global_rank: int) -> int:
+def get_group_rank(group: ProcessGroup | None, global_rank: int) -> int:
     """The number in a group of a rank among all."""
     return _found(group).place(global_rank)
 
 
-def get_backend(group: Any = None) -> str:
+def get_backend(group: ProcessGroup | None = None) -> str:
     """The name of the backend that `init_process_group` was given."""
     return _found(group).backend
 
 
-def new_group(ranks: Any = None, timeout: Any = None, backend: Any = None, **options: Any) -> ProcessGroup:
+def new_group(
+    ranks: Iterable[int] | None = None, timeout: object = None, backend: str | None = None, **options: object
+) -> ProcessGroup:
     """A group of some ranks; all ranks call it."""
     everyone = _found(None)
     members = everyone.members if ranks is None else sorted(map(everyone.place, ranks))
     return ProcessGroup(everyone.ranks.group(members), members, backend or everyone.backend)
+
+
+_EVERYONE: Any = None  # the group of all ranks, which `_collective` finds
 
 
 def _collective(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -216,7 +226,7 @@ def _collective(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @restoring
     @functools.wraps(function)
-    def called(*args: Any, async_op: bool = False, **options: Any) -> Any:
+    def called(*args: object, async_op: bool = False, **options: object) -> Any:
         bound = signature.bind(*args, **options)
         bound.apply_defaults()
         found = bound.arguments["group"] = _found(bound.arguments["group"])
@@ -231,22 +241,22 @@ def _collective(function: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
-def _array(tensor: Any) -> Any:
+def _array(tensor: object) -> Array:
     if not isinstance(tensor, Tensor):
         raise TypeError(f"Invalid function argument. Expected parameter of type torch.Tensor, but got {type(tensor)}")
     return tensor.detach().numpy()
 
 
-def _write(tensors: Any, arrays: Sequence[Any]) -> None:
+def _write(tensors: Sequence[Tensor] | None, arrays: Sequence[Array]) -> None:
     """Have tensors take over the values of arrays of the same shapes and dtypes."""
     wanted, given = ([*map(described, each)] for each in (map(_array, tensors or ()), arrays))
     if wanted != given:
         raise ValueError(f"there are {', '.join(given)}, but the tensors for them are {', '.join(wanted) or 'missing'}")
-    for tensor, array in zip(tensors, arrays, strict=True):
+    for tensor, array in zip(tensors or (), arrays, strict=True):
         tensor.copy_(from_numpy(np.asarray(array)))
 
 
-def take(tensors: Sequence[Any], source: int, group: ProcessGroup, name: str) -> None:
+def take(tensors: Sequence[Tensor], source: int, group: ProcessGroup, name: str) -> None:
     """Give tensors the values that they have in one rank."""
     arrays = [*map(_array, tensors)]
     facts = name, f"from rank {source}", *map(described, arrays)
@@ -254,13 +264,15 @@ def take(tensors: Sequence[Any], source: int, group: ProcessGroup, name: str) ->
 
 
 @_collective
-def all_reduce(tensor: Any, op: ReduceOp = ReduceOp.SUM, group: Any = None) -> None:
+def all_reduce(tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: ProcessGroup = _EVERYONE) -> None:
     """Replace a tensor, in place, by the sum of those of all ranks; all get the same bits."""
     _write([tensor], group.ranks.reduced([_array(tensor)], op.value, "all_reduce"))
 
 
 @_collective
-def reduce(tensor: Any, dst: Any = None, op: ReduceOp = ReduceOp.SUM, group: Any = None) -> None:
+def reduce(
+    tensor: Tensor, dst: int | None = None, op: ReduceOp = ReduceOp.SUM, group: ProcessGroup = _EVERYONE
+) -> None:
     """Replace a tensor, in rank `dst`, by the sum of those of all ranks."""
     total = group.ranks.reduced([_array(tensor)], op.value, f"reduce to rank {dst}")
     if group.rank() == group.place(dst):
@@ -268,25 +280,29 @@ def reduce(tensor: Any, dst: Any = None, op: ReduceOp = ReduceOp.SUM, group: Any
 
 
 @_collective
-def reduce_scatter(output: Any, input_list: Any, op: Any = ReduceOp.SUM, group: Any = None) -> None:
+def reduce_scatter(
+    output: Tensor, input_list: Sequence[Tensor], op: ReduceOp = ReduceOp.SUM, group: ProcessGroup = _EVERYONE
+) -> None:
     """Replace a tensor by the sum, over all ranks, of the tensors at this rank's place of a list."""
     _write([output], [group.ranks.reduced([*map(_array, input_list)], op.value, "reduce_scatter")[group.rank()]])
 
 
 @_collective
-def broadcast(tensor: Any, src: Any = None, group: Any = None) -> None:
+def broadcast(tensor: Tensor, src: int | None = None, group: ProcessGroup = _EVERYONE) -> None:
     """Replace a tensor, in place, by that of rank `src`."""
     take([tensor], group.place(src), group, "broadcast")
 
 
 @_collective
-def all_gather(tensor_list: Any, tensor: Any, group: Any = None) -> None:
+def all_gather(tensor_list: Sequence[Tensor], tensor: Tensor, group: ProcessGroup = _EVERYONE) -> None:
     """Write the tensors of all ranks to those of a list."""
     _write(tensor_list, group.told(_array(tensor), "all_gather", described(_array(tensor))))
 
 
 @_collective
-def gather(tensor: Any, gather_list: Any = None, dst: Any = None, group: Any = None) -> None:
+def gather(
+    tensor: Tensor, gather_list: Sequence[Tensor] | None = None, dst: int | None = None, group: ProcessGroup = _EVERYONE
+) -> None:
     """Write the tensors of all ranks to those of a list in rank `dst`."""
     found = group.told(_array(tensor), "gather", f"to rank {dst}", described(_array(tensor)))
     if group.rank() == group.place(dst):
@@ -294,7 +310,12 @@ def gather(tensor: Any, gather_list: Any = None, dst: Any = None, group: Any = N
 
 
 @_collective
-def scatter(tensor: Any, scatter_list: Any = None, src: Any = None, group: Any = None) -> None:
+def scatter(
+    tensor: Tensor,
+    scatter_list: Sequence[Tensor] | None = None,
+    src: int | None = None,
+    group: ProcessGroup = _EVERYONE,
+) -> None:
     """Replace a tensor by that of a list in rank `src` which stands at this rank's place."""
     parts, source = [*map(_array, scatter_list or ())], group.place(src)
     found = group.told(parts, "scatter", f"from rank {src}", described(_array(tensor)), source=source)[source]
@@ -304,32 +325,34 @@ def scatter(tensor: Any, scatter_list: Any = None, src: Any = None, group: Any =
 
 
 @_collective
-def barrier(group: Any = None, device_ids: Any = None) -> None:
+def barrier(group: ProcessGroup = _EVERYONE, device_ids: object = None) -> None:
     """Wait until all ranks have come here."""
     group.told(None, "barrier")
 
 
 @_collective
-def broadcast_object_list(object_list: Any, src: Any = None, group: Any = None, device: Any = None) -> None:
+def broadcast_object_list(
+    object_list: list[object], src: int | None = None, group: ProcessGroup = _EVERYONE, device: object = None
+) -> None:
     """Replace the objects of a list by those of rank `src`."""
     source = group.place(src)
     object_list[:] = group.told(object_list, "broadcast_object_list", f"from rank {src}", source=source)[source]
 
 
 @_collective
-def all_gather_object(object_list: Any, obj: Any, group: Any = None) -> None:
+def all_gather_object(object_list: list[object], obj: object, group: ProcessGroup = _EVERYONE) -> None:
     """Write the objects of all ranks to a list."""
     object_list[:] = group.told(obj, "all_gather_object")
 
 
 @_collective
-def send(tensor: Any, dst: Any = None, group: Any = None, tag: int = 0) -> None:
+def send(tensor: Tensor, dst: int | None = None, group: ProcessGroup = _EVERYONE, tag: int = 0) -> None:
     """Send a tensor to rank `dst`, which calls `recv`."""
     group.ranks.sent(_array(tensor), group.place(dst), tag)
 
 
 @_collective
-def recv(tensor: Any, src: Any = None, group: Any = None, tag: int = 0) -> int:
+def recv(tensor: Tensor, src: int | None = None, group: ProcessGroup = _EVERYONE, tag: int = 0) -> int:
     """Replace a tensor by that which another rank sends: `src`, or any. Returns the sender."""
     found, source = group.ranks.received(None if src is None else group.place(src), tag)
     _write([tensor], [found])

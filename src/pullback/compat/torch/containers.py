@@ -39,7 +39,7 @@ class TreeSpec:
         return self.structure.kind
 
     @property
-    def context(self) -> Any:
+    def context(self) -> Context:
         """What else is needed to build the container: the keys of a dict, the class of a named tuple."""
         kind, keys, _, context = self.structure
         if kind in (dict, OrderedDict):
@@ -74,21 +74,18 @@ class TreeSpec:
         """True for the structure of a leaf."""
         return self.structure.kind is None
 
-    def unflatten(self, leaves: Iterable[Any]) -> Any:
+    def unflatten(self, leaves: Iterable[object]) -> PyTree:
         """The containers, with given leaves."""
         return tree_unflatten(leaves, self)
 
-    def flatten_up_to(self, tree: Any) -> list[Any]:
+    def flatten_up_to(self, tree: object) -> list[Any]:
         """What a tree has in the places of this structure's leaves."""
         if self.is_leaf():
             return [tree]
         how = trees.kind_of(self.type)
-        keys, values, context = how.open(tree) if how is not None and type(tree) is self.type else ((), (), None)
-        if (
-            how is None
-            or type(tree) is not self.type
-            or (keys, context) != (self.structure.keys, self.structure.context)
-        ):
+        same = how is not None and type(tree) is self.type
+        keys, values, context = how.open(tree) if how is not None and same else ((), (), None)
+        if not same or (keys, context) != (self.structure.keys, self.structure.context):
             raise ValueError(f"expected {self}, but got a {type(tree).__name__} that nests differently")
         parts = zip(self.children_specs, values, strict=True)
         return [leaf for spec, part in parts for leaf in spec.flatten_up_to(part)]
@@ -111,7 +108,7 @@ def LeafSpec() -> TreeSpec:  # noqa: N802  # torch's name, of a class
 treespec_leaf = LeafSpec
 
 
-def _alone(tree: Any) -> bool:
+def _alone(tree: object) -> bool:
     """Whether a value is a leaf for torch, though other functions of pullback look into it."""
     return dataclasses.is_dataclass(tree) and type(tree) not in trees.kinds()
 
@@ -120,7 +117,7 @@ def _leaves(is_leaf: Leaf) -> Callable[[Any], bool]:
     return _alone if is_leaf is None else lambda tree: _alone(tree) or is_leaf(tree)
 
 
-def tree_flatten(tree: Any, is_leaf: Leaf = None) -> tuple[list[Any], TreeSpec]:
+def tree_flatten(tree: object, is_leaf: Leaf = None) -> tuple[list[Any], TreeSpec]:
     """The leaves of nested containers, and their structure.
 
     >>> from pullback.compat.torch.containers import tree_flatten, tree_unflatten
@@ -132,7 +129,7 @@ def tree_flatten(tree: Any, is_leaf: Leaf = None) -> tuple[list[Any], TreeSpec]:
     return leaves, TreeSpec(structure)
 
 
-def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
+def tree_unflatten(leaves: Iterable[object], treespec: TreeSpec) -> PyTree:
     """The containers of a structure, with given leaves; ValueError if these are too many or too few."""
     given = [*leaves]
     if len(given) != treespec.num_leaves:
@@ -143,22 +140,22 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
     return trees.unflatten(treespec.structure, given)
 
 
-def tree_leaves(tree: Any, is_leaf: Leaf = None) -> list[Any]:
+def tree_leaves(tree: object, is_leaf: Leaf = None) -> list[Any]:
     """The leaves of nested containers."""
     return tree_flatten(tree, is_leaf)[0]
 
 
-def tree_iter(tree: Any, is_leaf: Leaf = None) -> Iterator[Any]:
+def tree_iter(tree: object, is_leaf: Leaf = None) -> Iterator[Any]:
     """The leaves of nested containers, one after the other."""
     return iter(tree_leaves(tree, is_leaf))
 
 
-def tree_structure(tree: Any, is_leaf: Leaf = None) -> TreeSpec:
+def tree_structure(tree: object, is_leaf: Leaf = None) -> TreeSpec:
     """The structure of nested containers."""
     return tree_flatten(tree, is_leaf)[1]
 
 
-def tree_is_leaf(tree: Any, is_leaf: Leaf = None) -> bool:
+def tree_is_leaf(tree: object, is_leaf: Leaf = None) -> bool:
     """True if a value is no container."""
     return tree_structure(tree, is_leaf).is_leaf()
 
@@ -166,61 +163,77 @@ def tree_is_leaf(tree: Any, is_leaf: Leaf = None) -> bool:
 _is_leaf = tree_is_leaf
 
 
-def tree_map(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: Leaf = None) -> Any:
+def tree_map(func: Callable[..., Any], tree: object, *rests: object, is_leaf: Leaf = None) -> PyTree:
     """The containers with a function applied to each leaf, and to what other trees have in its place."""
     leaves, spec = tree_flatten(tree, is_leaf)
     columns = [leaves, *(spec.flatten_up_to(rest) for rest in rests)]
     return spec.unflatten(map(func, *columns))
 
 
-def tree_map_(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: Leaf = None) -> Any:
+def tree_map_(func: Callable[..., Any], tree: object, *rests: object, is_leaf: Leaf = None) -> PyTree:
     """The tree itself, after a function was called with each leaf."""
     tree_map(func, tree, *rests, is_leaf=is_leaf)
     return tree
 
 
-def map_only(kinds: Any) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
+def map_only(
+    kinds: type | tuple[type, ...] | Callable[[Any], bool],
+) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
     """A decorator by which a function changes what is of a class, of one of several, or satisfies a predicate."""
     chosen = kinds if callable(kinds) and not isinstance(kinds, type) else lambda leaf: isinstance(leaf, kinds)
     return lambda func: functools.wraps(func)(lambda leaf: func(leaf) if chosen(leaf) else leaf)
 
 
-def tree_map_only(kinds: Any, func: Callable[[Any], Any], tree: Any, is_leaf: Leaf = None) -> Any:
+def tree_map_only(
+    kinds: type | tuple[type, ...] | Callable[[Any], bool],
+    func: Callable[[Any], Any],
+    tree: object,
+    is_leaf: Leaf = None,
+) -> PyTree:
     """The containers with a function applied to each leaf of a type, or that satisfies a predicate."""
     return tree_map(map_only(kinds)(func), tree, is_leaf=is_leaf)
 
 
-def tree_map_only_(kinds: Any, func: Callable[[Any], Any], tree: Any, is_leaf: Leaf = None) -> Any:
+def tree_map_only_(
+    kinds: type | tuple[type, ...] | Callable[[Any], bool],
+    func: Callable[[Any], Any],
+    tree: object,
+    is_leaf: Leaf = None,
+) -> PyTree:
     """The tree itself, after a function was called with each leaf of a type."""
     return tree_map_(map_only(kinds)(func), tree, is_leaf=is_leaf)
 
 
-def tree_all(pred: Callable[[Any], bool], tree: Any, is_leaf: Leaf = None) -> bool:
+def tree_all(pred: Callable[[Any], bool], tree: object, is_leaf: Leaf = None) -> bool:
     """True if a predicate holds for all leaves."""
     return all(map(pred, tree_leaves(tree, is_leaf)))
 
 
-def tree_any(pred: Callable[[Any], bool], tree: Any, is_leaf: Leaf = None) -> bool:
+def tree_any(pred: Callable[[Any], bool], tree: object, is_leaf: Leaf = None) -> bool:
     """True if a predicate holds for a leaf."""
     return any(map(pred, tree_leaves(tree, is_leaf)))
 
 
-def tree_all_only(kinds: Any, pred: Callable[[Any], bool], tree: Any, is_leaf: Leaf = None) -> bool:
+def tree_all_only(
+    kinds: type | tuple[type, ...], pred: Callable[[Any], bool], tree: object, is_leaf: Leaf = None
+) -> bool:
     """True if a predicate holds for all leaves of a type."""
     return all(pred(leaf) for leaf in tree_leaves(tree, is_leaf) if isinstance(leaf, kinds))
 
 
-def tree_any_only(kinds: Any, pred: Callable[[Any], bool], tree: Any, is_leaf: Leaf = None) -> bool:
+def tree_any_only(
+    kinds: type | tuple[type, ...], pred: Callable[[Any], bool], tree: object, is_leaf: Leaf = None
+) -> bool:
     """True if a predicate holds for a leaf of a type."""
     return any(pred(leaf) for leaf in tree_leaves(tree, is_leaf) if isinstance(leaf, kinds))
 
 
-def arg_tree_leaves(*args: Any, **kwargs: Any) -> list[Any]:
+def arg_tree_leaves(*args: object, **kwargs: object) -> list[Any]:
     """The leaves of the arguments of a call."""
     return tree_leaves((args, kwargs))
 
 
-def _broadcast_to_and_flatten(tree: Any, treespec: TreeSpec, is_leaf: Leaf = None) -> list[Any] | None:
+def _broadcast_to_and_flatten(tree: object, treespec: TreeSpec, is_leaf: Leaf = None) -> list[object] | None:
     """The leaves of a prefix tree, each repeated for all leaves of the structure below it; None if it is not a prefix."""
     return trees.spread(tree, treespec.structure)
 
@@ -236,7 +249,7 @@ class SequenceKey(NamedTuple):
     def __str__(self) -> str:
         return f"[{self.idx!r}]"
 
-    def get(self, sequence: Any) -> Any:
+    def get(self, sequence: Sequence[Any]) -> Any:
         """The child."""
         return sequence[self.idx]
 
@@ -249,7 +262,7 @@ class MappingKey(NamedTuple):
     def __str__(self) -> str:
         return f"[{self.key!r}]"
 
-    def get(self, mapping: Any) -> Any:
+    def get(self, mapping: Mapping[object, Any]) -> Any:
         """The child."""
         return mapping[self.key]
 
@@ -262,7 +275,7 @@ class GetAttrKey(NamedTuple):
     def __str__(self) -> str:
         return f".{self.name}"
 
-    def get(self, obj: Any) -> Any:
+    def get(self, obj: object) -> Any:
         """The child."""
         return getattr(obj, self.name)
 
@@ -271,7 +284,7 @@ KeyEntry: TypeAlias = SequenceKey | MappingKey | GetAttrKey
 KeyPath: TypeAlias = tuple[Any, ...]
 
 
-def _paths(spec: TreeSpec, tree: Any) -> Iterator[KeyPath]:
+def _paths(spec: TreeSpec, tree: object) -> Iterator[KeyPath]:
     """The path to each leaf."""
     if spec.is_leaf():
         yield ()
@@ -289,7 +302,7 @@ def _paths(spec: TreeSpec, tree: Any) -> Iterator[KeyPath]:
         yield from ((key, *rest) for rest in _paths(child, value))
 
 
-def tree_flatten_with_path(tree: Any, is_leaf: Leaf = None) -> tuple[list[tuple[KeyPath, Any]], TreeSpec]:
+def tree_flatten_with_path(tree: object, is_leaf: Leaf = None) -> tuple[list[tuple[KeyPath, Any]], TreeSpec]:
     """The leaves of nested containers with the path to each, and their structure.
 
     >>> from pullback.compat.torch.containers import keystr, tree_leaves_with_path
@@ -300,12 +313,12 @@ def tree_flatten_with_path(tree: Any, is_leaf: Leaf = None) -> tuple[list[tuple[
     return list(zip(_paths(spec, tree), leaves, strict=True)), spec
 
 
-def tree_leaves_with_path(tree: Any, is_leaf: Leaf = None) -> list[tuple[KeyPath, Any]]:
+def tree_leaves_with_path(tree: object, is_leaf: Leaf = None) -> list[tuple[KeyPath, Any]]:
     """The leaves of nested containers with the path to each."""
     return tree_flatten_with_path(tree, is_leaf)[0]
 
 
-def tree_map_with_path(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: Leaf = None) -> Any:
+def tree_map_with_path(func: Callable[..., Any], tree: object, *rests: object, is_leaf: Leaf = None) -> PyTree:
     """The containers with a function applied to the path to each leaf, the leaf, and what other trees have in its place."""
     found, spec = tree_flatten_with_path(tree, is_leaf)
     columns = [[path for path, _ in found], [leaf for _, leaf in found], *map(spec.flatten_up_to, rests)]
@@ -317,7 +330,7 @@ def keystr(kp: KeyPath) -> str:
     return "".join(map(str, kp))
 
 
-def key_get(obj: Any, kp: KeyPath) -> Any:
+def key_get(obj: object, kp: KeyPath) -> Any:
     """What a tree has at a path."""
     return functools.reduce(lambda found, key: key.get(found), kp, obj)
 
@@ -337,14 +350,14 @@ class NodeDef(NamedTuple):
 _dumped: dict[str, tuple[type, Callable[[Any], Any] | None, Callable[[Any], Any] | None]] = {}
 
 
-def _of_known(kind: Any) -> NodeDef:
+def _of_known(kind: type[Any]) -> NodeDef:
     """The definition of a class that Python or pullback has."""
 
-    def flatten(tree: Any) -> tuple[list[Any], Any]:
+    def flatten(tree: object) -> tuple[list[object], Context]:
         leaves, structure = trees.flatten(tree, lambda part: part is not tree)
         return leaves, TreeSpec(structure).context
 
-    def unflatten(values: Iterable[Any], context: Any) -> Any:
+    def unflatten(values: Iterable[object], context: Any) -> Any:
         if kind is defaultdict:
             return defaultdict(context[0], zip(context[1], values, strict=True))
         return kind(zip(context, values, strict=True)) if issubclass(kind, dict) else kind(values)
@@ -357,7 +370,7 @@ BUILTIN_TYPES = frozenset(SUPPORTED_NODES)
 _dict_flatten, _dict_unflatten = SUPPORTED_NODES[dict][1:3]
 
 
-def _dict_flatten_with_keys(d: Any) -> tuple[list[tuple[Any, Any]], Any]:
+def _dict_flatten_with_keys(d: dict[Any, Any]) -> tuple[list[tuple[Any, Any]], Any]:
     """The children of a dict with their keys, and its context."""
     values, context = _dict_flatten(d)
     return list(zip(map(MappingKey, context), values, strict=True)), context
@@ -391,7 +404,7 @@ def register_pytree_node(
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node. Overwriting the previous registration.")
 
-    def opened(tree: Any) -> tuple[tuple[Any, ...], Sequence[Any], Any]:
+    def opened(tree: object) -> tuple[tuple[Any, ...], Sequence[Any], Any]:
         children, context = flatten_fn(tree)
         return tuple(range(len(children))), children, context
 
@@ -417,10 +430,10 @@ def register_dataclass(
     names = [field.name for field in dataclasses.fields(cls)] if field_names is None else [*field_names]
     names = [name for name in names if name not in drop_field_names]
 
-    def flatten(tree: Any) -> tuple[list[Any], Any]:
+    def flatten(tree: object) -> tuple[list[Any], Any]:
         return [getattr(tree, name) for name in names], names
 
-    def with_keys(tree: Any) -> tuple[list[tuple[Any, Any]], Any]:
+    def with_keys(tree: object) -> tuple[list[tuple[Any, Any]], Any]:
         return [(GetAttrKey(name), getattr(tree, name)) for name in names], names
 
     register_pytree_node(
@@ -437,17 +450,17 @@ def register_constant(cls: type) -> None:
     register_pytree_node(cls, lambda tree: ([], tree), lambda _, context: context)
 
 
-def is_namedtuple_class(cls: Any) -> bool:
+def is_namedtuple_class(cls: object) -> bool:
     """True for a class of named tuples."""
     return isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")
 
 
-def is_namedtuple(obj: Any) -> bool:
+def is_namedtuple(obj: object) -> bool:
     """True for a named tuple, or a class of them."""
     return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
 
 
-def is_namedtuple_instance(obj: Any) -> bool:
+def is_namedtuple_instance(obj: object) -> bool:
     """True for a named tuple."""
     return is_namedtuple_class(type(obj))
 
@@ -457,22 +470,22 @@ def _list_flatten(d: list[Any]) -> tuple[list[Any], Any]:
     return d, None
 
 
-def _list_unflatten(values: Iterable[Any], context: Any) -> list[Any]:
+def _list_unflatten(values: Iterable[object], context: Context) -> list[object]:
     """The list of children."""
     return [*values]
 
 
-def _namedtuple_flatten(d: Any) -> tuple[list[Any], Any]:
+def _namedtuple_flatten(d: tuple[object, ...]) -> tuple[list[object], Context]:
     """The children of a named tuple, and its class."""
     return [*d], type(d)
 
 
-def _namedtuple_unflatten(values: Iterable[Any], context: Any) -> Any:
+def _namedtuple_unflatten(values: Iterable[object], context: Callable[..., Any]) -> Any:
     """The named tuple of a class with given children."""
     return context(*values)
 
 
-def _get_node_type(tree: Any) -> Any:
+def _get_node_type(tree: object) -> Callable[..., Any]:
     """The class of a container, by which it is found in `SUPPORTED_NODES`; `namedtuple` for named tuples."""
     return collections.namedtuple if is_namedtuple_instance(tree) else type(tree)  # noqa: PYI024  # the key of torch's table
 
@@ -499,7 +512,7 @@ def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
 _NAMES = {f"{kind.__module__}.{kind.__qualname__}": kind for kind in (tuple, list, dict, OrderedDict)}
 
 
-def _dumpable(structure: trees.Structure) -> Any:
+def _dumpable(structure: trees.Structure) -> dict[str, object] | None:
     kind, keys, children, context = structure
     if kind is None:
         return None
@@ -521,7 +534,7 @@ def treespec_loads(serialized: str) -> TreeSpec:
     return TreeSpec(_loaded(json.loads(serialized)[1]))
 
 
-def _loaded(node: Any) -> trees.Structure:
+def _loaded(node: dict[str, Any] | None) -> trees.Structure:
     if node is None:
         return trees.LEAF
     kind, _, from_text = _dumped.get(node["type"]) or (_NAMES[node["type"]], None, None)

@@ -3,15 +3,21 @@
 `places` lists them; a module that is not listed there, `torch.a.b`, has the names of `pullback.a.b`.
 """
 
+from __future__ import annotations
+
 import functools
 import importlib
 import importlib.util
 from collections.abc import Callable, Iterable, Sequence
 from importlib.machinery import ModuleSpec
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .places import ABSENT, HOLLOW, NAMED, PLACES
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution, DistributionFinder
+
 
 _MISSING = object()
 _KEPT: Any = vars(ModuleType)["__dict__"]
@@ -40,7 +46,7 @@ class Unusable(type):
             raise AttributeError(name)
         return unusable(f"{cls.path}.{name}")
 
-    def __call__(cls, *args: Any, **options: Any) -> Any:
+    def __call__(cls, *args: object, **options: object) -> Any:
         """Raises RuntimeError, or gives a function that does so, if the only argument is one."""
         if len(args) == 1 and isinstance(args[0], FunctionType) and not options:
             return functools.wraps(args[0])(lambda *_, **__: cls())
@@ -56,7 +62,7 @@ def unusable(path: str) -> Unusable:
 class Facade(ModuleType):
     """A module under another name, with the names of its sources, of which earlier ones take precedence."""
 
-    def __init__(self, name: str, sources: Iterable[Any]) -> None:
+    def __init__(self, name: str, sources: Iterable[object]) -> None:
         super().__init__(name, f"{name}, as pullback has it.")
         self._sources = tuple(sources)
 
@@ -86,7 +92,7 @@ class Facade(ModuleType):
             tell(self.__name__, found)
         return found
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         """Importing a submodule sets an attribute here, unless a function has its name."""
         if not (isinstance(value, Facade) and isinstance(self._find(name), FunctionType)):
             super().__setattr__(name, value)
@@ -120,7 +126,7 @@ def kept(module: Facade) -> list[Any]:
     return list(_KEPT.__get__(module).values())
 
 
-def _source(place: str) -> Any:
+def _source(place: str) -> object:
     """A module by its dotted path, or the attribute named after a colon."""
     module, _, name = place.partition(":")
     found = importlib.import_module(module)
@@ -157,6 +163,7 @@ def _places(name: str) -> Sequence[str] | None:
 def made(name: str) -> ModuleType:
     """The stand-in for an existing module of torch that is not yet in `sys.modules`."""
     spec = TorchFinder.find_spec(name)
+    assert spec is not None
     module = importlib.util.module_from_spec(spec)
     TorchFinder.exec_module(module)
     return module
@@ -166,7 +173,7 @@ class TorchFinder:
     """The import finder for torch and its modules, ahead of all other finders."""
 
     @classmethod
-    def find_spec(cls, name: str, path: Any = None, target: Any = None) -> Any:
+    def find_spec(cls, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         """The spec of a module of torch; ModuleNotFoundError for one that pullback does not have."""
         if name.partition(".")[0] not in {"torch", "functorch"}:
             return None
@@ -175,7 +182,7 @@ class TorchFinder:
         return ModuleSpec(name, cls, origin="pullback", is_package=True)  # type: ignore[arg-type]  # the class is one
 
     @staticmethod
-    def find_distributions(context: Any) -> Iterable[Any]:
+    def find_distributions(context: DistributionFinder.Context) -> Iterable[Distribution]:
         """What `importlib.metadata` says of torch: its version, and its modules."""
         if context.name not in {None, "torch"}:
             return []

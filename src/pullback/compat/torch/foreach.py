@@ -1,9 +1,15 @@
 """torch._foreach_add_ and similar functions, one operation for each tensor of lists, used by external optimizers."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pullback
+
+if TYPE_CHECKING:
+    from ..._core.typing import Tensor, TensorLike
+
 
 _NAMES = frozenset(
     "abs acos add addcdiv addcmul asin atan ceil clamp_max clamp_min cos cosh div erf erfc exp expm1 floor frac lerp lgamma "
@@ -23,7 +29,7 @@ _IN_PLACE: dict[str, Callable[..., Any]] = {
 }
 
 
-def _least(function: Callable[..., Any], x: Any, other: Any) -> Any:
+def _least(function: Callable[..., Any], x: Tensor, other: TensorLike) -> Tensor:
     return function(x, pullback.as_tensor(other, dtype=x.dtype))
 
 
@@ -49,7 +55,7 @@ def foreach(name: str) -> Callable[..., Any]:
     if one is None:
         raise AttributeError(f"torch.{name} is not in pullback")
 
-    def function(*args: Any, **options: Any) -> list[Any]:
+    def function(*args: object, **options: object) -> list[Any]:
         given = [*args, *options.values()]
         lists = [value for value in given if isinstance(value, (list, tuple))]
         count = len(lists[0]) if lists else 0
@@ -59,7 +65,7 @@ def foreach(name: str) -> Callable[..., Any]:
             lengths = [len(each) for each in lists]
             raise RuntimeError(f"Tensor lists must have the same number of tensors, got {lengths[0]} and {lengths[1:]}")
 
-        def at(value: Any, place: int) -> Any:
+        def at(value: object, place: int) -> object:
             return value[place] if isinstance(value, (list, tuple)) else value
 
         return [

@@ -1,8 +1,10 @@
 """functorch, the predecessor of torch.func: the same transforms, and the functions that torch.func does not have."""
 
+from __future__ import annotations
+
 import copy
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...func import functional_call, stack_module_state, vmap
 from ...func.batching import BatchedTensor
@@ -10,23 +12,28 @@ from ...utils.trees import flatten, spread
 from . import notes
 from .inert import no
 
+if TYPE_CHECKING:
+    from ..._core.typing import Function, Tensor, Value
+    from ...nn.modules.module import Module
+
+
 _LATER = "is deprecated: use torch.func.functional_call and torch.func.stack_module_state"
 
 
-def _split(model: Any, tracked: bool) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
+def _split(model: Module, tracked: bool) -> tuple[Function, tuple[Tensor, ...], tuple[Tensor, ...]]:
     """A module as a function of its parameters and buffers, and these."""
     duplicate = copy.deepcopy(model)
     parameters = {name: p.detach().requires_grad_(p.requires_grad and tracked) for name, p in model.named_parameters()}
     buffers = {name: buffer.detach().clone() for name, buffer in model.named_buffers()}
 
-    def function(params: Sequence[Any], kept: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
+    def function(params: Sequence[Tensor], kept: Sequence[Tensor], *args: object, **kwargs: object) -> Any:
         state = dict(zip(parameters, params, strict=True)) | dict(zip(buffers, kept, strict=True))
         return functional_call(duplicate, state, args, kwargs)
 
     return function, tuple(parameters.values()), tuple(buffers.values())
 
 
-def make_functional(model: Any, disable_autograd_tracking: bool = False) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+def make_functional(model: Module, disable_autograd_tracking: bool = False) -> tuple[Function, tuple[Tensor, ...]]:
     """A module as a function of its parameters, and these: `f(parameters, *args)` is the module's result.
 
     Raises
@@ -44,14 +51,14 @@ def make_functional(model: Any, disable_autograd_tracking: bool = False) -> tupl
 
 
 def make_functional_with_buffers(
-    model: Any, disable_autograd_tracking: bool = False
-) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
+    model: Module, disable_autograd_tracking: bool = False
+) -> tuple[Function, tuple[Tensor, ...], tuple[Tensor, ...]]:
     """A module as a function of its parameters and buffers, and these: `f(parameters, buffers, *args)`."""
     notes.note(f"make_functional_with_buffers {_LATER}")
     return _split(model, not disable_autograd_tracking)
 
 
-def combine_state_for_ensemble(models: Sequence[Any]) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
+def combine_state_for_ensemble(models: Sequence[Module]) -> tuple[Function, tuple[Tensor, ...], tuple[Tensor, ...]]:
     """Modules of one kind as a function, with their parameters and buffers stacked along a new first axis."""
     notes.note(f"combine_state_for_ensemble {_LATER}")
     if not models:
@@ -67,18 +74,22 @@ class levels:
     is_legacy_batchedtensor = staticmethod(no)
 
     @staticmethod
-    def is_batchedtensor(tensor: Any) -> bool:
+    def is_batchedtensor(tensor: object) -> bool:
         """True for a tensor that stands for one sample of a batch, inside vmap."""
         return isinstance(tensor, BatchedTensor)
 
     @staticmethod
-    def get_unwrapped(tensor: Any) -> Any:
+    def get_unwrapped(tensor: BatchedTensor) -> Value:
         """A tensor of a transform as the next level outside has it."""
         return tensor.interpreter.unbox(tensor)
 
 
 def chunk_vmap(
-    func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", chunks: int = 2
+    func: Callable[..., Any],
+    in_dims: int | tuple[object, ...] = 0,
+    out_dims: int | tuple[object, ...] = 0,
+    randomness: str = "error",
+    chunks: int = 2,
 ) -> Callable[..., Any]:
     """`vmap` in a number of chunks of the batch, one after the other; `vmap` itself has `chunk_size` instead.
 
@@ -88,7 +99,7 @@ def chunk_vmap(
     tensor([0, 2, 4])
     """
 
-    def mapped(*args: Any, **kwargs: Any) -> Any:
+    def mapped(*args: object, **kwargs: object) -> Any:
         leaves, structure = flatten(args)
         dims = spread(in_dims, structure) or []
         sizes = [leaf.shape[dim] for leaf, dim in zip(leaves, dims, strict=False) if dim is not None]

@@ -3,12 +3,19 @@
 Of each optimizer there is one implementation, whose loop over parameters is what torch calls the single-tensor way.
 """
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ... import Tensor, device, set_grad_enabled
 from ...extend import restoring
+
+if TYPE_CHECKING:
+    from ..._core.typing import Device
+    from ...optim.optimizer import Optimizer
+
 
 TensorListList: TypeAlias = list[list[Tensor | None]]
 Indices: TypeAlias = list[int]
@@ -54,7 +61,7 @@ def _device_has_foreach_support(device: Any) -> bool:
     return device.type in {*_get_foreach_kernels_supported_devices(), "cpu"}
 
 
-def _has_foreach_support(tensors: Iterable[Any], device: Any) -> bool:
+def _has_foreach_support(tensors: Iterable[Tensor | None], device: Device) -> bool:
     """True if there are operations on lists for tensors of this class on a device."""
     return _device_has_foreach_support(device) and all(
         each is None or type(each) in _foreach_supported_types for each in tensors
@@ -62,7 +69,7 @@ def _has_foreach_support(tensors: Iterable[Any], device: Any) -> bool:
 
 
 def _default_to_fused_or_foreach(
-    params: Iterable[Any], differentiable: bool, use_fused: bool = False
+    params: Iterable[Tensor], differentiable: bool, use_fused: bool = False
 ) -> tuple[bool, bool]:
     """Which of two quicker implementations is the default, the fused one or that of lists: on the CPU neither."""
     return False, False
@@ -73,7 +80,7 @@ def _use_grad_for_differentiable(func: Callable[..., Any]) -> Callable[..., Any]
 
     @restoring
     @functools.wraps(func)
-    def step(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def step(self: Optimizer, *args: object, **kwargs: object) -> Any:
         with set_grad_enabled(bool(self.defaults.get("differentiable"))):
             return func(self, *args, **kwargs)
 

@@ -1,14 +1,23 @@
 """torch.hub: models of local folders, and weights of torch's cache. Nothing is downloaded."""
 
+from __future__ import annotations
+
 import importlib.util
 import os
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlparse
 
 from .storing import load as _load_file
+
+if TYPE_CHECKING:
+    from os import PathLike
+    from types import ModuleType
+
+    from ..._core.typing import Function
+
 
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
 DEFAULT_CACHE_DIR, ENV_TORCH_HOME, ENV_XDG_CACHE_HOME = "~/.cache", "TORCH_HOME", "XDG_CACHE_HOME"
@@ -27,7 +36,7 @@ def get_dir() -> str:
     return _chosen[-1] if _chosen else str(Path(_get_torch_home()) / "hub")
 
 
-def set_dir(d: Any) -> None:
+def set_dir(d: str | PathLike[str]) -> None:
     """Choose the folder of models and weights."""
     _chosen.append(str(Path(d).expanduser()))
 
@@ -38,11 +47,11 @@ def _missing(what: str, where: Path) -> FileNotFoundError:
 
 def load_state_dict_from_url(
     url: str,
-    model_dir: Any = None,
-    map_location: Any = None,
+    model_dir: str | PathLike[str] | None = None,
+    map_location: object = None,
     progress: bool = True,
     check_hash: bool = False,
-    file_name: Any = None,
+    file_name: str | None = None,
     weights_only: bool = True,
 ) -> Any:
     """The weights that torch's cache has from an address; FileNotFoundError, which names the place, if it has none."""
@@ -52,12 +61,12 @@ def load_state_dict_from_url(
     return _load_file(str(place), map_location, weights_only=weights_only)
 
 
-def download_url_to_file(url: str, dst: Any, hash_prefix: Any = None, progress: bool = True) -> None:
+def download_url_to_file(url: str, dst: str | PathLike[str], hash_prefix: object = None, progress: bool = True) -> None:
     """Raises FileNotFoundError: nothing is downloaded."""
     raise _missing(url, Path(dst))
 
 
-def _configuration(repo_or_dir: Any, source: str) -> Any:
+def _configuration(repo_or_dir: str | PathLike[str], source: str) -> ModuleType:
     """The module hubconf of a folder, or of the cached checkout of a repository."""
     folder = Path(repo_or_dir).expanduser()
     if source != "local":
@@ -82,26 +91,28 @@ def _configuration(repo_or_dir: Any, source: str) -> Any:
     return module
 
 
-def _entry(repo: Any, name: str, source: str) -> Any:
+def _entry(repo: str | PathLike[str], name: str, source: str) -> Function:
     found = getattr(_configuration(repo, source), name, None)
     if not callable(found):
         raise RuntimeError(f"Cannot find callable {name} in hubconf")
     return found
 
 
-def load(repo_or_dir: Any, model: str, *args: Any, source: str = "github", **kwargs: Any) -> Any:
+def load(repo_or_dir: str | PathLike[str], model: str, *args: object, source: str = "github", **kwargs: object) -> Any:
     """The result of a function of a folder's `hubconf.py`; of a repository only if torch's cache has its checkout."""
     for name in ("trust_repo", "force_reload", "verbose", "skip_validation"):
         kwargs.pop(name, None)
     return _entry(repo_or_dir, model, source)(*args, **kwargs)
 
 
-def list(github: Any, *args: Any, source: str = "github", **options: Any) -> Any:
+def list(github: str | PathLike[str], *args: object, source: str = "github", **options: object) -> Any:
     """The names of the functions of a folder's `hubconf.py`."""
     found = vars(_configuration(github, source))
     return [name for name, each in found.items() if callable(each) and not name.startswith("_")]
 
 
-def help(github: Any, model: str, *args: Any, source: str = "github", **options: Any) -> Any:
+def help(
+    github: str | PathLike[str], model: str, *args: object, source: str = "github", **options: object
+) -> str | None:
     """The docstring of a function of a folder's `hubconf.py`."""
     return _entry(github, model, source).__doc__

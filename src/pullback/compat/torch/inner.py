@@ -1,7 +1,9 @@
 """Private modules of torch, with an underscore, that programs import nevertheless."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -19,13 +21,22 @@ from ...func import vmap
 from ...observe import AccumulateGrad
 from .inert import block, does_nothing, no
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import TypeGuard
+
+    from ..._core.typing import DType, Function, Returned
+
+
 _vmap = vmap
 
 
 _TensorMeta = type(Tensor)
 
 
-def _disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+def _disabled_torch_function_impl(
+    func: Function, types: object, args: Sequence[object] = (), kwargs: dict[str, object] | None = None
+) -> Any:
     """The function's own result: what `__torch_function__ = ...` says in a class that does not dispatch."""
     return func(*args, **(kwargs or {}))
 
@@ -51,11 +62,11 @@ class Value:
     """A value in a graph of TorchScript, which has no instances."""
 
 
-def _log_api_usage_once(*args: Any) -> None:
+def _log_api_usage_once(*args: object) -> None:
     """Has no effect: usage is not counted."""
 
 
-def _element_size(dtype: Any) -> int:
+def _element_size(dtype: DType) -> int:
     """The bytes of an element of a dtype."""
     return int(empty(0, dtype=dtype).itemsize)
 
@@ -69,12 +80,12 @@ def _copy_to_script_wrapper(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def _flatten_dense_tensors(tensors: Sequence[Any]) -> Any:
+def _flatten_dense_tensors(tensors: Sequence[Tensor]) -> Tensor:
     """All elements of tensors, concatenated to one vector."""
     return cat([tensor.reshape(-1) for tensor in tensors])
 
 
-def _unflatten_dense_tensors(flat: Any, tensors: Sequence[Any]) -> tuple[Any, ...]:
+def _unflatten_dense_tensors(flat: Tensor, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """The parts of a vector in the shapes of tensors."""
     pieces = flat.split([tensor.numel() for tensor in tensors])
     return tuple(piece.reshape(tensor.shape) for piece, tensor in zip(pieces, tensors, strict=True))
@@ -84,18 +95,21 @@ class _PrintOptions:
     """How tensors are printed: what `set_printoptions` has chosen."""
 
     def __getattr__(self, name: str) -> Any:
-        return get_printoptions()[name]
+        options = get_printoptions()
+        if name not in options:
+            raise AttributeError(f"print options have no {name!r}: they are {', '.join(options)}")
+        return options[name]
 
 
 PRINT_OPTS = _PrintOptions()
 
 
-def _tensor_str(tensor: Any, indent: int) -> str:
+def _tensor_str(tensor: Tensor, indent: int) -> str:
     """The numbers of a tensor as they are printed."""
     return repr(tensor)[7:-1]
 
 
-def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int:
+def _get_device_index(device: object, optional: bool = False, allow_cpu: bool = False) -> int:
     """-1, which means the CPU; ValueError for another device."""
     if not (optional or allow_cpu):
         raise ValueError(f"Expected a torch.device with a specified index or an integer, but got: {device}")
@@ -112,7 +126,7 @@ class elastic:
     """torch.distributed.elastic: a mark for the function that a program begins with."""
 
     @staticmethod
-    def record(fn: Any, error_handler: Any = None) -> Any:
+    def record(fn: Returned, error_handler: object = None) -> Returned:
         """The function itself."""
         return fn
 
@@ -123,7 +137,7 @@ class layouts:
     class Placement:
         """What is said of a tensor, or of a module, by its arguments."""
 
-        def __init__(self, *args: Any, **options: Any) -> None:
+        def __init__(self, *args: object, **options: object) -> None:
             self.args, self.options = args, options
 
     class Replicate(Placement):
@@ -158,7 +172,7 @@ class symbolic:
 class _Keys:
     """torch's names of what kernels are for: any name is one."""
 
-    def __getattr__(self, name: str) -> str:
+    def __getattr__(self, name: str) -> object:
         return name
 
 
@@ -168,7 +182,7 @@ DispatchKey = _Keys()
 class DispatchKeySet(frozenset[str]):
     """A set of such names."""
 
-    def __new__(cls, key: Any) -> Any:
+    def __new__(cls, key: str | Iterable[str]) -> Self:
         """The set of one name, or of several."""
         return super().__new__(cls, [key] if isinstance(key, str) else key)
 
@@ -202,12 +216,12 @@ class wrappers:
     """torch.utils._python_dispatch: tensors that consist of other tensors, which there are none of."""
 
     @staticmethod
-    def is_traceable_wrapper_subclass(t: Any) -> bool:
+    def is_traceable_wrapper_subclass(t: object) -> bool:
         """False: no tensor is made of others."""
         return False
 
     @staticmethod
-    def is_traceable_wrapper_subclass_type(t: Any) -> bool:
+    def is_traceable_wrapper_subclass_type(t: object) -> bool:
         """False: there is no class of such tensors."""
         return False
 
@@ -216,7 +230,7 @@ class inside:
     """torch._C._nn: functions of layers."""
 
     @staticmethod
-    def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
+    def _parse_to(*args: object, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
         """What the arguments of `Module.to` say: the device, the dtype, `non_blocking`, and the memory format."""
         given = [*args, *(kwargs.get(name) for name in ("device", "dtype", "tensor"))]
         dtype = next((each.dtype if isinstance(each, Tensor) else each for each in given if _tells(each)), None)
@@ -226,6 +240,6 @@ class inside:
         return device, dtype, kwargs.get("non_blocking", bool(flags[:1] == [True])), kwargs.get("memory_format")
 
 
-def _tells(value: Any) -> bool:
+def _tells(value: object) -> TypeGuard[Tensor | Kind]:
     """True for an argument that says a dtype."""
     return isinstance(value, (Tensor, Kind))

@@ -1,22 +1,27 @@
 """The names of torch.nn that are not layers."""
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...nn.modules.module import Module
+
+if TYPE_CHECKING:
+    from ..._core.typing import Returned
 
 
 class DataParallel(Module):
     """A module that computes on several devices; there is only one, on which the wrapped module computes."""
 
-    def __init__(self, module: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
+    def __init__(self, module: Module, device_ids: object = None, output_device: object = None, dim: int = 0) -> None:
         super().__init__()
         self.dim = dim
         self.module = module
         self.device_ids: list[int] = []
 
-    def forward(self, *args: Any, **options: Any) -> Any:
+    def forward(self, *args: object, **options: object) -> Any:
         """The result of the wrapped module."""
         return self.module(*args, **options)
 
@@ -24,8 +29,8 @@ class DataParallel(Module):
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
 
-def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
-    def repeated(value: Any) -> tuple[Any, ...]:
+def _ntuple(n: int, name: str = "parse") -> Callable[[object], tuple[object, ...]]:
+    def repeated(value: object) -> tuple[object, ...]:
         return tuple(value) if isinstance(value, Iterable) else tuple(itertools.repeat(value, n))
 
     repeated.__name__ = name
@@ -37,7 +42,7 @@ _single, _pair, _triple, _quadruple = (
 )
 
 
-def _reverse_repeat_tuple(values: Iterable[Any], times: int) -> tuple[Any, ...]:
+def _reverse_repeat_tuple(values: Iterable[Returned], times: int) -> tuple[Returned, ...]:
     return tuple(value for value in reversed([*values]) for _ in range(times))
 
 

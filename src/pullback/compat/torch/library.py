@@ -5,13 +5,20 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ... import Tensor, no_grad
 from ...autograd.function import Function
 from ...autograd.graph import increment_version
 from ...extend import restoring
 from ...utils.trees import flatten, unflatten
+
+if TYPE_CHECKING:
+    from ...utils.trees import Structure
+
+
+Kernel: TypeAlias = Callable[..., object]
+DeviceTypes: TypeAlias = str | Sequence[str] | None
 
 OPERATORS: dict[str, CustomOpDef] = {}
 """The operators that the program has defined, by their names: `namespace::name`."""
@@ -22,11 +29,11 @@ _NAMES = {Tensor: "Tensor", int: "SymInt", float: "float", bool: "bool", str: "s
 class _Call:
     """One call of an operator: how its arguments nest, and its result."""
 
-    def __init__(self, operator: CustomOpDef, structure: Any) -> None:
+    def __init__(self, operator: CustomOpDef, structure: Structure) -> None:
         self.operator, self.structure = operator, structure
         self.nested: Any = None
 
-    def sorted(self, answer: Any) -> list[Any]:
+    def sorted(self, answer: object) -> list[object]:
         """The gradients of the arguments, as the operator's formula returns them, one for each leaf."""
         positional, named = self.structure.children
         parts = answer if isinstance(answer, tuple) else (answer,)
@@ -44,7 +51,7 @@ class _Applied(Function):
     """A call of an operator whose arguments are leaves, so that lists of tensors have gradients, too."""
 
     @staticmethod
-    def forward(ctx: Any, call: _Call, *leaves: Any) -> Any:
+    def forward(ctx: Any, call: _Call, *leaves: object) -> tuple[object, ...]:
         """The operator's result, computed by its kernel."""
         operator, (args, kwargs) = call.operator, unflatten(call.structure, leaves)
         result = operator.computed(args, kwargs)
@@ -56,7 +63,7 @@ class _Applied(Function):
         return tuple(found)
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Any) -> Any:
+    def backward(ctx: Any, *gradients: Tensor | None) -> tuple[object, ...]:
         """The gradients that the operator's formula gives."""
         operator = ctx.call.operator
         if operator.formula is None:
@@ -76,7 +83,7 @@ class CustomOpDef:
     """
 
     def __init__(
-        self, name: str, function: Callable[..., Any] | None, mutates_args: Any = (), schema: str = ""
+        self, name: str, function: Callable[..., Any] | None, mutates_args: Iterable[str] = (), schema: str = ""
     ) -> None:
         if name.count("::") != 1:
             raise ValueError(f"custom_op: a name is 'namespace::name', but got {name!r}")
@@ -89,13 +96,13 @@ class CustomOpDef:
         OPERATORS[name] = self
 
     @restoring
-    def computed(self, args: Sequence[Any], kwargs: Any) -> Any:
+    def computed(self, args: Sequence[object], kwargs: dict[str, object]) -> Any:
         """The result of the kernel, which is not recorded."""
         assert self.function is not None
         with no_grad():
             return self.function(*args, **kwargs)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """The result, with a derivative if one is registered."""
         if self.whole is not None:
             return self.whole(*args, **kwargs)
@@ -123,23 +130,23 @@ class CustomOpDef:
             increment_version(tensor)
         return result
 
-    def register_autograd(self, backward: Callable[..., Any], /, *, setup_context: Any = None) -> None:
+    def register_autograd(self, backward: Kernel, /, *, setup_context: Kernel | None = None) -> None:
         """Let `backward(ctx, *gradients)` give the gradients of the inputs; `setup_context` saves what it needs."""
         self.formula, self.prepare = backward, setup_context
 
-    def register_kernel(self, device_types: Any, fn: Any = None, /) -> Any:
+    def register_kernel(self, device_types: DeviceTypes, fn: Kernel | None = None, /) -> Any:
         """Let a function compute on devices; those of others than the CPU are not used."""
         return self._registered(fn, "function" if device_types in {None, "cpu"} else None)
 
-    def register_fake(self, fn: Any, /) -> Any:
+    def register_fake(self, fn: Kernel, /) -> Any:
         """The function itself: shapes are known from the operator's results."""
         return fn
 
-    def register_vmap(self, func: Any = None, /) -> Any:
+    def register_vmap(self, func: Kernel | None = None, /) -> Any:
         """The function itself; `vmap` calls the operator with one example after another."""
         return self._registered(func, None)
 
-    def _registered(self, function: Any, place: str | None) -> Any:
+    def _registered(self, function: Kernel | None, place: str | None) -> Any:
         if function is None:
             return lambda given: self._registered(given, place)
         if place is not None:
@@ -157,13 +164,13 @@ class CustomOpDef:
 
 def custom_op(
     name: str,
-    fn: Any = None,
+    fn: Kernel | None = None,
     /,
     *,
-    mutates_args: Any = (),
-    device_types: Any = None,
-    schema: Any = None,
-    tags: Any = None,
+    mutates_args: Iterable[str] = (),
+    device_types: DeviceTypes = None,
+    schema: str | None = None,
+    tags: object = None,
 ) -> Any:
     """A decorator by which a function is an operator, named `namespace::name`: it is not recorded.
 
@@ -190,7 +197,7 @@ def custom_op(
 triton_op = custom_op
 
 
-def _operator(op: Any) -> CustomOpDef:
+def _operator(op: str | CustomOpDef) -> CustomOpDef:
     """An operator, given itself or by its name."""
     if isinstance(op, CustomOpDef):
         return op
@@ -200,17 +207,23 @@ def _operator(op: Any) -> CustomOpDef:
     return found
 
 
-def register_autograd(op: Any, backward: Any, /, *, setup_context: Any = None, lib: Any = None) -> None:
+def register_autograd(
+    op: str | CustomOpDef, backward: Kernel, /, *, setup_context: Kernel | None = None, lib: object = None
+) -> None:
     """Let `backward(ctx, *gradients)` give the gradients of an operator's inputs."""
     _operator(op).register_autograd(backward, setup_context=setup_context)
 
 
-def register_kernel(op: Any, device_types: Any, func: Any = None, /, *, lib: Any = None) -> Any:
+def register_kernel(
+    op: str | CustomOpDef, device_types: DeviceTypes, func: Kernel | None = None, /, *, lib: object = None
+) -> Any:
     """Let a function compute an operator on devices."""
     return _operator(op).register_kernel(device_types, func)
 
 
-def register_fake(op: Any, func: Any = None, /, *, lib: Any = None, allow_override: bool = False) -> Any:
+def register_fake(
+    op: str | CustomOpDef, func: Kernel | None = None, /, *, lib: object = None, allow_override: bool = False
+) -> Any:
     """The function itself: shapes are known from results."""
     return func if func is not None else lambda given: given
 
@@ -218,17 +231,23 @@ def register_fake(op: Any, func: Any = None, /, *, lib: Any = None, allow_overri
 register_vmap = impl_abstract = register_fake
 
 
-def define(qualname: str, schema: str, *, lib: Any = None, tags: Any = ()) -> None:
+def define(qualname: str, schema: str, *, lib: object = None, tags: object = ()) -> None:
     """Name an operator, whose kernels `impl` adds."""
     CustomOpDef(qualname, None, (), schema)
 
 
-def impl(qualname: Any, types: Any = "", func: Any = None, *, lib: Any = None) -> Any:
+def impl(
+    qualname: str | CustomOpDef | Library,
+    types: str | Iterable[str] = "",
+    func: Kernel | str | None = None,
+    *,
+    lib: object = None,
+) -> Any:
     """Let a function compute an operator: not recorded, or recorded if `types` is a kind of autograd's."""
     if isinstance(qualname, Library):  # the older form: a library, a name, a kind
-        library, name, kind = qualname, types, func or ""
+        library, name, kind = qualname, types, func if isinstance(func, str) else ""
         return lambda given: library.impl(name, given, kind)
-    if func is None:
+    if not callable(func):
         return lambda given: impl(qualname, types, given)
     for kind in (types,) if isinstance(types, str) else types:
         _operator(qualname)._registered(func, _place(kind))
@@ -259,19 +278,19 @@ class Library:
     def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
         self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
 
-    def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
+    def define(self, schema: str, alias_analysis: str = "", *, tags: object = ()) -> str:
         """Name an operator by its schema; the name."""
         name = schema.partition("(")[0].strip()
         if f"{self.ns}::{name}" not in OPERATORS:
             CustomOpDef(f"{self.ns}::{name}", None, (), schema)
         return name
 
-    def impl(self, op_name: Any, fn: Any, dispatch_key: str = "", **options: Any) -> Any:
+    def impl(self, op_name: object, fn: Kernel, dispatch_key: str = "", **options: object) -> Any:
         """Let a function compute an operator."""
         return impl(f"{self.ns}::{str(op_name).rpartition('::')[2]}", dispatch_key or self.dispatch_key, fn)
 
 
-def infer_schema(prototype_function: Any, /, *, mutates_args: Iterable[str] = (), op_name: Any = None) -> str:
+def infer_schema(prototype_function: Kernel, /, *, mutates_args: Iterable[str] = (), op_name: str | None = None) -> str:
     """The schema of a function, by its annotations: `(Tensor x, float scale) -> Tensor`."""
     kinds = typing.get_type_hints(prototype_function)
     result = kinds.pop("return", None)
@@ -280,7 +299,7 @@ def infer_schema(prototype_function: Any, /, *, mutates_args: Iterable[str] = ()
     return f"{op_name or ''}({', '.join(parts)}) -> {_text(result)}"
 
 
-def _text(kind: Any) -> str:
+def _text(kind: object) -> str:
     """An annotation in the words of schemas."""
     parts = [part for part in typing.get_args(kind) if part is not type(None)]
     if typing.get_origin(kind) in {list, Sequence}:

@@ -1,8 +1,10 @@
 """torch.testing.make_tensor: tensors of random numbers for tests."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,17 +12,20 @@ from ... import Tensor, as_tensor, dtype as Kind, empty, finfo
 from ..._core.placement import accept
 from ...extend import sampled
 
+if TYPE_CHECKING:
+    from ..._core.typing import Array, Device, DType, MemoryFormat, Sizes
+
 
 def make_tensor(
-    *shape: Any,
-    dtype: Any,
-    device: Any,
+    *shape: Sizes,
+    dtype: DType,
+    device: Device,
     low: float | None = None,
     high: float | None = None,
     requires_grad: bool = False,
     noncontiguous: bool = False,
     exclude_zero: bool = False,
-    memory_format: Any = None,
+    memory_format: MemoryFormat | None = None,
 ) -> Tensor:
     """Random numbers of a dtype, uniform in [low, high): by default about -9 to 9.
 
@@ -62,7 +67,7 @@ def make_tensor(
     return made
 
 
-def _bounds(kind: Kind, low: float | None, high: float | None) -> tuple[Any, Any]:
+def _bounds(kind: Kind, low: float | None, high: float | None) -> tuple[float, float]:
     """The lower and the exclusive upper bound; integers for integer dtypes."""
     letter = kind.numpy.kind
     if letter in "fc":
@@ -87,12 +92,12 @@ def _bounds(kind: Kind, low: float | None, high: float | None) -> tuple[Any, Any
     return lowest, highest
 
 
-def _drawn(draw: Callable[..., Any], sizes: tuple[int, ...]) -> Any:
+def _drawn(draw: Callable[..., Any], sizes: tuple[int, ...]) -> Array:
     """An array of random numbers."""
     return sampled(draw, sizes).numpy()
 
 
-def _fractions(sizes: tuple[int, ...], kind: Any, lowest: float, highest: float) -> Any:
+def _fractions(sizes: tuple[int, ...], kind: np.dtype, lowest: float, highest: float) -> Array:
     """Numbers in [lowest, highest), without overflow of their difference, and without rounding beyond the bounds."""
     parts = _drawn(lambda rng, size: rng.random(size), sizes)
     values = np.asarray(lowest * (1 - parts) + highest * parts).astype(kind)

@@ -1,10 +1,17 @@
 """torch.ops: the operators that programs have defined by torch.library, and pullback's functions as `torch.ops.aten`."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
 
 import pullback
 
-from .library import OPERATORS
+from .library import OPERATORS, CustomOpDef
+
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+    from ..._core.typing import Function
 
 
 class _Namespace:
@@ -13,7 +20,7 @@ class _Namespace:
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> CustomOpDef:
         found = OPERATORS.get(f"{self._name}::{name}")
         if found is None:
             raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'")
@@ -23,13 +30,13 @@ class _Namespace:
 class _Overloads:
     """A function of pullback under the name of an operator, each of whose overloads it is."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Function) -> None:
         self._function = function
 
-    def __call__(self, *args: Any, **options: Any) -> Any:
+    def __call__(self, *args: object, **options: object) -> Any:
         return self._function(*args, **options)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Self:
         if name.startswith("_"):
             raise AttributeError(name)
         return self
@@ -41,7 +48,7 @@ class _Lacking:
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def __call__(self, *args: Any, **options: Any) -> Any:
+    def __call__(self, *args: object, **options: object) -> NoReturn:
         raise NotImplementedError(f"torch.ops.aten.{self._name} is not in pullback")
 
 
@@ -63,13 +70,13 @@ class _Operators:
         self.loaded_libraries: set[str] = set()
         self.aten = _Aten("aten")
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> _Namespace:
         if name.startswith("__"):
             raise AttributeError(name)
         return _Namespace(name)
 
     @staticmethod
-    def load_library(path: Any) -> None:
+    def load_library(path: object) -> None:
         """Raises: operators compiled from C++ need torch itself."""
         raise OSError(f"{path}: operators compiled for torch cannot be loaded by pullback")
 

@@ -12,12 +12,16 @@ import functools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FunctionType, TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ... import Tensor
 from ..._tensor.tensor import DISABLED, alone, inherited
 from ...utils.trees import mapped
 from . import redirecting
+
+if TYPE_CHECKING:
+    from ..._core.typing import Function
+
 
 FACTORIES = set(
     "tensor as_tensor asarray from_numpy from_file frombuffer zeros ones empty full eye arange range linspace logspace rand "
@@ -40,7 +44,7 @@ class _Here(threading.local):
 _here = _Here()
 
 
-def _method_of(kind: type) -> Any:
+def _method_of(kind: type) -> Function | None:
     """The `__torch_function__` of a type, or None where it does not dispatch."""
     method = getattr(kind, "__torch_function__", None)
     inherited = getattr(method, "__func__", None) is _converted
@@ -48,7 +52,7 @@ def _method_of(kind: type) -> Any:
     return None if plain or getattr(method, "__name__", "") == DISABLED else method
 
 
-def _overloaded(arguments: Iterable[Any]) -> list[Any]:
+def _overloaded(arguments: Iterable[object]) -> list[Any]:
     """The arguments with `__torch_function__`, one of each type, subclasses before their bases."""
     found: list[Any] = []
     for argument in arguments:
@@ -60,12 +64,12 @@ def _overloaded(arguments: Iterable[Any]) -> list[Any]:
     return found
 
 
-def _dispatches(argument: Any) -> bool:
+def _dispatches(argument: object) -> bool:
     """True if the class of an argument has a method of its own, other than that of Tensor."""
     return getattr(_method_of(type(argument)), "__func__", None) is not _converted
 
 
-def _answer(function: Any, overloaded: Sequence[Any], args: Any, kwargs: Any) -> Any:
+def _answer(function: Function, overloaded: Sequence[Any], args: Sequence[object], kwargs: dict[str, object]) -> Any:
     """The result of the first `__torch_function__` that implements a function: of the last mode, then of arguments."""
     types = tuple(map(type, overloaded))
     modes = _here.modes
@@ -86,7 +90,7 @@ def _answer(function: Any, overloaded: Sequence[Any], args: Any, kwargs: Any) ->
     raise TypeError(f"no implementation found for '{name}' on types that implement __torch_function__: {who}")
 
 
-def _seek(function: Any, method: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _seek(function: Function, method: str | None, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """Have a call answered by `__torch_function__`, if a mode or an argument has one."""
     overloaded = [] if _here.all_off or _here.classes_off else _overloaded(_candidates(args, kwargs))
     overloaded = [argument for argument in overloaded if _dispatches(argument)]
@@ -95,7 +99,7 @@ def _seek(function: Any, method: str | None, args: tuple[Any, ...], kwargs: dict
     return _answer(getattr(Tensor, method or "", function), overloaded, args, kwargs)
 
 
-def _candidates(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
+def _candidates(args: tuple[object, ...], kwargs: dict[str, object]) -> Iterator[object]:
     """Arguments, and what is in lists and tuples of them."""
     for argument in (*args, *kwargs.values()):
         if isinstance(argument, (list, tuple)):
@@ -103,7 +107,13 @@ def _candidates(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
         yield argument
 
 
-def _converted(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+def _converted(
+    cls: type,
+    func: Function,
+    types: Iterable[type],
+    args: Sequence[object] = (),
+    kwargs: dict[str, object] | None = None,
+) -> Any:
     """The result of a function itself, with the class of its arguments: what `super().__torch_function__` calls."""
     if not all(issubclass(cls, kind) for kind in types):
         return NotImplemented
@@ -152,7 +162,13 @@ class TorchFunctionMode:
     for the function's own result. Of nested blocks the inner one is asked first.
     """
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(
+        self,
+        func: Function,
+        types: Iterable[type],
+        args: Sequence[object] = (),
+        kwargs: dict[str, object] | None = None,
+    ) -> Any:
         """The result of a call."""
         raise NotImplementedError
 
@@ -168,7 +184,7 @@ class TorchFunctionMode:
         redirecting.end(_seek)
 
     @classmethod
-    def push(cls, *args: Any, **kwargs: Any) -> Self:
+    def push(cls, *args: object, **kwargs: object) -> Self:
         """An instance, as an older torch spelled it."""
         return cls(*args, **kwargs)
 
@@ -176,7 +192,13 @@ class TorchFunctionMode:
 class BaseTorchFunctionMode(TorchFunctionMode):
     """A mode that answers each call with the function's own result."""
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(
+        self,
+        func: Function,
+        types: Iterable[type],
+        args: Sequence[object] = (),
+        kwargs: dict[str, object] | None = None,
+    ) -> Any:
         """The function's own result."""
         return func(*args, **(kwargs or {}))
 
@@ -203,7 +225,7 @@ class DisableTorchFunction:
         _here.all_off -= 1
 
 
-def has_torch_function(relevant_args: Iterable[Any]) -> bool:
+def has_torch_function(relevant_args: Iterable[object]) -> bool:
     """True if one of the arguments has a method `__torch_function__`, or a mode is active.
 
     >>> from pullback.compat.torch.overrides import has_torch_function
@@ -215,18 +237,18 @@ def has_torch_function(relevant_args: Iterable[Any]) -> bool:
     return bool(_here.modes) or (not _here.classes_off and bool(_overloaded(relevant_args)))
 
 
-def has_torch_function_unary(obj: Any) -> bool:
+def has_torch_function_unary(obj: object) -> bool:
     """`has_torch_function` of one argument."""
     return has_torch_function((obj,))
 
 
-def has_torch_function_variadic(*objs: Any) -> bool:
+def has_torch_function_variadic(*objs: object) -> bool:
     """`has_torch_function` of the arguments that are given."""
     return has_torch_function(objs)
 
 
 def handle_torch_function(
-    public_api: Callable[..., Any], relevant_args: Iterable[Any], /, *args: Any, **kwargs: Any
+    public_api: Callable[..., Any], relevant_args: Iterable[object], /, *args: object, **kwargs: object
 ) -> Any:
     """The result of the first `__torch_function__` of the arguments that implements `public_api`.
 
@@ -238,17 +260,17 @@ def handle_torch_function(
     return _answer(public_api, _overloaded(relevant_args), args, kwargs)
 
 
-def is_tensor_like(inp: Any) -> bool:
+def is_tensor_like(inp: object) -> bool:
     """True if it is a tensor, or has a method `__torch_function__`."""
     return isinstance(inp, Tensor) or hasattr(inp, "__torch_function__")
 
 
-def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[[Any], Any]:
+def wrap_torch_function(dispatcher: Callable[..., Iterable[object]]) -> Callable[[Function], Function]:
     """A decorator for functions whose calls are answered by `__torch_function__` of the arguments that `dispatcher` gives."""
 
-    def decorator(function: Any) -> Any:
+    def decorator(function: Function) -> Function:
         @functools.wraps(function)
-        def called(*args: Any, **kwargs: Any) -> Any:
+        def called(*args: object, **kwargs: object) -> Any:
             relevant = dispatcher(*args, **kwargs)
             if has_torch_function(relevant):
                 return handle_torch_function(called, relevant, *args, **kwargs)
@@ -259,14 +281,14 @@ def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[[A
     return decorator
 
 
-def get_ignored_functions() -> set[Any]:
+def get_ignored_functions() -> set[Function]:
     """The functions of torch whose calls no argument can answer: those that make tensors, and settings."""
     torch = redirecting.module("torch")
     found = (getattr(torch, name, None) for name in FACTORIES | redirecting.UNSEEN)
     return {function for function in found if function is not None}
 
 
-def get_overridable_functions() -> dict[Any, list[Any]]:
+def get_overridable_functions() -> dict[object, list[Function]]:
     """The functions whose calls an argument can answer, by the module or class that has them."""
     ignored = get_ignored_functions()
     found: dict[Any, list[Any]] = {}
@@ -278,7 +300,7 @@ def get_overridable_functions() -> dict[Any, list[Any]]:
     return found
 
 
-def resolve_name(f: Any) -> str | None:
+def resolve_name(f: object) -> str | None:
     """The name of a function of torch, as in "torch.nn.functional.relu" or "torch.Tensor.add"; None for others.
 
     >>> import pullback
@@ -292,6 +314,6 @@ def resolve_name(f: Any) -> str | None:
     return path
 
 
-def is_tensor_method_or_property(func: Any) -> bool:
+def is_tensor_method_or_property(func: object) -> bool:
     """True for a function that is a method of tensors."""
     return func in redirecting.methods()

@@ -1,10 +1,17 @@
 """What `importlib.metadata` says of torch where pullback stands in for it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from importlib.metadata import Distribution
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .version import __version__
+
+if TYPE_CHECKING:
+    from os import PathLike
+
 
 _TEXTS = {
     "METADATA": f"Metadata-Version: 2.1\nName: torch\nVersion: {__version__}\nSummary: pullback, in torch's place\n",
@@ -19,9 +26,9 @@ class _Torch(Distribution):
         """The text of a file of metadata."""
         return _TEXTS.get(filename)
 
-    def locate_file(self, path: Any) -> Any:
+    def locate_file(self, path: str | PathLike[str]) -> Path:
         """The path, relative to nothing: there are no files."""
-        return path
+        return Path(path)
 
 
 def found() -> Iterable[Distribution]:

@@ -1,16 +1,23 @@
 """torch.amp: contexts of mixed precision, which change no precision here, and GradScaler."""
 
+from __future__ import annotations
+
 import contextlib
 import enum
 import functools
-from collections.abc import Callable
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from ..._core.errors import require_state
 from ..._core.sites import warn
 from .notes import note
+
+if TYPE_CHECKING:
+    from ..._core.typing import Function, Tensor
+    from ...optim.optimizer import Optimizer
+
 
 _ON_CPU = "cpu"
 
@@ -27,7 +34,7 @@ class autocast(contextlib.ContextDecorator):
     """
 
     def __init__(
-        self, device_type: str, dtype: Any = None, enabled: bool = True, cache_enabled: bool | None = None
+        self, device_type: str, dtype: object = None, enabled: bool = True, cache_enabled: bool | None = None
     ) -> None:
         if not isinstance(device_type, str):
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
@@ -48,14 +55,14 @@ class autocast(contextlib.ContextDecorator):
 class _CudaAutocast(autocast):
     """torch.cuda.amp.autocast, for a device that does not exist."""
 
-    def __init__(self, enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> None:
+    def __init__(self, enabled: bool = True, dtype: object = None, cache_enabled: bool = True) -> None:
         super().__init__("cuda", dtype, enabled, cache_enabled)
 
 
 class _CpuAutocast(autocast):
     """torch.cpu.amp.autocast."""
 
-    def __init__(self, enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> None:
+    def __init__(self, enabled: bool = True, dtype: object = None, cache_enabled: bool = True) -> None:
         super().__init__(_ON_CPU, dtype, enabled, cache_enabled)
 
 
@@ -67,7 +74,7 @@ class OptState(enum.Enum):
     STEPPED = 2
 
 
-def _refresh_per_optimizer_state() -> dict[str, Any]:
+def _refresh_per_optimizer_state() -> dict[str, object]:
     """What subclasses keep of an optimizer since the last update."""
     return {"stage": OptState.READY, "found_inf_per_device": {}}
 
@@ -129,7 +136,7 @@ class GradScaler:
             return type(outputs)(map(self.scale, outputs))
         return outputs * self._scale
 
-    def unscale_(self, optimizer: Any) -> None:
+    def unscale_(self, optimizer: Optimizer) -> None:
         """Divide the gradients of an optimizer's parameters by the scale, for clipping; otherwise `step` does it."""
         if not self._enabled:
             return
@@ -140,7 +147,7 @@ class GradScaler:
             grad.detach().div_(self._scale)
         self._finite[id(optimizer)] = all(bool(np.isfinite(grad.detach().numpy()).all()) for grad in grads)
 
-    def step(self, optimizer: Any, *args: Any, **options: Any) -> Any:
+    def step(self, optimizer: Optimizer, *args: Any, **options: Any) -> Any:
         """The optimizer's step, unless a gradient is not finite."""
         if "closure" in options:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
@@ -150,7 +157,7 @@ class GradScaler:
             self.unscale_(optimizer)
         return optimizer.step(*args, **options) if self._finite[id(optimizer)] else None
 
-    def update(self, new_scale: Any = None) -> None:
+    def update(self, new_scale: float | Tensor | None = None) -> None:
         """Change the scale according to the steps since the last call, or set it."""
         if not self._enabled:
             return
@@ -166,14 +173,14 @@ class GradScaler:
                 self._scale, self._growth_tracker = self._scale * self._growth_factor, 0
         self._finite = {}
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, float]:
         """The state needed to resume; empty if disabled."""
         if not self._enabled:
             return {}
         names = ("scale", "growth_factor", "backoff_factor", "growth_interval")
         return {name: getattr(self, f"_{name}") for name in names} | {"_growth_tracker": self._growth_tracker}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: Mapping[str, float]) -> None:
         """Restore a result of `state_dict`."""
         if not self._enabled:
             return
@@ -186,12 +193,12 @@ class GradScaler:
             setattr(self, f"_{name.lstrip('_')}", value)
 
 
-def custom_fwd(function: Any = None, *, device_type: str = "cuda", cast_inputs: Any = None) -> Any:
+def custom_fwd(function: Function | None = None, *, device_type: str = "cuda", cast_inputs: object = None) -> Function:
     """A decorator for the forward of a custom function under autocast: the function is returned unchanged."""
     return functools.partial(custom_fwd, device_type=device_type) if function is None else function
 
 
-def custom_bwd(function: Any = None, *, device_type: str = "cuda") -> Any:
+def custom_bwd(function: Function | None = None, *, device_type: str = "cuda") -> Function:
     """A decorator for the backward of a custom function under autocast: the function is returned unchanged."""
     return functools.partial(custom_bwd, device_type=device_type) if function is None else function
 

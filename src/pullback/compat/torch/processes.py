@@ -1,15 +1,23 @@
 """torch.multiprocessing, torch.nn.parallel: Python's processes; a single device."""
 
+from __future__ import annotations
+
 import multiprocessing as processes
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...distributed.launching import launched
 from .layers import DataParallel as DataParallel
 from .notes import note
 from .replicas import DistributedDataParallel as DistributedDataParallel
 
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
+    from typing import NoReturn
 
-def _refuse(*args: Any, **options: Any) -> Any:
+    from ..._core.typing import Function
+
+
+def _refuse(*args: object, **options: object) -> NoReturn:
     raise RuntimeError("pullback computes on one device: there is nothing to scatter to, and to gather from")
 
 
@@ -18,8 +26,14 @@ class multiprocessing:
 
     @staticmethod
     def spawn(
-        fn: Any, args: tuple[Any, ...] = (), nprocs: int = 1, join: bool = True, daemon: bool = False, **options: Any
-    ) -> Any:
+        fn: Function,
+        args: tuple[object, ...] = (),
+        nprocs: int = 1,
+        join: bool = True,
+        daemon: bool = False,
+        start_method: str = "spawn",
+        **options: object,
+    ) -> list[BaseProcess] | None:
         """Run `fn(i, *args)` in `nprocs` processes; an exit code other than 0 raises RuntimeError.
 
         If mpiexec has started as many, these are the processes: each calls the function once.
@@ -31,7 +45,7 @@ class multiprocessing:
             )
             fn(launch.rank, *args)
             return None
-        context = processes.get_context(options.get("start_method", "spawn"))
+        context: Any = processes.get_context(start_method)
         started = [context.Process(target=fn, args=(i, *args), daemon=daemon) for i in range(nprocs)]
         for process in started:
             process.start()

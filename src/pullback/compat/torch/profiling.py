@@ -1,12 +1,18 @@
 """torch.profiler and torch.autograd.profiler: names for parts of a program, and Python's profiler by torch's names."""
 
+from __future__ import annotations
+
 import contextlib
 import cProfile
 import enum
 import io
 import pstats
 from collections.abc import Callable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from typing import NoReturn
+
 
 SORTS = {"cpu_time_total": "cumulative", "self_cpu_time_total": "tottime", "count": "ncalls"}
 """torch's sort keys of a table, and those of `pstats`."""
@@ -47,7 +53,7 @@ class Averages:
     def __init__(self, profiler: cProfile.Profile) -> None:
         self._profiler = profiler
 
-    def table(self, sort_by: str | None = None, row_limit: int = 100, **options: Any) -> str:
+    def table(self, sort_by: str | None = None, row_limit: int = 100, **options: object) -> str:
         """The calls as text, the longest first."""
         text = io.StringIO()
         stats = pstats.Stats(self._profiler, stream=text)
@@ -65,7 +71,9 @@ class profile(contextlib.ContextDecorator):
     True
     """
 
-    def __init__(self, *args: Any, on_trace_ready: Callable[[Any], None] | None = None, **options: Any) -> None:
+    def __init__(
+        self, *args: object, on_trace_ready: Callable[[profile], object] | None = None, **options: object
+    ) -> None:
         self._profiler, self._ready = cProfile.Profile(), on_trace_ready
 
     def __enter__(self) -> Self:
@@ -86,7 +94,7 @@ class profile(contextlib.ContextDecorator):
     def step(self) -> None:
         """Mark the end of a step of a program; it has no effect."""
 
-    def key_averages(self, **options: Any) -> Averages:
+    def key_averages(self, **options: object) -> Averages:
         """The calls, by function."""
         return Averages(self._profiler)
 
@@ -106,11 +114,11 @@ def _default_schedule_fn(step: int) -> ProfilerAction:
     return ProfilerAction.RECORD
 
 
-def schedule(*args: Any, **options: Any) -> None:
+def schedule(*args: object, **options: object) -> None:
     """The steps to be profiled: always all."""
 
 
-def tensorboard_trace_handler(folder: str, *args: Any, **options: Any) -> Callable[[Any], None]:
+def tensorboard_trace_handler(folder: str, *args: object, **options: object) -> NoReturn:
     """Raises: there is no trace for TensorBoard."""
     raise NotImplementedError("pullback writes no traces for TensorBoard: profile.key_averages().table() is text")
 

@@ -1,9 +1,15 @@
 """torch.quasirandom: sequences of points that fill a cube evenly, by SciPy."""
 
+from __future__ import annotations
+
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Self
 
 from ... import as_tensor, get_default_dtype
+
+if TYPE_CHECKING:
+    from ... import dtype
+    from ..._core.typing import Tensor
 
 
 class SobolEngine:
@@ -32,24 +38,24 @@ class SobolEngine:
         """The number of points that were drawn."""
         return int(self._points.num_generated)
 
-    def draw(self, n: int = 1, out: Any = None, dtype: Any = None) -> Any:
+    def draw(self, n: int = 1, out: Tensor | None = None, dtype: dtype | None = None) -> Tensor:
         """The next points, one in each row."""
         kind = dtype or get_default_dtype()
         drawn = as_tensor(self._points.random(n).astype(kind.numpy))
         return drawn if out is None else out.resize_as_(drawn).copy_(drawn)
 
-    def draw_base2(self, m: int, out: Any = None, dtype: Any = None) -> Any:
+    def draw_base2(self, m: int, out: Tensor | None = None, dtype: dtype | None = None) -> Tensor:
         """The next 2**m points."""
         return self.draw(2**m, out, dtype)
 
-    def reset(self) -> Any:
+    def reset(self) -> Self:
         """Begin again with the first point."""
         self._points = importlib.import_module("scipy.stats").qmc.Sobol(
             self.dimension, scramble=self.scramble, rng=self.seed
         )
         return self
 
-    def fast_forward(self, n: int) -> Any:
+    def fast_forward(self, n: int) -> Self:
         """Leave points out."""
         self._points.fast_forward(n)
         return self

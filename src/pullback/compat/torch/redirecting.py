@@ -49,7 +49,7 @@ def _made(name: str) -> Any:
     return facade.made(name)
 
 
-def path_of(function: Any) -> str | None:
+def path_of(function: object) -> str | None:
     """Where torch has a function of pullback, as in "torch.nn.functional.relu"; None for any other object."""
     if not str(getattr(function, "__module__", "")).startswith("pullback"):
         return None
@@ -180,7 +180,7 @@ def _answer(*call: Any) -> Any:  # named parameters would make it a function tha
     return own(*args, **kwargs)
 
 
-def _of_function(*call: Any) -> Any:
+def _of_function(*call: object) -> Any:
     return _answer(None, *call)
 
 
@@ -201,14 +201,15 @@ def _redirect_all() -> None:
         _redirect(method, _of_method)
 
 
-def _watch(name: str, value: Any) -> None:
+def _watch(name: str, value: object) -> None:
     """Redirect a function that a module of torch has."""
-    ours = isinstance(value, FunctionType) and str(value.__module__).startswith("pullback")
-    if ours and value.__module__ != OVERRIDES and name in NAMESPACES and value.__name__ not in UNSEEN:
+    if not isinstance(value, FunctionType) or not str(value.__module__).startswith("pullback"):
+        return
+    if value.__module__ != OVERRIDES and name in NAMESPACES and value.__name__ not in UNSEEN:
         _redirect(value, _of_function)
 
 
-def _redirect(function: Any, answer: Answer) -> None:
+def _redirect(function: object, answer: Answer) -> None:
     with _lock:
         if id(function) not in _done:
             _done[id(function)] = redirected(function, answer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,12 @@ from ...nn.modules.module import Module
 from ...observe import node
 from ...utils.trees import flatten
 from . import collectives
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .collectives import ProcessGroup
+    from .fx.node import Node
 
 
 class DistributedDataParallel(Module):
@@ -31,9 +37,9 @@ class DistributedDataParallel(Module):
     """
 
     def __init__(
-        self, module: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0, broadcast_buffers: bool = True,
-        init_sync: bool = True, process_group: Any = None, bucket_cap_mb: Any = None, find_unused_parameters: bool = False,
-        **options: Any
+        self, module: Module, device_ids: Sequence[int] | None = None, output_device: object = None, dim: int = 0, broadcast_buffers: bool = True,
+        init_sync: bool = True, process_group: ProcessGroup | None = None, bucket_cap_mb: object = None, find_unused_parameters: bool = False,
+        **options: object
     ) -> None:  # fmt: skip
         super().__init__()
         self.process_group = collectives._found(process_group)
@@ -54,11 +60,11 @@ class DistributedDataParallel(Module):
             parameter.register_post_accumulate_grad_hook(self._arrived)
 
     @restoring
-    def _take(self, tensors: Any, name: str) -> None:
+    def _take(self, tensors: Sequence[Tensor], name: str) -> None:
         with no_grad():
             collectives.take(tensors, 0, self.process_group, name)
 
-    def forward(self, *args: Any, **options: Any) -> Any:
+    def forward(self, *args: object, **options: object) -> Any:
         """The result of the module."""
         syncs = is_grad_enabled() and self.require_backward_grad_sync
         if syncs and self._begun:
@@ -76,7 +82,7 @@ class DistributedDataParallel(Module):
             self._missing &= _reached(result) if self.find_unused else self._missing
         return result
 
-    def _arrived(self, parameter: Any) -> None:
+    def _arrived(self, parameter: Tensor) -> None:
         """The gradient of a parameter is there."""
         if self._missing is not None:
             self._begun = True
@@ -91,16 +97,16 @@ class DistributedDataParallel(Module):
         learning = [*self._learning.values()]
         given = [each.grad is not None for each in learning]
         arrays = [
-            each.grad.detach().numpy() if there else np.zeros_like(each.detach().numpy())
-            for each, there in zip(learning, given, strict=True)
+            np.zeros_like(each.detach().numpy()) if each.grad is None else each.grad.detach().numpy()
+            for each in learning
         ]
         ranks = self.process_group.ranks
         *means, anywhere = ranks.reduced(
             [*arrays, np.array(given, float)], "mean", "backward of DistributedDataParallel"
         )
         with no_grad():
-            for each, there, mean, used in zip(learning, given, means, anywhere, strict=True):
-                if there:
+            for each, mean, used in zip(learning, means, anywhere, strict=True):
+                if each.grad is not None:
                     each.grad.copy_(from_numpy(mean))
                 elif used:
                     each.grad = from_numpy(mean)
@@ -115,7 +121,7 @@ class DistributedDataParallel(Module):
             self.require_backward_grad_sync = before
 
 
-def _reached(result: Any) -> set[Any]:
+def _reached(result: object) -> set[Node]:
     """The nodes on which a result depends."""
     nodes = [leaf.grad_fn for leaf in flatten(result)[0] if isinstance(leaf, Tensor) and leaf.grad_fn is not None]
     found: set[Any] = set()

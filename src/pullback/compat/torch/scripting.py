@@ -12,13 +12,13 @@ from .inert import block, does_nothing, no, none_found
 from .notes import note
 
 
-def _same(function: Any = None, *args: Any, **options: Any) -> Any:
+def _same(function: Any = None, *args: object, **options: object) -> Any:
     """The function or module itself; with options only, a decorator that returns it."""
     return functools.partial(_same) if function is None else function
 
 
 def _as_python(name: str) -> Callable[..., Any]:
-    def unchanged(obj: Any = None, *args: Any, **options: Any) -> Any:
+    def unchanged(obj: Any = None, *args: object, **options: object) -> Any:
         note(f"{name} changes nothing in pullback: the program runs as Python")
         return obj
 
@@ -27,12 +27,12 @@ def _as_python(name: str) -> Callable[..., Any]:
     return unchanged
 
 
-def compile(model: Any = None, **options: Any) -> Any:
+def compile(model: Callable[..., Any] | None = None, **options: object) -> Any:
     """A function or module compiled by pullback.compile; what cannot be compiled runs as Python, as in torch."""
     return importlib.import_module("pullback.compile").compile(model, **options, lenient=True)
 
 
-def _no_files(*args: Any, **options: Any) -> Any:
+def _no_files(*args: object, **options: object) -> typing.NoReturn:
     raise NotImplementedError(
         "TorchScript's programs are neither written nor read by pullback: save a state_dict() with torch.save"
     )

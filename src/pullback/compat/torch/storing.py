@@ -4,11 +4,13 @@ Of a pickle written here, tensors, arrays and plain containers are read as data.
 only if a program passes `weights_only=False`, or trusts it by `torch.serialization.safe_globals`, as in torch.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
 import pickle  # programs access it as an attribute
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...files import FileError, UnsafeFileError, check_save, load as load_values, save as save_values, torchwriting
 from ...files.errors import about
@@ -17,6 +19,9 @@ from ...files.opening import name_of, reading, writing
 from ...nn.parameter import Buffer, Parameter
 from .kinds import FileLike as FileLike
 from .notes import note
+
+if TYPE_CHECKING:
+    from ...files.opening import File
 
 __all__ = [
     "FileError", "UnsafeFileError", "add_safe_globals", "clear_safe_globals", "get_safe_globals", "load",
@@ -33,7 +38,7 @@ MAP_LOCATION: TypeAlias = Any
 """The types of `map_location`, for annotations."""
 
 
-def add_safe_globals(safe_globals: Iterable[Any]) -> None:
+def add_safe_globals(safe_globals: Iterable[object]) -> None:
     """Trust classes and functions: files that name no others can be loaded."""
     _trusted.extend(safe_globals)
 
@@ -43,13 +48,13 @@ def clear_safe_globals() -> None:
     _trusted.clear()
 
 
-def get_safe_globals() -> list[Any]:
+def get_safe_globals() -> list[object]:
     """The trusted classes and functions."""
     return [*_trusted]
 
 
 @contextlib.contextmanager
-def safe_globals(safe_globals: Iterable[Any]) -> Iterator[None]:
+def safe_globals(safe_globals: Iterable[object]) -> Iterator[None]:
     """A context in which classes and functions are trusted: files that name no others can be loaded."""
     before = get_safe_globals()
     add_safe_globals(safe_globals)
@@ -71,7 +76,7 @@ def _named(module: str, name: str) -> Any:
     )
 
 
-def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2, **options: Any) -> None:
+def save(obj: object, f: File, pickle_module: object = None, pickle_protocol: int = 2, **options: object) -> None:
     """Write a value to a file in torch's format, which torch reads with `weights_only=True`.
 
     A file whose name ends in .safetensors is written by `pullback.save`. A value that these formats cannot hold, such as
@@ -110,7 +115,9 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2, 
             torchwriting.write(stream, writer)
 
 
-def load(f: Any, map_location: Any = None, *args: Any, weights_only: bool | None = None, **options: Any) -> Any:
+def load(
+    f: File, map_location: MAP_LOCATION = None, *args: object, weights_only: bool | None = None, **options: Any
+) -> Any:
     """The value in a file, as `pullback.load` returns it, or from a pickle that `save` wrote.
 
     Raises

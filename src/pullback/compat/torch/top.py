@@ -2,11 +2,14 @@
 
 import importlib
 import typing
+from types import ModuleType
 from typing import Any
 
 from ... import (
+    Tensor,
     as_tensor,
     device as _device,
+    dtype as _Kind,
     empty,
     finfo as _Limits,
     float16,
@@ -128,7 +131,7 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
     return False
 
 
-def is_inference(input: Any) -> bool:
+def is_inference(input: Tensor) -> bool:
     """Whether a tensor was made in inference mode."""
     return bool(input.is_inference())
 
@@ -156,46 +159,46 @@ def is_warn_always_enabled() -> bool:
     return False
 
 
-def _assert(condition: Any, message: str) -> None:
+def _assert(condition: object, message: str) -> None:
     """Raises AssertionError with the message unless the condition holds."""
     assert condition, message
 
 
-def _assert_async(tensor: Any, message: str = "") -> None:
+def _assert_async(tensor: object, message: str = "") -> None:
     """Raises RuntimeError with the message unless the tensor's only element is not zero."""
     if not tensor:
         raise RuntimeError(message or "Expected Tensor with single nonzero value, but got zero")
 
 
-def _check(cond: Any, message: Any = None) -> None:
+def _check(cond: object, message: typing.Callable[[], str] | None = None) -> None:
     """Raises RuntimeError, with the message that `message` returns, unless the condition holds."""
     if not cond:
         raise RuntimeError("Expected cond to be True, but got False." if message is None else message())
 
 
-def set_default_device(device: Any) -> None:
+def set_default_device(device: str | _device) -> None:
     """Set the device of new tensors; RuntimeError for one other than the CPU."""
     accept("set_default_device", {"device": device})
 
 
-def get_default_device() -> Any:
+def get_default_device() -> _device:
     """The device of new tensors: the CPU, or in its block meta."""
     return empty(0).device
 
 
-def set_default_tensor_type(t: Any) -> None:
+def set_default_tensor_type(t: str | type) -> None:
     """The deprecated form of `set_default_dtype`: by a tensor type such as `torch.DoubleTensor`, or its name."""
     set_default_dtype(empty(0).type(t).dtype)
 
 
-def typename(obj: Any) -> str:
+def typename(obj: object) -> str:
     """The name of an object's type, with its module; for a tensor, its legacy type."""
     if isinstance(obj, type):
         return f"{obj.__module__}.{obj.__qualname__}"
     return str(obj.type()) if hasattr(obj, "requires_grad") and hasattr(obj, "type") else typename(type(obj))
 
 
-def is_distributed(input: Any) -> bool:
+def is_distributed(input: object) -> bool:
     """False: tensors belong to one process."""
     return False
 
@@ -205,7 +208,7 @@ def is_vulkan_available() -> bool:
     return False
 
 
-def is_autocast_enabled(device_type: Any = None) -> bool:
+def is_autocast_enabled(device_type: object = None) -> bool:
     """False: the precision of operations is not changed."""
     return False
 
@@ -215,33 +218,33 @@ def is_autocast_available(device_type: str) -> bool:
     return precision.is_autocast_available(device_type)
 
 
-def get_autocast_dtype(device_type: str) -> Any:
+def get_autocast_dtype(device_type: str) -> _Kind | _Absent:
     """The dtype that mixed precision would have on a kind of device: bfloat16 on the CPU, float16 elsewhere."""
     return __getattr__("bfloat16") if device_type == "cpu" else float16
 
 
-def get_autocast_cpu_dtype() -> Any:
+def get_autocast_cpu_dtype() -> _Kind | _Absent:
     """The dtype that mixed precision would have on the CPU."""
     return get_autocast_dtype("cpu")
 
 
-def get_autocast_gpu_dtype() -> Any:
+def get_autocast_gpu_dtype() -> _Kind | _Absent:
     """The dtype that mixed precision would have on a GPU."""
     return get_autocast_dtype("cuda")
 
 
-def get_device_module(device: Any = None) -> Any:
+def get_device_module(device: str | _device | None = None) -> ModuleType:
     """The module of a kind of device, by default of the CPU: `torch.cpu`."""
     kind = "cpu" if device is None else device.type if isinstance(device, _device) else _device(device).type
     return getattr(importlib.import_module("torch"), kind)
 
 
-def sym_int(a: Any) -> int:
+def sym_int(a: float) -> int:
     """A number, which is no symbol here, without its fraction."""
     return int(a)
 
 
-def _shape_as_tensor(input: Any) -> Any:
+def _shape_as_tensor(input: Tensor) -> Tensor:
     """The shape of a tensor, as a tensor."""
     return as_tensor(input.shape)
 
@@ -250,7 +253,7 @@ def clear_autocast_cache() -> None:
     """Has no effect: there is no cache."""
 
 
-def _bfloat() -> Any:
+def _bfloat() -> _Kind | _Absent:
     try:
         return importlib.import_module("pullback").bfloat16
     except ImportError:  # of the package that stores such numbers

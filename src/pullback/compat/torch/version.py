@@ -1,7 +1,6 @@
 """torch's version."""
 
 import re
-from typing import Any
 
 cuda = hip = xpu = git_version = None
 debug = False
@@ -18,16 +17,16 @@ class TorchVersion(str):
 
     __slots__ = ()
 
-    def __lt__(self, other: Any) -> bool:
+    def __lt__(self, other: object) -> bool:
         return _numbers(self) < _numbers(other)
 
-    def __le__(self, other: Any) -> bool:
+    def __le__(self, other: object) -> bool:
         return _numbers(self) <= _numbers(other)
 
-    def __gt__(self, other: Any) -> bool:
+    def __gt__(self, other: object) -> bool:
         return _numbers(self) > _numbers(other)
 
-    def __ge__(self, other: Any) -> bool:
+    def __ge__(self, other: object) -> bool:
         return _numbers(self) >= _numbers(other)
 
     def __eq__(self, other: object) -> bool:
@@ -39,7 +38,7 @@ class TorchVersion(str):
     __hash__ = str.__hash__
 
 
-def _numbers(version: Any) -> tuple[int, ...]:
+def _numbers(version: object) -> tuple[int, ...]:
     """The leading numbers of a version, without trailing zeros."""
     text = ".".join(map(str, version)) if isinstance(version, tuple) else str(version)
     release = re.match(r"\d+(\.\d+)*", text)

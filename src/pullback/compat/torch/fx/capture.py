@@ -3,6 +3,8 @@
 While there are proxies, functions look for them among their arguments: see `redirecting`.
 """
 
+from __future__ import annotations
+
 import builtins
 import contextlib
 import functools
@@ -11,13 +13,20 @@ import sys
 import threading
 import weakref
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...._core import forks
 from ....nn.modules.calls import Calls
 from ....nn.modules.members import Members
 from .. import redirecting
 from ..redirecting import UNANSWERED, Redirected, redirected
+
+if TYPE_CHECKING:
+    from types import FunctionType
+
+    from ...._core.typing import Function
+    from .tracing import Tracer
+
 
 RECORDED = {*redirecting.OPERATORS.values()}
 """The operators of tensors that are recorded as methods."""
@@ -32,7 +41,7 @@ class Recorded:
 # While there are proxies: functions
 
 
-def found(value: Any) -> Recorded | None:
+def found(value: object) -> Recorded | None:
     """The first proxy in an argument, or in the tuples, lists, dictionaries and slices in it."""
     if isinstance(value, Recorded):
         return value
@@ -42,7 +51,7 @@ def found(value: Any) -> Recorded | None:
     return next((proxy for part in parts if (proxy := found(part)) is not None), None)
 
 
-def _seek(function: Any, method: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _seek(function: Function, method: str | None, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """Have a call with a proxy recorded."""
     proxy: Any = found((args, kwargs)) if method is None or method[0] != "_" or method in RECORDED else None
     if proxy is None:
@@ -66,10 +75,10 @@ class _Shared:
 _lock, _shared = forks.lock(), _Shared()
 
 
-def appear() -> Any:
+def appear() -> _Presence:
     """What a new proxy holds as long as it lives."""
     with _lock:
-        present = _shared.present and _shared.present()
+        present = None if _shared.present is None else _shared.present()
         if present is None:
             present = _Presence()
             _shared.present = weakref.ref(present)
@@ -88,7 +97,7 @@ _changed: dict[tuple[int, str], list[Any]] = {}
 _MISSING = object()
 
 
-def _call(function: Any, own: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _call(function: object, own: Function, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     tracer = getattr(_active, "tracer", None)
     if tracer is None:
         return own(*args, **kwargs)
@@ -96,7 +105,7 @@ def _call(function: Any, own: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     return tracer.call_module(module, functools.partial(own, module), tuple(rest), kwargs)
 
 
-def _attribute(function: Any, own: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _attribute(function: object, own: Function, args: tuple[Any, ...], kwargs: dict[str, object]) -> Any:
     value, tracer = own(*args, **kwargs), getattr(_active, "tracer", None)
     return value if tracer is None else tracer.getattr(args[1], value, tracer.parameter_proxy_cache)
 
@@ -106,7 +115,7 @@ def _modules() -> tuple[Redirected, Redirected]:
 
 
 @contextlib.contextmanager
-def tracing(tracer: Any) -> Iterator[None]:
+def tracing(tracer: Tracer) -> Iterator[None]:
     """A block in which a tracer is told of this thread's calls of modules, and of parameters that are fetched."""
     before, _active.tracer = getattr(_active, "tracer", None), tracer
     with _lock:
@@ -124,11 +133,11 @@ def tracing(tracer: Any) -> Iterator[None]:
                 each.undo()
 
 
-def _recording(function: Any) -> Any:
+def _recording(function: Function) -> Function:
     """The function, recorded as one call where it is given a proxy."""
 
     @functools.wraps(function)
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def called(*args: object, **kwargs: object) -> Any:
         proxy: Any = found((args, kwargs))
         if proxy is None:
             return function(*args, **kwargs)
@@ -138,7 +147,7 @@ def _recording(function: Any) -> Any:
 
 
 @contextlib.contextmanager
-def replaced(tracer: Any) -> Iterator[None]:
+def replaced(tracer: Tracer) -> Iterator[None]:
     """A block in which functions of modules that a tracer wraps, and those of `wrap`, record calls with proxies."""
     wrapped = {id(each) for each in tracer.autowrap_functions}
     places = [(vars(module), name) for module in tracer.autowrap_modules for name in dir(module) if name[0] != "_"]
@@ -167,7 +176,7 @@ def replaced(tracer: Any) -> Iterator[None]:
                         del names[name]
 
 
-def _named(names: dict[str, Any], name: str) -> Any:
+def _named(names: dict[str, object], name: str) -> Any:
     """What a name means among globals, also while it is replaced: a built-in function where they lack it."""
     own = _changed[id(names), name][1] if (id(names), name) in _changed else names.get(name, _MISSING)
     return getattr(builtins, name, None) if own is _MISSING else own
@@ -195,7 +204,7 @@ def wrap(fn_or_name: Any) -> Any:
     return fn_or_name
 
 
-def is_wrapped(function: Any) -> bool:
+def is_wrapped(function: object) -> bool:
     """True for what a tracer finds only if it replaces names among globals: what programs wrap, and functions of `math`."""
     name = getattr(function, "__name__", "")
     if name in vars(math) and _named(vars(math), name) is function:
@@ -203,7 +212,7 @@ def is_wrapped(function: Any) -> bool:
     return any(_named(names, name) is function for (_, name), names in WRAPPED.copy().items())
 
 
-def wrapped_until_gone(function: Any) -> None:
+def wrapped_until_gone(function: FunctionType) -> None:
     """Forget what generated code has wrapped when its function is gone."""
     for key in [key for key in WRAPPED.copy() if key[0] == id(function.__globals__)]:
         weakref.finalize(function, WRAPPED.pop, key, None)

@@ -4,6 +4,8 @@ The text is composed of identifiers, which are checked, and of constants of Pyth
 global of the code. So nothing that a graph holds is executed because of how it prints.
 """
 
+from __future__ import annotations
+
 import builtins
 import cmath
 import dataclasses
@@ -11,13 +13,19 @@ import enum
 import json
 import math
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .... import device, dtype, layout, memory_format
 from .. import redirecting
 from . import naming
 from .capture import is_wrapped, wrap
 from .node import Node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from .graph import Graph
+
 
 BINARY = {
     "add": "+", "sub": "-", "mul": "*", "floordiv": "//", "truediv": "/", "mod": "%", "pow": "**", "lshift": "<<",
@@ -48,7 +56,7 @@ class PythonCode:
 class _Tree(SimpleNamespace):
     """What generated code means by `torch`: the functions that it calls, each at its path."""
 
-    def put(self, path: str, value: Any) -> str:
+    def put(self, path: str, value: object) -> str:
         """Set what is at a dotted path, which begins with the name of this tree; the path."""
         *owners, name = path.split(".")[1:]
         place = self
@@ -58,7 +66,7 @@ class _Tree(SimpleNamespace):
         return path
 
 
-def identifier(name: Any) -> str:
+def identifier(name: object) -> str:
     """A name that code is to contain; ValueError unless it is an identifier."""
     if not (isinstance(name, str) and name.isidentifier()) or name in ("None", "True", "False"):
         raise ValueError(f"{name!r} is no identifier: no code can be generated from it")
@@ -68,7 +76,7 @@ def identifier(name: Any) -> str:
 class Writer:
     """Writes the code of one graph."""
 
-    def __init__(self, graph: Any, root: str) -> None:
+    def __init__(self, graph: Graph, root: str) -> None:
         self.graph, self.root = graph, root
         self.tree = _Tree()
         self.names = naming.Names()
@@ -144,7 +152,7 @@ class Writer:
             self.globals[called] = node.target  # also a built-in one
         return f"{start}{called}({self.arguments(args, node.kwargs)})"
 
-    def arguments(self, args: Any, kwargs: Any) -> str:
+    def arguments(self, args: Iterable[object], kwargs: Mapping[str, object]) -> str:
         """The arguments of a call."""
         named = [f"{identifier(name)} = {self.value(each)}" for name, each in kwargs.items()]
         return ", ".join([*map(self.value, args), *named])
@@ -158,7 +166,7 @@ class Writer:
 
     # Values
 
-    def of(self, obj: Any, hint: str | None = None) -> str:
+    def of(self, obj: object, hint: str | None = None) -> str:
         """The name by which the code reaches an object: its path in torch, or that of a global."""
         path = redirecting.path_of(obj)
         if path is not None:
@@ -170,23 +178,23 @@ class Writer:
         self.globals[name] = obj
         return name
 
-    def annotation(self, kind: Any) -> str:
+    def annotation(self, kind: object) -> str:
         """A type as code."""
         text = naming.type_text(kind)
         if text == "torch.Tensor":
             return self.tree.put(text, kind)
         return self.of(kind, text)
 
-    def value(self, value: Any) -> str:
+    def value(self, value: object) -> str:
         """An argument as code."""
         if isinstance(value, Node):
             return value.name
         kind = type(value)
         if kind in (int, bool, type(None), type(...), str, bytes, float, range, device):
             return repr(value)
-        if kind is complex and cmath.isfinite(value):
+        if isinstance(value, complex) and kind is complex and cmath.isfinite(value):
             return repr(value)
-        if kind is slice:
+        if isinstance(value, slice):
             return f"slice({', '.join(self.value(each) for each in (value.start, value.stop, value.step))})"
         if isinstance(value, (tuple, list)):
             inner = ", ".join(map(self.value, value))
@@ -197,7 +205,7 @@ class Writer:
             return "{" + ", ".join(f"{self.value(key)}: {self.value(each)}" for key, each in value.items()) + "}"
         return self._object(value)
 
-    def _object(self, value: Any) -> str:
+    def _object(self, value: object) -> str:
         """An object that is no constant of Python's."""
         if isinstance(value, dtype):
             return self.tree.put(f"torch.{value.name}", value)

@@ -1,12 +1,21 @@
 """Graph: the steps of a computation, in order."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ...._core.sites import warn
 from . import naming
 from .code import PythonCode, Writer
 from .node import Node, map_arg
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ...._core.typing import Function
+    from ....nn.modules.module import Module
+    from .node import Target
 
 
 class CodeGen:
@@ -36,7 +45,7 @@ class _Nodes:
 class _Inserting:
     """Where new nodes of a graph are inserted, until the end of the block, or for good if there is none."""
 
-    def __init__(self, graph: Any, insert: Callable[[Node], None]) -> None:
+    def __init__(self, graph: Graph, insert: Callable[[Node], None]) -> None:
         self.graph, self.before = graph, graph._insert
         graph._insert = insert
 
@@ -73,7 +82,9 @@ class Graph:
         return add
     """
 
-    def __init__(self, owning_module: Any = None, tracer_cls: Any = None, tracer_extras: Any = None) -> None:
+    def __init__(
+        self, owning_module: Module | None = None, tracer_cls: type | None = None, tracer_extras: object = None
+    ) -> None:
         self._root = Node(self, "", "root", "", (), {})
         self._insert: Callable[[Node], None] = self._root.prepend
         self._names = naming.Names()
@@ -81,14 +92,20 @@ class Graph:
         self._codegen = CodeGen()
 
     @property
-    def nodes(self) -> Any:
+    def nodes(self) -> _Nodes:
         """The nodes in order; `reversed` gives them in the opposite one."""
         return _Nodes(self._root)
 
     # Steps
 
     def create_node(
-        self, op: str, target: Any, args: Any = None, kwargs: Any = None, name: str | None = None, type_expr: Any = None
+        self,
+        op: str,
+        target: Target,
+        args: Iterable[object] | None = None,
+        kwargs: Mapping[str, object] | None = None,
+        name: str | None = None,
+        type_expr: object = None,
     ) -> Node:
         """A new node, inserted at the end or where `inserting_before` or `inserting_after` says.
 
@@ -113,30 +130,47 @@ class Graph:
         self._insert(node)
         return node
 
-    def placeholder(self, name: str, type_expr: Any = None, default_value: Any = ...) -> Node:
+    def placeholder(self, name: str, type_expr: object = None, default_value: object = ...) -> Node:
         """A new input of the graph."""
         args = () if default_value is ... else (default_value,)
         return self.create_node("placeholder", name, args, type_expr=type_expr)
 
-    def get_attr(self, qualified_name: str, type_expr: Any = None) -> Node:
+    def get_attr(self, qualified_name: str, type_expr: object = None) -> Node:
         """A new node of a parameter, a buffer, or another attribute of the module."""
         return self.create_node("get_attr", qualified_name, type_expr=type_expr)
 
-    def call_module(self, module_name: str, args: Any = None, kwargs: Any = None, type_expr: Any = None) -> Node:
+    def call_module(
+        self,
+        module_name: str,
+        args: Iterable[object] | None = None,
+        kwargs: Mapping[str, object] | None = None,
+        type_expr: object = None,
+    ) -> Node:
         """A new call of a submodule."""
         return self.create_node("call_module", module_name, args, kwargs, type_expr=type_expr)
 
-    def call_method(self, method_name: str, args: Any = None, kwargs: Any = None, type_expr: Any = None) -> Node:
+    def call_method(
+        self,
+        method_name: str,
+        args: Iterable[object] | None = None,
+        kwargs: Mapping[str, object] | None = None,
+        type_expr: object = None,
+    ) -> Node:
         """A new call of a method of the first argument."""
         return self.create_node("call_method", method_name, args, kwargs, type_expr=type_expr)
 
     def call_function(
-        self, the_function: Any, args: Any = None, kwargs: Any = None, type_expr: Any = None, name: str | None = None
+        self,
+        the_function: Function,
+        args: Iterable[object] | None = None,
+        kwargs: Mapping[str, object] | None = None,
+        type_expr: object = None,
+        name: str | None = None,
     ) -> Node:
         """A new call of a function."""
         return self.create_node("call_function", the_function, args, kwargs, name, type_expr)
 
-    def output(self, result: Any, type_expr: Any = None) -> Node:
+    def output(self, result: object, type_expr: object = None) -> Node:
         """The result of the graph."""
         return self.create_node("output", "output", (result,), type_expr=type_expr)
 
@@ -147,11 +181,11 @@ class Graph:
 
     # Changes
 
-    def inserting_before(self, n: Node | None = None) -> "_Inserting":
+    def inserting_before(self, n: Node | None = None) -> _Inserting:
         """A block in which new nodes are inserted before a node, or at the beginning; also from the call on."""
         return _Inserting(self, self._root.next.prepend if n is None else self._own(n).prepend)
 
-    def inserting_after(self, n: Node | None = None) -> "_Inserting":
+    def inserting_after(self, n: Node | None = None) -> _Inserting:
         """A block in which new nodes are inserted directly after a node, or at the end; also from the call on."""
         return _Inserting(self, self._root.prepend if n is None else self._own(n).append)
 
@@ -176,14 +210,14 @@ class Graph:
         to_erase._erased = True
         to_erase._set((), {})
 
-    def node_copy(self, node: Node, arg_transform: Callable[[Node], Any] = lambda x: x) -> Node:
+    def node_copy(self, node: Node, arg_transform: Callable[[Node], object] = lambda x: x) -> Node:
         """A new node like one of another graph; `arg_transform` gives what takes the place of its inputs."""
         args, kwargs = map_arg(node.args, arg_transform), map_arg(node.kwargs, arg_transform)
         copied = self.create_node(node.op, node.target, args, kwargs, node.name, node.type)
         copied.meta = dict(node.meta)
         return copied
 
-    def graph_copy(self, g: "Graph", val_map: dict[Node, Any], return_output_node: bool = False) -> Any:
+    def graph_copy(self, g: Graph, val_map: dict[Node, Any], return_output_node: bool = False) -> Any:
         """Insert copies of all nodes of a graph except the output, whose value, or None, is the result.
 
         `val_map` says what takes the place of nodes, such as inputs, and is told the copies.
@@ -197,7 +231,7 @@ class Graph:
             val_map[node] = self.node_copy(node, val_map.__getitem__)
         return None
 
-    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+    def __deepcopy__(self, memo: dict[int, object] | None = None) -> Self:
         copied = type(self)(tracer_cls=self._tracer_cls)
         places: dict[Node, Any] = {}
         found = copied.graph_copy(self, places, return_output_node=True)
@@ -218,7 +252,7 @@ class Graph:
                 self.erase_node(node)
         return len(self.nodes) < before
 
-    def find_nodes(self, *, op: str, target: Any = None, sort: bool = True) -> list[Node]:
+    def find_nodes(self, *, op: str, target: Target | None = None, sort: bool = True) -> list[Node]:
         """The nodes of an operation, or those of them that have a target."""
         return [node for node in self.nodes if node.op == op and (target is None or node.target == target)]
 
@@ -234,7 +268,7 @@ class Graph:
 
     # Text and checks
 
-    def python_code(self, root_module: str, *, verbose: bool = False, **options: Any) -> PythonCode:
+    def python_code(self, root_module: str, *, verbose: bool = False, **options: object) -> PythonCode:
         """The source code of the graph as a function `forward`, whose first parameter is `root_module`."""
         return Writer(self, root_module).written()
 

@@ -1,8 +1,10 @@
 """GraphModule: a module whose `forward` is generated from a graph."""
 
+from __future__ import annotations
+
 import copy
 import itertools
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from .... import Tensor
 from ...._core.sites import generated
@@ -11,6 +13,13 @@ from ....nn.parameter import Parameter
 from .capture import wrapped_until_gone
 from .graph import Graph, at
 from .node import Node, map_aggregate, map_arg
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ...._core.typing import Function
+    from .code import PythonCode
+
 
 _numbers = itertools.count()
 
@@ -39,7 +48,7 @@ class GraphModule(Module):
     meta: dict[str, Any]
     """What passes note of the module; copies and pickles keep it."""
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+    def __new__(cls, *args: object, **kwargs: object) -> Self:
         """An instance of a class of its own, which has the generated `forward`."""
         base = next(each for each in cls.__mro__ if "_is_generated" not in vars(each))
         made: Self = object.__new__(
@@ -47,7 +56,7 @@ class GraphModule(Module):
         )
         return made
 
-    def __init__(self, root: Any, graph: Graph, class_name: str = "GraphModule") -> None:
+    def __init__(self, root: Module | Mapping[str, object], graph: Graph, class_name: str = "GraphModule") -> None:
         super().__init__()
         self.meta = {}
         type(self).__name__ = class_name
@@ -81,7 +90,7 @@ class GraphModule(Module):
         """The source code of `forward`."""
         return self._code
 
-    def recompile(self) -> Any:
+    def recompile(self) -> PythonCode:
         """Generate `forward` from the graph."""
         code = self._graph.python_code("self")
         self._code = code.src
@@ -92,7 +101,7 @@ class GraphModule(Module):
 
     # Submodules
 
-    def add_submodule(self, target: str, m: Any) -> bool:
+    def add_submodule(self, target: str, m: Module) -> bool:
         """Put a module at a path, with empty modules on the way; False if something else stands in it."""
         try:
             put(self, target, m)
@@ -117,13 +126,13 @@ class GraphModule(Module):
 
     # Copies and text
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+    def __deepcopy__(self, memo: dict[int, Any]) -> GraphModule:
         return _made(type(self), *copy.deepcopy((type(self).__name__, self._state(), self._graph), memo))
 
-    def _state(self) -> dict[str, Any]:
+    def _state(self) -> dict[str, object]:
         return {name: value for name, value in vars(self).items() if name not in ("_graph", "_code")}
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Function, tuple[object, ...]]:
         base = next(each for each in type(self).__mro__ if "_is_generated" not in vars(each))
         steps = [
             (n.name, n.op, n.target, map_arg(n.args, _Name.of), map_arg(n.kwargs, _Name.of), n.type)
@@ -131,7 +140,7 @@ class GraphModule(Module):
         ]
         return (_restored, (base, type(self).__name__, self._state(), steps))
 
-    def print_readable(self, print_output: bool = True, **options: Any) -> str:
+    def print_readable(self, print_output: bool = True, **options: object) -> str:
         """The class of this module as text, which is also printed."""
         lines = [f"    {line}".rstrip() for line in self._code.strip().split("\n")]
         text = "\n".join([f"class {type(self).__name__}(torch.nn.Module):", *lines, ""])
@@ -150,17 +159,17 @@ class _Name(str):
     __slots__ = ()
 
     @classmethod
-    def of(cls, node: Node) -> "_Name":
+    def of(cls, node: Node) -> _Name:
         """That of a node."""
         return cls(node.name)
 
 
-def _restored(cls: type[GraphModule], name: str, state: dict[str, Any], steps: list[Any]) -> GraphModule:
+def _restored(cls: type[GraphModule], name: str, state: dict[str, object], steps: list[Any]) -> GraphModule:
     """The module of a pickle, whose code is generated from its nodes."""
     graph = Graph()
     nodes: dict[str, Node] = {}
 
-    def taken(value: Any) -> Any:
+    def taken(value: object) -> object:
         return nodes[str(value)] if isinstance(value, _Name) else value
 
     for title, op, target, args, kwargs, kind in steps:
@@ -169,7 +178,7 @@ def _restored(cls: type[GraphModule], name: str, state: dict[str, Any], steps: l
     return _made(cls, name, state, graph)
 
 
-def _made(cls: type[GraphModule], name: str, state: dict[str, Any], graph: Graph) -> GraphModule:
+def _made(cls: type[GraphModule], name: str, state: dict[str, object], graph: Graph) -> GraphModule:
     """A module of a class, without a call of its `__init__`."""
     made = cls.__new__(cls)
     type(made).__name__ = name
@@ -178,7 +187,7 @@ def _made(cls: type[GraphModule], name: str, state: dict[str, Any], graph: Graph
     return made
 
 
-def put(root: Any, target: str, value: Any, *, persistent: bool = True, keep: bool = False) -> None:
+def put(root: Module, target: str, value: object, *, persistent: bool = True, keep: bool = False) -> None:
     """Put a value at a path of a module, with empty modules on the way; with `keep`, only where there is nothing."""
     *owners, name = target.split(".")
     for owner in owners:
@@ -193,7 +202,7 @@ def put(root: Any, target: str, value: Any, *, persistent: bool = True, keep: bo
         setattr(root, name, value)
 
 
-def share(source: Any, to: Any, target: str) -> None:
+def share(source: Module, to: Module, target: str) -> None:
     """Have a module share what another one has at a path, unless it has something there."""
     path, _, name = target.rpartition(".")
     owner = at(source, path) if path else source

@@ -1,13 +1,19 @@
 """Interpreter and Transformer: a graph that is run, and one that is recorded again, node by node."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .graph import Graph, at
 from .graph_module import GraphModule
 from .node import Node, map_arg
 from .proxy import Proxy
 from .tracing import Tracer
+
+if TYPE_CHECKING:
+    from ...._core.typing import Function
+    from ....nn.modules.module import Module
 
 
 class Interpreter:
@@ -26,7 +32,7 @@ class Interpreter:
     tensor(7.)
     """
 
-    def __init__(self, module: Any, garbage_collect_values: bool = True, graph: Graph | None = None) -> None:
+    def __init__(self, module: Module, garbage_collect_values: bool = True, graph: Graph | None = None) -> None:
         self.module = module
         self.graph: Graph = module.graph if graph is None else graph
         self.submodules = dict(module.named_modules())
@@ -35,7 +41,7 @@ class Interpreter:
         self.extra_traceback = True
         self.garbage_collect_values = garbage_collect_values
 
-    def run(self, *args: Any, initial_env: dict[Node, Any] | None = None, enable_io_processing: bool = True) -> Any:
+    def run(self, *args: object, initial_env: dict[Node, Any] | None = None, enable_io_processing: bool = True) -> Any:
         """The result of the graph for these inputs; errors name the node."""
         self.env, self.args_iter = dict(initial_env or {}), iter(args)
         last = self.graph.last_uses() if self.garbage_collect_values else {}
@@ -60,7 +66,7 @@ class Interpreter:
         args, kwargs = self.fetch_args_kwargs_from_env(n)
         return getattr(self, n.op)(n.target, args, kwargs)
 
-    def placeholder(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def placeholder(self, target: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         """The next input, or its default."""
         if target.startswith("*"):
             return list(self.args_iter)
@@ -72,24 +78,24 @@ class Interpreter:
             return args[0]
         raise RuntimeError(f"Expected positional argument for parameter {target}, but one was not passed in!")
 
-    def get_attr(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def get_attr(self, target: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         """An attribute of the module."""
         return self.fetch_attr(target)
 
-    def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call_function(self, target: Function, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         """The result of a function."""
         return target(*args, **kwargs)
 
-    def call_method(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call_method(self, target: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         """The result of a method of the first argument."""
         owner, *rest = args
         return getattr(owner, target)(*rest, **kwargs)
 
-    def call_module(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call_module(self, target: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         """The result of a submodule."""
         return self.fetch_attr(target)(*args, **kwargs)
 
-    def output(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def output(self, target: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         """The result of the graph."""
         return args[0]
 
@@ -103,7 +109,7 @@ class Interpreter:
         kwargs: dict[str, Any] = self.map_nodes_to_values(n.kwargs, n)
         return args, kwargs
 
-    def map_nodes_to_values(self, args: Any, n: Node) -> Any:
+    def map_nodes_to_values(self, args: object, n: Node) -> Any:
         """Arguments with the values of nodes."""
 
         def value(node: Node) -> Any:
@@ -119,12 +125,12 @@ class Interpreter:
 class _Recorder(Tracer):
     """The tracer of a Transformer, for which every module is a single step."""
 
-    def __init__(self, graph: Graph, root: Any) -> None:
+    def __init__(self, graph: Graph, root: Module) -> None:
         super().__init__()
         self.graph, self.root = graph, root
         self.tensor_attrs: dict[Any, str] = {}
 
-    def is_leaf_module(self, m: Any, module_qualified_name: str) -> bool:
+    def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
         """True."""
         return True
 
@@ -145,25 +151,25 @@ class Transformer(Interpreter):
         return mul
     """
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: Module) -> None:
         super().__init__(module)
         self.new_graph = Graph()
         self.tracer = _Recorder(self.new_graph, module)
 
-    def placeholder(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def placeholder(self, target: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Proxy:
         """An input of the new graph."""
         return Proxy(self.new_graph.placeholder(target, default_value=args[0] if args else ...), self.tracer)
 
-    def get_attr(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def get_attr(self, target: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Proxy:
         """An attribute of the module in the new graph."""
         return self.tracer.create_proxy("get_attr", target, args, kwargs)
 
-    def call_module(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call_module(self, target: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         """A call of a submodule in the new graph."""
         module = self.fetch_attr(target)
         return self.tracer.call_module(module, module.forward, args, kwargs)
 
-    def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call_function(self, target: Function, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         """A call of a function in the new graph."""
         return self.tracer.create_proxy("call_function", target, args, kwargs)
 

@@ -12,7 +12,7 @@ RESERVED = {"inf", "nan", "NoneType", "torch", "device", "fx_pytree", "pytree"}
 """Names that generated code uses for itself."""
 
 
-def qualified(target: Any) -> str:
+def qualified(target: object) -> str:
     """The name of a function or class with its module; a built-in one has none."""
     path = path_of(target)
     if path is not None:
@@ -26,13 +26,13 @@ def qualified(target: Any) -> str:
     return f"{owner}.{name}" if owner else name
 
 
-def shown_name(target: Any) -> str:
+def shown_name(target: object) -> str:
     """The name of a function in the text of a graph."""
     name = qualified(target)
     return name.replace("_operator.", "operator.") if "." in name else f"builtins.{name}"
 
 
-def type_text(kind: Any) -> str:
+def type_text(kind: object) -> str:
     """An annotation as text."""
     if isinstance(kind, type) and kind is Tensor:
         return "torch.Tensor"
@@ -52,7 +52,7 @@ class Names:
         self._taken: set[str] = set()
         self._last: dict[str, int] = {}
 
-    def create_name(self, candidate: str, obj: Any = None) -> str:
+    def create_name(self, candidate: str, obj: object = None) -> str:
         """A free name like `candidate`; for an object that has one already, the same.
 
         >>> from pullback.compat.torch.fx.naming import Names
@@ -77,6 +77,6 @@ class Names:
         return name
 
     @staticmethod
-    def _is_reserved(name: str, obj: Any) -> bool:
+    def _is_reserved(name: str, obj: object) -> bool:
         own = getattr(builtins, name, obj)
         return keyword.iskeyword(name) or own is not obj or name in RESERVED

@@ -1,12 +1,24 @@
 """Node: one step of a graph; and the lists and dictionaries that its arguments are made of."""
 
+from __future__ import annotations
+
 import operator
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from .. import redirecting
 from . import naming
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ...._core.typing import Function
+    from .graph import Graph
+
+
+Target: TypeAlias = Callable[..., Any] | str
+"""What a node calls or fetches: a function, or a name."""
 
 OPS = ("placeholder", "get_attr", "call_function", "call_module", "call_method", "output", "root")
 IMPURE: set[Any] = {operator.setitem, operator.delitem, next, print}
@@ -19,13 +31,13 @@ _DRAWN = (
 )
 
 
-def has_side_effect(function: Any) -> Any:
+def has_side_effect(function: Function) -> Function:
     """The function itself, whose calls `eliminate_dead_code` keeps from now on."""
     IMPURE.add(function)
     return function
 
 
-def _frozen(self: Any, *args: Any, **options: Any) -> NoReturn:
+def _frozen(self: object, *args: object, **options: object) -> NoReturn:
     raise TypeError(
         f"{type(self).__name__!r} object does not support mutation. If you are attempting to modify the kwargs or args "
         "of a torch.fx.Node object,\ninstead create a new copy of it and assign the copy to the node:\n\n"
@@ -39,7 +51,7 @@ class immutable_list(list[Any]):
     __setitem__ = __delitem__ = __iadd__ = __imul__ = append = clear = extend = insert = pop = remove = _frozen
     reverse = sort = _frozen
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return (immutable_list, (tuple(self),))
 
 
@@ -48,14 +60,14 @@ class immutable_dict(dict[Any, Any]):
 
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _frozen
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return (immutable_dict, (tuple(self.items()),))
 
 
 immutable_collections = SimpleNamespace(immutable_list=immutable_list, immutable_dict=immutable_dict)
 
 
-def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
+def map_aggregate(a: object, fn: Callable[[Any], Any]) -> Any:
     """Arguments of a node with a function applied to each value in their tuples, lists, dictionaries and slices.
 
     >>> from pullback.compat.torch.fx.node import map_aggregate
@@ -74,12 +86,12 @@ def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
     return fn(a)
 
 
-def map_arg(a: Any, fn: Callable[[Any], Any]) -> Any:
+def map_arg(a: object, fn: Callable[[Any], Any]) -> Any:
     """Arguments of a node with a function applied to each Node in them."""
     return map_aggregate(a, lambda value: fn(value) if isinstance(value, Node) else value)
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """An argument as text, nodes with a percent sign."""
     if isinstance(value, Node):
         return f"%{value.name}"
@@ -107,8 +119,17 @@ class Node:
     ('call_method', 'neg', (x,), [neg])
     """
 
+    target: Any  # a function, or a name: `op` says which
+
     def __init__(
-        self, graph: Any, name: str, op: str, target: Any, args: Any, kwargs: Any, return_type: Any = None
+        self,
+        graph: Graph,
+        name: str,
+        op: str,
+        target: Target,
+        args: Iterable[object],
+        kwargs: Mapping[str, object],
+        return_type: object = None,
     ) -> None:
         if op not in OPS:
             raise ValueError(f"a node is one of {', '.join(OPS[:-1])}, not {op!r}")
@@ -126,21 +147,21 @@ class Node:
     def __repr__(self) -> str:
         return self.name
 
-    def __lt__(self, other: "Node") -> bool:
+    def __lt__(self, other: Node) -> bool:
         """True if this node comes before another one in its graph."""
         return next(node for node in (*self.graph.nodes, self) if node is self or node is other) is self is not other
 
-    def __gt__(self, other: "Node") -> bool:
+    def __gt__(self, other: Node) -> bool:
         return other < self
 
     # Arguments
 
-    def _set(self, args: Any, kwargs: Any) -> None:
+    def _set(self, args: Iterable[object], kwargs: Mapping[str, object]) -> None:
         for node in self._inputs:
             node.users.pop(self)
         self._inputs = {}
 
-        def used(value: Any) -> Any:
+        def used(value: object) -> object:
             if isinstance(value, Node):
                 self._inputs[value] = value.users[self] = None
             return value
@@ -154,35 +175,39 @@ class Node:
     """The arguments by name; assign a new dictionary to change them."""
 
     @property
-    def all_input_nodes(self) -> list["Node"]:
+    def all_input_nodes(self) -> list[Node]:
         """The nodes whose values this one takes, each once."""
         return [*self._inputs]
 
-    def update_arg(self, idx: int, arg: Any) -> None:
+    def update_arg(self, idx: int, arg: object) -> None:
         """Replace a positional argument."""
         self.args = (*self._args[:idx], arg, *self._args[idx + 1 :])
 
-    def insert_arg(self, idx: int, arg: Any) -> None:
+    def insert_arg(self, idx: int, arg: object) -> None:
         """Insert a positional argument before that at an index."""
         if not 0 <= idx <= len(self._args):
             raise IndexError(f"{self.name} has {len(self._args)} arguments: nothing can be inserted at {idx}")
         self.args = (*self._args[:idx], arg, *self._args[idx:])
 
-    def update_kwarg(self, key: str, arg: Any) -> None:
+    def update_kwarg(self, key: str, arg: object) -> None:
         """Replace an argument by name."""
         self.kwargs = {**self._kwargs, key: arg}
 
-    def replace_input_with(self, old_input: "Node", new_input: "Node") -> None:
+    def replace_input_with(self, old_input: Node, new_input: Node) -> None:
         """Take the value of another node wherever this one takes that of `old_input`."""
 
-        def other(value: Any) -> Any:
+        def other(value: object) -> object:
             return new_input if value is old_input else value
 
         self._set(map_aggregate(self._args, other), map_aggregate(self._kwargs, other))
 
     def replace_all_uses_with(
-        self, replace_with: "Node", delete_user_cb: Any = lambda user: True, *, propagate_meta: bool = False
-    ) -> list["Node"]:
+        self,
+        replace_with: Node,
+        delete_user_cb: Callable[[Node], bool] = lambda user: True,
+        *,
+        propagate_meta: bool = False,
+    ) -> list[Node]:
         """Let the users of this node take the value of another one; the list of those that `delete_user_cb` admits."""
         if propagate_meta:
             replace_with.meta.update(self.meta)
@@ -196,7 +221,7 @@ class Node:
     def _unlink(self) -> None:
         self.prev.next, self.next.prev = self.next, self.prev
 
-    def prepend(self, x: "Node") -> None:
+    def prepend(self, x: Node) -> None:
         """Move or insert a node of the same graph before this one."""
         if x.graph is not self.graph:
             raise AssertionError("Attempting to move a Node into a different Graph")
@@ -205,7 +230,7 @@ class Node:
             x.prev, x.next = self.prev, self
             self.prev.next = self.prev = x
 
-    def append(self, x: "Node") -> None:
+    def append(self, x: Node) -> None:
         """Move or insert a node of the same graph after this one."""
         if x is not self:
             self.next.prepend(x)
@@ -232,7 +257,9 @@ class Node:
             bool(writes) or (name in _DRAWN and redirecting.path_of(self.target) is not None) or self.target in IMPURE
         )
 
-    def format_node(self, placeholder_names: list[str] | None = None, maybe_return_typename: Any = None) -> str | None:
+    def format_node(
+        self, placeholder_names: list[str] | None = None, maybe_return_typename: object = None
+    ) -> str | None:
         """The node as a line of text; None for an output whose type goes into `maybe_return_typename`."""
         start = f"%{self.name} : {f'{naming.type_text(self.type)} ' if self.type else ''}[num_users={len(self.users)}]"
         if self.op == "placeholder":

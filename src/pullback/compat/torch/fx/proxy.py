@@ -1,5 +1,7 @@
 """Proxies: values that stand for those of nodes, and record what is done with them."""
 
+from __future__ import annotations
+
 import dis
 import enum
 import inspect
@@ -8,12 +10,21 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .... import device, dtype, layout, memory_format
 from .. import redirecting
 from .capture import Recorded, appear, found
 from .node import Node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from .... import Size
+    from ...._core.typing import Function, Tensor
+    from .graph import Graph
+    from .node import Target
+
 
 _CONTROL = "symbolically traced variables cannot be used as inputs to control flow"
 _ITERATED = (
@@ -40,7 +51,13 @@ class TracerBase:
     """Whether functions that write to a tensor are refused."""
 
     def create_node(
-        self, kind: str, target: Any, args: Any, kwargs: Any, name: str | None = None, type_expr: Any = None
+        self,
+        kind: str,
+        target: Target,
+        args: Iterable[object],
+        kwargs: Mapping[str, object],
+        name: str | None = None,
+        type_expr: object = None,
     ) -> Node:
         """Insert a node; subclasses may refuse some, or note more of them.
 
@@ -59,27 +76,27 @@ class TracerBase:
         node: Node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
         return node
 
-    def proxy(self, node: Node) -> "Proxy":
+    def proxy(self, node: Node) -> Proxy:
         """The proxy of a node."""
         return Proxy(node, self)
 
     def create_proxy(
         self,
         kind: str,
-        target: Any,
-        args: Any,
-        kwargs: Any,
-        name: Any = None,
-        type_expr: Any = None,
-        proxy_factory_fn: Any = None,
-    ) -> "Proxy":
+        target: Target,
+        args: Iterable[object],
+        kwargs: Mapping[str, object],
+        name: str | None = None,
+        type_expr: object = None,
+        proxy_factory_fn: Callable[[Node], Proxy] | None = None,
+    ) -> Proxy:
         """Insert a node of these arguments, in which proxies stand for their nodes; its proxy."""
         node = self.create_node(kind, target, self.create_arg(args), self.create_arg(kwargs), name, type_expr)
         if self.record_stack_traces:
             node.stack_trace = "".join(traceback.format_stack())
         return (proxy_factory_fn or self.proxy)(node)
 
-    def create_arg(self, a: Any) -> Any:
+    def create_arg(self, a: object) -> Any:
         """A value as an argument of a node.
 
         Raises
@@ -104,11 +121,11 @@ class TracerBase:
             return a
         raise NotImplementedError(f"argument of type: {type(a)}")
 
-    def to_bool(self, obj: "Proxy") -> bool:
+    def to_bool(self, obj: Proxy) -> bool:
         """Raises TraceError: what a condition is depends on numbers, which a graph does not have."""
         raise TraceError(_CONTROL)
 
-    def iter(self, obj: Any) -> Iterator[Any]:
+    def iter(self, obj: Any) -> Iterator[Proxy]:
         """The elements of a proxy that is unpacked to several names; otherwise raises TraceError."""
         frame: Any = sys._getframe(2)
         for each in dis.get_instructions(frame.f_code):
@@ -120,7 +137,7 @@ class TracerBase:
 class GraphAppendingTracer(TracerBase):
     """A tracer that inserts nodes in a graph that is there already."""
 
-    def __init__(self, graph: Any) -> None:
+    def __init__(self, graph: Graph) -> None:
         self.graph = graph
 
 
@@ -149,16 +166,16 @@ class Proxy(Recorded):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.node.name})"
 
-    def __getattr__(self, name: str) -> "Attribute":
+    def __getattr__(self, name: str) -> Attribute:
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return Attribute(self, name)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> "Proxy":
+    def __call__(self, *args: object, **kwargs: object) -> Proxy:
         """The node of a call of the value."""
         return self.tracer.create_proxy("call_method", "__call__", (self, *args), kwargs)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Proxy]:
         return self.tracer.iter(self)
 
     def __bool__(self) -> bool:
@@ -170,19 +187,25 @@ class Proxy(Recorded):
             "torch.fx.wrap('len') at module scope"
         )
 
-    def __contains__(self, value: Any) -> bool:
+    def __contains__(self, value: object) -> bool:
         return self.tracer.to_bool(self)
 
     @classmethod
     def __torch_function__(
-        cls, orig_method: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
+        cls,
+        orig_method: Function,
+        types: object,
+        args: tuple[object, ...] = (),
+        kwargs: dict[str, object] | None = None,
+    ) -> Proxy:
         """The proxy of a call of a function of torch with proxies among its arguments."""
         proxy: Any = found((args, kwargs))
         return proxy.tracer.create_proxy("call_function", orig_method, *_as_recorded(orig_method, args, kwargs or {}))
 
 
-def _as_recorded(function: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+def _as_recorded(
+    function: Function, args: Any, kwargs: Mapping[str, object]
+) -> tuple[Iterable[object], Mapping[str, object]]:
     """The arguments of a call as torch records them: of functions of layers and losses, all, by name if they have defaults."""
     path = redirecting.path_of(function) or ""
     if path == "torch.einsum" and len(args) == 2 and isinstance(args[1], (tuple, list)):
@@ -210,7 +233,7 @@ class Attribute(Proxy):
             self._node = self.tracer.create_proxy("call_function", getattr, (self.root, self.attr), {}).node
         return self._node
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Proxy:
+    def __call__(self, *args: object, **kwargs: object) -> Proxy:
         """The node of a call of the method."""
         return self.tracer.create_proxy("call_method", self.attr, (self.root, *args), kwargs)
 
@@ -218,16 +241,16 @@ class Attribute(Proxy):
 class ParameterProxy(Proxy):
     """The proxy of a parameter, whose shape is known, and part of the graph as numbers."""
 
-    def __init__(self, tracer: TracerBase, node: Node, name: str, param: Any) -> None:
+    def __init__(self, tracer: TracerBase, node: Node, name: str, param: Tensor) -> None:
         super().__init__(node, tracer)
         self.param, self.name = param, name
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> Size:
         """The shape of the parameter."""
         return self.param.shape
 
-    def size(self, *args: Any) -> Any:
+    def size(self, *args: int) -> int | Size:
         """The size of the parameter along an axis, or its shape."""
         return self.param.size(*args)
 
@@ -242,11 +265,11 @@ class ParameterProxy(Proxy):
     ndim = property(dim)
 
 
-def _operator(name: str, *, swapped: bool = False) -> Callable[..., Any]:
+def _operator(name: str, *, swapped: bool = False) -> Callable[..., Proxy]:
     """A method that records an operator."""
     target = getattr(operator, name)
 
-    def method(self: Proxy, *others: Any) -> Proxy:
+    def method(self: Proxy, *others: object) -> Proxy:
         return self.tracer.create_proxy("call_function", target, (*others, self) if swapped else (self, *others), {})
 
     return method

@@ -19,7 +19,7 @@ class TensorMetadata(NamedTuple):
     qparams: dict[str, Any]
 
 
-def _extract_tensor_metadata(result: Any, include_contiguity: bool = True) -> TensorMetadata:
+def _extract_tensor_metadata(result: Tensor, include_contiguity: bool = True) -> TensorMetadata:
     """The metadata of a tensor."""
     formats = [contiguous_format, channels_last, channels_last_3d]
     fitting = formats[: 1 + (result.ndim == 4) + 2 * (result.ndim == 5)]
@@ -44,7 +44,7 @@ class ShapeProp(Interpreter):
         result = super().run_node(n)
         found = False
 
-        def noted(value: Any) -> Any:
+        def noted(value: object) -> object:
             nonlocal found
             if not isinstance(value, Tensor):
                 return value
@@ -57,6 +57,6 @@ class ShapeProp(Interpreter):
         n.meta["type"] = type(result)
         return result
 
-    def propagate(self, *args: Any) -> Any:
+    def propagate(self, *args: object) -> Any:
         """The result of the graph for these inputs, with what is known of all values noted."""
         return self.run(*args)

@@ -1,12 +1,17 @@
 """Replacing each part of a graph that is like a pattern by another graph."""
 
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....nn.modules.module import Module
 from .graph import Graph
 from .graph_module import GraphModule, share
 from .node import Node, map_arg
 from .tracing import symbolic_trace
+
+if TYPE_CHECKING:
+    from ...._core.typing import Function
 
 
 class Match(NamedTuple):
@@ -16,7 +21,7 @@ class Match(NamedTuple):
     nodes_map: dict[Node, Any]
 
 
-def _graph_of(function: Any) -> Graph:
+def _graph_of(function: Graph | Module | Function) -> Graph:
     """The graph of a function or a module, or a graph itself."""
     if isinstance(function, Graph):
         return function
@@ -60,7 +65,7 @@ class _Matcher:
         places.update(tried)
         return True
 
-    def _like(self, own: Any, other: Any, places: dict[Node, Any]) -> bool:
+    def _like(self, own: object, other: object, places: dict[Node, Any]) -> bool:
         """True if an argument of the pattern can stand for one of the graph; notes for what its nodes stand."""
         if isinstance(own, Node):
             if own in places:
@@ -81,13 +86,15 @@ class _Matcher:
             return own.keys() == other.keys() and all(self._like(own[key], other[key], places) for key in own)
         return type(own) is type(other) and bool(own == other)
 
-    def _alone(self, places: dict[Node, Any], steps: set[Any]) -> bool:
+    def _alone(self, places: dict[Node, Any], steps: set[Node]) -> bool:
         """True if nothing outside of a match takes what the replacement does not give."""
         inner = [own for own in places if own.op not in {"placeholder", "output"} and own not in self.results]
         return all(user in steps for own in inner for user in places[own].users)
 
 
-def replace_pattern(gm: GraphModule, pattern: Any, replacement: Any) -> list[Match]:
+def replace_pattern(
+    gm: GraphModule, pattern: Graph | Module | Function, replacement: Graph | Module | Function
+) -> list[Match]:
     """Replace each part of a module's graph that is like the graph of a pattern; the list of those parts.
 
     `pattern` and `replacement` are functions or modules of the same parameters. A parameter of the pattern stands for any
@@ -115,7 +122,7 @@ def replace_pattern(gm: GraphModule, pattern: Any, replacement: Any) -> list[Mat
         done.append(Match(_results(old)[-1], places))
     source = replacement if isinstance(replacement, Module) else new.owning_module
     for node in new.nodes if done else ():
-        if node.op in {"call_module", "get_attr"}:
+        if source is not None and node.op in {"call_module", "get_attr"}:
             share(source, gm, node.target)
     gm.recompile()
     return done

@@ -1,12 +1,14 @@
 """Tracer: the graph of a function or a module, from one call of it with proxies."""
 
+from __future__ import annotations
+
 import functools
 import inspect
 import itertools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .... import Tensor
 from ...._core.sites import warn
@@ -19,6 +21,9 @@ from .graph import Graph
 from .graph_module import GraphModule
 from .proxy import ParameterProxy, Proxy, TraceError, TracerBase
 
+if TYPE_CHECKING:
+    from ...._core.typing import Function, Returned
+
 
 class _Placeholder:
     """torch.fx.PH: stands for an input in the containers of `concrete_args`."""
@@ -30,7 +35,7 @@ class _Placeholder:
 PH = _Placeholder()
 
 
-def _assert_is_none(value: Any, msg: str) -> None:
+def _assert_is_none(value: object, msg: str) -> None:
     assert value is None, msg  # what graphs check of arguments that were fixed
 
 
@@ -64,26 +69,28 @@ class Tracer(TracerBase):
 
     # What subclasses override
 
-    def is_leaf_module(self, m: Any, module_qualified_name: str) -> bool:
+    def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
         """True for a module whose call is one step of the graph: by default the layers of pullback, not containers."""
         ours = str(m.__module__).startswith(("pullback.nn", "torch.nn"))
         return ours and not isinstance(m, Sequential)
 
-    def path_of_module(self, mod: Any) -> str:
+    def path_of_module(self, mod: Module) -> str:
         """The path of a module in the traced one; NameError if it is not there."""
         name = _name_of(mod, self.root.named_modules())
         if name is None:
             raise NameError("module is not installed as a submodule")
         return name
 
-    def call_module(self, m: Any, forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call_module(
+        self, m: Module, forward: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> Any:
         """What a call of a module gives: the proxy of one step, or what its `forward` records."""
         path = self.path_of_module(m)
         if self.is_leaf_module(m, path):
             return self.create_proxy("call_module", path, args, kwargs)
         return forward(*args, **kwargs)
 
-    def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Any]) -> Any:
+    def getattr(self, attr: str, attr_val: object, parameter_proxy_cache: dict[str, Proxy]) -> object:
         """What fetching an attribute of a module gives: for a parameter, a proxy of it."""
         if isinstance(attr_val, Parameter):
             members = self.root.named_parameters()
@@ -100,7 +107,7 @@ class Tracer(TracerBase):
             parameter_proxy_cache[name] = self.create_proxy("get_attr", name, (), {}, proxy_factory_fn=made)
         return parameter_proxy_cache[name]
 
-    def create_arg(self, a: Any) -> Any:
+    def create_arg(self, a: object) -> Any:
         """A value as an argument of a node: a tensor is an attribute of the module, and becomes one if it is not."""
         if isinstance(a, Parameter):
             name = _name_of(a, self.root.named_parameters())
@@ -122,7 +129,7 @@ class Tracer(TracerBase):
 
     # Tracing
 
-    def trace(self, root: Any, concrete_args: dict[str, Any] | None = None) -> Graph:
+    def trace(self, root: Module | Function, concrete_args: Mapping[str, object] | None = None) -> Graph:
         """The graph of a module or a function; `concrete_args` fixes inputs to values, which the graph checks.
 
         Raises
@@ -148,7 +155,9 @@ class Tracer(TracerBase):
         self.create_node("output", "output", (result,), {}, type_expr=kind)
         return graph
 
-    def create_args_for_root(self, root_fn: Any, is_module: bool, concrete_args: Any = None) -> tuple[Any, list[Any]]:
+    def create_args_for_root(
+        self, root_fn: Function, is_module: bool, concrete_args: Mapping[str, object] | None = None
+    ) -> tuple[Function, list[object]]:
         """A function, and the proxies with which it is to be called."""
         args: list[Any] = [self.root] if is_module else []
         named: dict[str, Any] = {}
@@ -156,7 +165,7 @@ class Tracer(TracerBase):
         for each in list(inspect.signature(root_fn).parameters.values())[is_module:]:
             stars = "*" * ((each.kind is each.VAR_POSITIONAL) + 2 * (each.kind is each.VAR_KEYWORD))
             starred = starred or bool(stars)
-            if each.name in (concrete_args or {}):
+            if concrete_args and each.name in concrete_args:
                 fixed += 1
                 value = self._fixed(each.name, f"{each.name}_{fixed}", concrete_args[each.name])
             else:
@@ -174,7 +183,7 @@ class Tracer(TracerBase):
         count = root_fn.__code__.co_argcount
         return _without_stars(root_fn), [*args[:count], *named.values(), *args[count:]]
 
-    def _fixed(self, name: str, placeholder: str, value: Any) -> Any:
+    def _fixed(self, name: str, placeholder: str, value: Returned) -> Returned:
         """The value to which an input is fixed, which the graph checks where it can."""
         if value is PH or (isinstance(value, (tuple, list, dict)) and "PH" in repr(value)):
             raise NotImplementedError("torch.fx.PH is not in pullback: trace a function that builds the containers")
@@ -192,12 +201,12 @@ class Tracer(TracerBase):
         return value
 
 
-def _name_of(value: Any, members: Iterable[tuple[str, Any]]) -> str | None:
+def _name_of(value: object, members: Iterable[tuple[str, object]]) -> str | None:
     """The name of a member of a module; None if it is not there."""
     return next((name for name, member in members if member is value), None)
 
 
-def _without_stars(function: Any) -> Any:
+def _without_stars(function: FunctionType) -> FunctionType:
     """A function whose `*args` and `**kwargs` are parameters as others: each is given one proxy."""
     code: CodeType = function.__code__
     stars = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
@@ -206,12 +215,12 @@ def _without_stars(function: Any) -> Any:
     return FunctionType(code, function.__globals__, function.__name__, None, function.__closure__)
 
 
-def _kind(annotation: Any) -> Any:
+def _kind(annotation: object) -> object:
     """The type that an annotation names; None for no annotation, and for text."""
     return None if annotation is inspect.Parameter.empty or isinstance(annotation, str) else annotation
 
 
-def symbolic_trace(root: Any, concrete_args: dict[str, Any] | None = None) -> GraphModule:
+def symbolic_trace(root: Module | Function, concrete_args: Mapping[str, object] | None = None) -> GraphModule:
     """A module whose `forward` is the graph of a module or a function, as code that can be read and changed.
 
     >>> from pullback.compat.torch.fx.tracing import symbolic_trace
