@@ -34,7 +34,7 @@ PACKAGES = [name for name in ("llvmlite", "scipy") if importlib.util.find_spec(n
 LACKING = {name: f"No module named '{name}|{name} is not installed" for name in PACKAGES}
 if importlib.util.find_spec("pullback.explain") is None:  # scripts/test-core
     LACKING["clients"] = (
-        r"No module named 'pullback\.(explain|sparsity|distributions|compat|distributed|command|compile|program)"
+        r"No module named 'pullback\.(explain|sparsity|distributions|compat|distributed|command|compile|program)|llvmlite is not installed"
     )
 if sys.platform in {"emscripten", "wasi"}:
     LACKING["threads"] = "can't start new thread"

@@ -263,7 +263,12 @@ def test_few_lines_are_exceptions_from_checks(mark: str, most: int) -> None:
     assert found <= most, f"{found} lines have {mark!r}: remove a cause, not only its message"
 
 
-ANY = {"command": 0.07, "distributions": 0.01, "signal": 0.09, "vocabulary": 0.1}  # the rooms whose types have been written; others follow
+ANY = {
+    "command": 0.07,
+    "distributions": 0.01,
+    "signal": 0.09,
+    "vocabulary": 0.1,
+}  # the rooms whose types have been written; others follow
 
 
 def _annotations(name: str) -> Iterator[ast.expr | None]:
@@ -297,6 +302,7 @@ MIRRORS = {
     "compat.torch.backends": "cpu cuda mps",
     "compat.torch.fx.interpreter": "Interpreter Transformer",
     "compat.torch.fx.node": "Node",
+    "compat.torch.inner": "Value",
     "compat.torch.sampling": "DistributedSampler",
     "compat.torch.top": "finfo",
     "nn.utils.prune": "Identity",

@@ -16,7 +16,7 @@ Keys = tuple[Any, ...]
 Opened = tuple[Keys, Sequence[Any], Any]
 
 
-class Kind(NamedTuple):
+class ContainerKind(NamedTuple):
     """How containers of one class are taken apart and built.
 
     `open` returns the keys and the children of a container, and what else is needed to build it: its context. `close` builds
@@ -74,22 +74,24 @@ def _open_dataclass(tree: Any) -> Opened:
     return names, [getattr(tree, name) for name in names], None
 
 
-_SEQUENCE = Kind(lambda tree: (tuple(range(len(tree))), tree, None), lambda kind, _, values, __: kind(values))
-_MAPPING = Kind(
+_SEQUENCE = ContainerKind(lambda tree: (tuple(range(len(tree))), tree, None), lambda kind, _, values, __: kind(values))
+_MAPPING = ContainerKind(
     lambda tree: (tuple(tree), list(tree.values()), None),
     lambda kind, keys, values, _: kind(zip(keys, values, strict=True)),
 )
-_NAMED = Kind(lambda tree: (tuple(tree._fields), tree, None), lambda kind, _, values, __: kind(*values), by_index=False)
-_DATACLASS = Kind(_open_dataclass, _close_dataclass, by_index=False)
-_DEFAULTS = Kind(
+_NAMED = ContainerKind(
+    lambda tree: (tuple(tree._fields), tree, None), lambda kind, _, values, __: kind(*values), by_index=False
+)
+_DATACLASS = ContainerKind(_open_dataclass, _close_dataclass, by_index=False)
+_DEFAULTS = ContainerKind(
     lambda tree: (tuple(tree), list(tree.values()), tree.default_factory),
     lambda kind, keys, values, factory: kind(factory, zip(keys, values, strict=True)),
 )
-_QUEUE = Kind(
+_QUEUE = ContainerKind(
     lambda tree: (tuple(range(len(tree))), list(tree), tree.maxlen),
     lambda kind, _, values, length: kind(values, maxlen=length),
 )
-KINDS: dict[type, Kind] = {
+KINDS: dict[type, ContainerKind] = {
     **dict.fromkeys((tuple, list), _SEQUENCE), **dict.fromkeys((dict, OrderedDict), _MAPPING),
     defaultdict: _DEFAULTS, deque: _QUEUE,
 }  # fmt: skip
@@ -97,7 +99,7 @@ KINDS: dict[type, Kind] = {
 
 
 @functools.lru_cache(maxsize=1024)
-def kind_of(kind: Any) -> Kind | None:
+def kind_of(kind: Any) -> ContainerKind | None:
     """How containers of a class are opened and closed; None if its instances are leaves."""
     if kind in KINDS:
         return KINDS[kind]
@@ -106,7 +108,7 @@ def kind_of(kind: Any) -> Kind | None:
     return _DATACLASS if dataclasses.is_dataclass(kind) else None
 
 
-def register(kind: type, how: Kind | None) -> None:
+def register(kind: type, how: ContainerKind | None) -> None:
     """Let instances of a class be containers, in all functions that take trees; with None, no longer."""
     KINDS.pop(kind, None)
     if how is not None:
@@ -142,7 +144,7 @@ def _built(structure: Structure, leaves: Iterator[Any]) -> Any:
     return _known(kind).close(kind, structure.keys, values, structure.context)
 
 
-def _known(kind: type) -> Kind:
+def _known(kind: type) -> ContainerKind:
     """How containers of a class that have been opened are closed."""
     how = kind_of(kind)
     if how is None:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core.primitives import Function, Primitive, bind
-from .generating import Many, Metadata, Operands, Text, Write, call, leaves, writing, written
+from .generating import Many, Metadata, Operands, Text, WriteText, call, leaves, writing, written
 
 ANY, NONE = Metadata("**params", "**params", None, typed=False), Metadata(typed=False)
 MORE = "*arguments, **options"
@@ -255,7 +255,7 @@ def in_place(cls: type[Any], primitive: Primitive, general: Function) -> Functio
         *scaled,
     ]
     computed = "quiet.copy().run(compute, x, y, x)"
-    return writing(cls, general, Write(primitive.name, primitive.forward, ["other"], unpack, computed))
+    return writing(cls, general, WriteText(primitive.name, primitive.forward, ["other"], unpack, computed))
 
 
 def computed(cls: type[Any], compute: Function, tensors: int, general: Function) -> Function:
@@ -270,7 +270,7 @@ def computed(cls: type[Any], compute: Function, tensors: int, general: Function)
     unpack = [line for name in names for line in (f"if {_unlike(name)}:", f"    {leave}")]
     if not numbers:
         unpack += ["if rest or options:", f"    {leave}"]
-        return writing(cls, general, Write(general.__name__, compute, names, unpack, f"compute({arrays})"))
+        return writing(cls, general, WriteText(general.__name__, compute, names, unpack, f"compute({arrays})"))
     most = code.co_argcount - 1 - tensors
     least = most - len(compute.__defaults__ or ())
     unpack += [
@@ -283,7 +283,7 @@ def computed(cls: type[Any], compute: Function, tensors: int, general: Function)
         f"            {leave}",
     ]
     computed = f"quiet.copy().run(compute, {arrays}, *rest, **options)"
-    return writing(cls, general, Write(general.__name__, compute, names, unpack, computed, numbers))
+    return writing(cls, general, WriteText(general.__name__, compute, names, unpack, computed, numbers))
 
 
 def _settled(name: str) -> str:

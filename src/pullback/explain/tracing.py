@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import observe
-from ..observe import AccumulateGrad, Node, Output, saved, version
+from ..observe import AccumulateGrad, Node, OutputNode as Output, saved, version
 from .arrays import FINE, Array, Kept, Limits, Marks, flat, kept, marks, plain
 from .derivations import derive
 from .naming import Named, leaf_name, operation, saved_name, saved_text, settings, tensor_name
@@ -146,7 +146,7 @@ class Nodes:
                     self._keeps(node, first, each, counted)
             first.saved += [Saved(name, text) for name, text in settings(node)]
 
-    def _keeps(self, node: Node, first: Traced, held: observe.Saved, counted: set[int]) -> None:
+    def _keeps(self, node: Node, first: Traced, held: observe.SavedValue, counted: set[int]) -> None:
         array, name = held.value, held.name
         if not isinstance(array, np.ndarray):
             first.saved.append(Saved(saved_name(name), "packed by a hook" if held.packed else str(array)))

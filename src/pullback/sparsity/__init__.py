@@ -15,6 +15,7 @@ from .. import Tensor, as_tensor, enable_grad
 from .._core import errors
 from .._core.package import package
 from ..autograd import grad
+from ..extend import restoring
 from ..observe import ancestors, node, value
 from .coloring import Coloring, best, indexing, star
 from .matrices import SparseMatrix
@@ -76,6 +77,7 @@ def sparse_jacobian(
     return matrix
 
 
+@restoring
 def sparse_hessian(
     f: Any, x: Any, *, local: bool = False, like: SparseMatrix | None = None, allow_unused: bool = False
 ) -> SparseMatrix:
@@ -121,6 +123,7 @@ def sparse_hessian(
     return matrix
 
 
+@restoring
 def _output(name: str, f: Any, x: Any, allow_unused: bool) -> tuple[Any, Any]:
     """The output and the input it was computed from, both checked."""
     if isinstance(f, Tensor):

@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import as_tensor, enable_grad
 from ..autograd import grad
+from ..extend import restoring
 from ..observe import value
 from .coloring import Coloring
 
@@ -65,6 +66,7 @@ def transposed(y: Any, x: Any) -> Product:
     return product
 
 
+@restoring
 def forward(y: Any, x: Any) -> Product:
     """The product of the Jacobian of y with respect to x with a vector: the pushforward."""
     with enable_grad():
