@@ -32,22 +32,22 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 import numpy as np
+from .. import Tensor
 from .._core import dtypes as _dtypes
 from .._core.errors import UncompiledError
 from .._core.forks import exchanging, give_way, swapping
 from .._core.lazy import provider
 from .._core.modes import FieldBlock, innermost, mode
-from .._core.primitives import Carrier
 from .._core.sites import depth
-from .._core.trees import LEAF, flatten, unflatten
 from .._core.xp import replay
 from .._numerics.random import Moment
-from .._tape.memory import Cell, owner, protect, storage_of, version, written
+from .._tape.memory import Cell, owner, protect, storage_of, written
 from .._tape.recording import Obstacle
 from .._tape.views import alias, view
 from .._tape.walk import pull_back
-from .._tensor.tensor import Tensor
 from ..nn.modules.module import Module
+from ..observe import version
+from ..utils.trees import LEAF, flatten, unflatten
 from .capture import CapturedRun
 from .costs import peak, works
 from .holders import meaning
