@@ -34,7 +34,7 @@ PACKAGES = [name for name in ("llvmlite", "scipy") if importlib.util.find_spec(n
 LACKING = {name: f"No module named '{name}|{name} is not installed" for name in PACKAGES}
 if importlib.util.find_spec("pullback.explain") is None:  # scripts/test-core
     LACKING["clients"] = (
-        r"No module named 'pullback\.(explain|sparsity|distributions|compat|distributed|command|compile|program)"
+        r"No module named 'pullback\.(explain|sparsity|distributions|compat|distributed|command|compile|program)|llvmlite is not installed"
     )
 if sys.platform in {"emscripten", "wasi"}:
     LACKING["threads"] = "can't start new thread"
@@ -43,15 +43,29 @@ if sys.platform in {"emscripten", "wasi"}:
     tracemalloc.start = lambda *_: pytest.skip("needs tracemalloc, which ends this interpreter")
 
 
+def _needs(error):
+    """Skip a test that has failed for what there is not here."""
+    said = f"{error} {error.__cause__ or error.__context__}"
+    for name, words in LACKING.items():
+        if re.search(words, said):
+            pytest.skip(f"needs {name}, which is not here")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup():
+    try:
+        return (yield)
+    except Exception as error:
+        _needs(error)
+        raise
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call():
     try:
         return (yield)
-    except Exception as error:
-        said = f"{error} {error.__cause__ or error.__context__}"
-        for name, words in LACKING.items():
-            if re.search(words, said):
-                pytest.skip(f"needs {name}, which is not here")
+    except (Exception, pytest.fail.Exception) as error:
+        _needs(error)
         raise
 
 

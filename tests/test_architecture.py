@@ -327,6 +327,7 @@ MIRRORS = {
     "compat.torch.backends": "cpu cuda mps",
     "compat.torch.fx.interpreter": "Interpreter Transformer",
     "compat.torch.fx.node": "Node",
+    "compat.torch.inner": "Value",
     "compat.torch.sampling": "DistributedSampler",
     "compat.torch.top": "finfo",
     "nn.utils.prune": "Identity",

@@ -26,7 +26,7 @@ class ShapeTracer(observe.Observer):
         kept = "" if write.recorded else "  (not recorded)"
         print(f"{place(write.site):20}{'written':12}{shape(write.tensor)}{kept}", file=self.file)
 
-    def begins(self, backward: observe.Backward) -> None:
+    def begins(self, backward: observe.BackwardPass) -> None:
         """The nodes of a backward pass, in the order in which they run."""
         print(f"{place(backward.site):20}{'backward':12}", *[node.title for node in backward.nodes], file=self.file)
 

@@ -38,7 +38,7 @@ import numpy as np
 
 from ._core import xp as _xp
 from ._core.errors import operation_of as operation_of
-from ._core.modes import FieldBlock, Mode, ModeBlock, changed, mode, quiet, running, under
+from ._core.modes import FieldBlock, Mode, ModeBlock, changed, mode, quiet, restoring, running, under
 from ._core.primitives import Carrier, Primitive as Primitive
 from ._core.shapes import sum_to
 from ._core.sites import (
@@ -57,12 +57,12 @@ from ._tape.node import (
     AccumulateGrad as AccumulateGrad,
     Hooks,
     Node as Node,
-    Output as Output,
+    Output as OutputNode,
     Parts,
     grad_of,
     hooks_of,
 )
-from ._tape.recording import Operation as _Computing
+from ._tape.recording import TapeOperation
 from ._tape.seeds import cotangent
 from ._tape.walk import Pass, restrict, youngest_first
 from .nn.modules.calls import Calls
@@ -73,10 +73,44 @@ if TYPE_CHECKING:
     from .nn import Module
 
 __all__ = [
-    "SAVED_NAMES", "AccumulateGrad", "Backward", "Handle", "Node", "Observer", "Operation", "Output", "Primitive", "SavedValue",
-    "Site", "Snapshot", "Write", "aliases", "ancestors", "apply_rule", "aside", "begins", "describe", "fault", "freed", "from_backward",
-    "gradient", "is_internal", "leading_to", "line_of", "node", "operation_of", "replay", "retains", "root", "running_module",
-    "saved", "snapshot", "user_frame", "value", "version", "watch",
+    "SAVED_NAMES",
+    "AccumulateGrad",
+    "BackwardPass",
+    "Node",
+    "Observer",
+    "Operation",
+    "OutputNode",
+    "Primitive",
+    "SavedValue",
+    "Site",
+    "Snapshot",
+    "WatchHandle",
+    "Write",
+    "aliases",
+    "ancestors",
+    "apply_rule",
+    "aside",
+    "begins",
+    "describe",
+    "fault",
+    "freed",
+    "from_backward",
+    "gradient",
+    "is_internal",
+    "leading_to",
+    "line_of",
+    "node",
+    "operation_of",
+    "replay",
+    "retains",
+    "root",
+    "running_module",
+    "saved",
+    "snapshot",
+    "user_frame",
+    "value",
+    "version",
+    "watch",
 ]  # fmt: skip
 
 _CALL = Calls.__call__.__code__
@@ -132,7 +166,7 @@ class Operation(NamedTuple):
     def node(self) -> Node | None:
         """The node that recorded it; None if it is not recorded."""
         found = next((made for each in self.results if (made := node(each)) is not None), None)
-        return found.edges[0] if isinstance(found, Output) else found
+        return found.edges[0] if isinstance(found, OutputNode) else found
 
 
 class Write(NamedTuple):
@@ -146,7 +180,7 @@ class Write(NamedTuple):
     """The line of the program that wrote."""
 
 
-class Backward:
+class BackwardPass:
     """One backward pass: what an observer's `begins` and `ends` are called with."""
 
     def __init__(
@@ -207,24 +241,24 @@ class Observer(ModeBlock):
     def wrote(self, write: Write) -> None:
         """Called after a tensor was written in place."""
 
-    def begins(self, backward: Backward) -> None:
+    def begins(self, backward: BackwardPass) -> None:
         """Called before a backward pass runs, while nothing has been freed."""
 
-    def ends(self, backward: Backward) -> None:
+    def ends(self, backward: BackwardPass) -> None:
         """Called after a backward pass has written its gradients; not if it has raised."""
 
     def _fields(self) -> dict[str, Any]:
         if len(self._around) > 1:
             raise RuntimeError("this observer has been entered already: make another one for a block inside its block")
         before = self._before = self._around[-1]
-        self._passes: dict[Pass, Backward] = {}
+        self._passes: dict[Pass, BackwardPass] = {}
         self._aside = changed(before, grad=False, pack=None, compute=None, watcher=None)
         return {"compute": self._computed, "watcher": _Told(self, before.watcher)}
 
     def _fresh(self) -> Observer:
         return self
 
-    def _computed(self, computing: _Computing) -> Any:
+    def _computed(self, computing: TapeOperation) -> Any:
         start = time.perf_counter()
         out = computing.seen(self._before.compute, quiet.copy)
         seconds = time.perf_counter() - start
@@ -262,7 +296,7 @@ class _Told:
         observer = self.observer
         if running.get(None) is None:  # those that are left have raised an exception
             observer._passes.clear()
-        observer._passes[walker] = backward = Backward(walker, order, roots, needed)
+        observer._passes[walker] = backward = BackwardPass(walker, order, roots, needed)
         under(mode, observer._aside, observer.begins, backward)
         return walk
 
@@ -315,7 +349,7 @@ def aside() -> ModeBlock:
 # 2. Gradients on their way
 
 
-class Handle:
+class WatchHandle:
     """What `watch` gives: `remove()` ends it, and leaves the node as it was."""
 
     def __init__(self, watched: Node, handles: Sequence[Any], *, bare: bool) -> None:
@@ -332,7 +366,7 @@ class Handle:
 
 def watch(
     watched: Node, arrived: Callable[[Sequence[Any]], object], sent: Callable[[Sequence[Any]], object] | None = None
-) -> Handle:
+) -> WatchHandle:
     """Look at what passes through one node: a handle that ends it.
 
     Parameters
@@ -359,9 +393,9 @@ def watch(
         handles = [hooks.add("pre", _looking(arrived))]
     else:  # also called where the node does not run
         handles = [hooks.add("tensor", _looking(lambda cotangent: arrived((cotangent,))))]
-    if sent is not None and watched.edges and not isinstance(watched, Output):
+    if sent is not None and watched.edges and not isinstance(watched, OutputNode):
         handles.append(hooks.add("post", _looking(lambda results, _: sent(results))))
-    return Handle(watched, handles, bare=bare)
+    return WatchHandle(watched, handles, bare=bare)
 
 
 def _looking(function: Callable[..., object]) -> Callable[..., None]:
@@ -573,7 +607,7 @@ def replay(
     tape
         The interpreter that has recorded the nodes, `tensor.interpreter`.
     nodes, roots, needed
-        What to run, in order, and from where, as a `Backward` has them.
+        What to run, in order, and from where, as a `BackwardPass` has them.
     arrived
         Called with a node and its cotangent, or a list of several.
     sent
@@ -592,47 +626,47 @@ def replay(
     >>> [g.tolist() for g in found.values()]
     [[2.0, 4.0]]
     """
-    pending: dict[Node, Any] = {}
+    again = _Again(nodes, needed, arrived, sent)
     for each, v in roots:
-        pending[each] = pending[each] + v if each in pending else v
+        again.add((each,), (v,))
+    under(running, Pass(tape, False, False, True, None), again.walk)  # the program's own rules may query it
+    return again.ends
 
-    def walk() -> dict[Node, Any]:
+
+class _Again:
+    """A pass that `replay` runs."""
+
+    def __init__(self, nodes: Iterable[Node], needed: set[Node] | None, arrived: Any, sent: Any) -> None:
+        self.nodes, self.needed, self.arrived, self.sent = nodes, needed, arrived, sent
+        self.pending: dict[Node, Any] = {}
+        self.ends: dict[Node, Any] = {}
+
+    @restoring
+    def walk(self) -> None:
+        """Run each node on the sum of the cotangents that have reached it."""
+        needed = self.needed
         with aside(), np.errstate(all="ignore"):
-            return _walk(nodes, pending, needed, arrived, sent)
+            for each in self.nodes:
+                g = self.pending.pop(each, None)
+                if g is None:
+                    continue
+                if isinstance(g, Parts):
+                    g = g.filled(each.params["shapes"])
+                self.arrived(each, g)
+                if isinstance(each, AccumulateGrad):
+                    self.ends[each] = g
+                edges = tuple([edge if needed is None or edge in needed else None for edge in each.edges])
+                if any(edges):
+                    results = apply_rule(each, g, edges)
+                    self.sent(each, edges, results)
+                    self.add(edges, results)
 
-    return under(running, Pass(tape, False, False, True, None), walk)  # the program's own rules may query it
-
-
-def _walk(
-    nodes: Iterable[Node],
-    pending: dict[Node, Any],
-    needed: set[Node] | None,
-    arrived: Callable[[Node, Any], object],
-    sent: Callable[[Node, tuple[Node | None, ...], list[Any]], object],
-) -> dict[Node, Any]:
-    ends: dict[Node, Any] = {}
-    for each in nodes:
-        g = pending.pop(each, None)
-        if g is None:
-            continue
-        if isinstance(g, Parts):
-            g = g.filled(each.params["shapes"])
-        arrived(each, g)
-        if isinstance(each, AccumulateGrad):
-            ends[each] = g
-        edges = tuple([edge if needed is None or edge in needed else None for edge in each.edges])
-        if any(edges):
-            results = apply_rule(each, g, edges)
-            sent(each, edges, results)
-            _add(pending, edges, results)
-    return ends
-
-
-def _add(pending: dict[Node, Any], edges: Sequence[Node | None], results: Sequence[Any]) -> None:
-    for edge, result in zip(edges, results, strict=False):
-        if edge is not None and result is not None:
-            before = pending.get(edge)
-            pending[edge] = result if before is None else before + result
+    def add(self, edges: Sequence[Node | None], results: Sequence[Any]) -> None:
+        """Add cotangents to those that wait at their nodes."""
+        for edge, result in zip(edges, results, strict=False):
+            if edge is not None and result is not None:
+                before = self.pending.get(edge)
+                self.pending[edge] = result if before is None else before + result
 
 
 def from_backward(error: BaseException) -> bool:

@@ -50,12 +50,29 @@ if TYPE_CHECKING:
     from ._core.typing import Array, Number, Params
 
 __all__ = [
-    "ARRAY", "CaptureError", "DepartedError", "Equation", "InvalidError", "LoweringError", "Program", "Recording", "Rewriter", "Rule",
-    "Value", "bodies", "check", "has_effect", "lower", "record", "rewrite", "run", "simplify",
+    "ARRAY",
+    "CaptureError",
+    "DepartedError",
+    "Equation",
+    "InvalidError",
+    "LoweringError",
+    "Program",
+    "RecordedCall",
+    "RewriteRule",
+    "Rewriter",
+    "Value",
+    "bodies",
+    "check",
+    "has_effect",
+    "lower",
+    "record",
+    "rewrite",
+    "run",
+    "simplify",
 ]  # fmt: skip
 
 
-class Recording(NamedTuple):
+class RecordedCall(NamedTuple):
     """A program of one call of a function, and what it was given: what `record` returns.
 
     >>> import pullback
@@ -72,7 +89,7 @@ class Recording(NamedTuple):
     """The arrays that the inputs had."""
 
 
-def record(function: Callable[..., Any], *args: object, **kwargs: object) -> Recording:
+def record(function: Callable[..., Any], *args: object, **kwargs: object) -> RecordedCall:
     """The program of one call of a function.
 
     Inputs are the tensors among its arguments and those that it reaches by itself, such as parameters and what an optimizer
@@ -95,7 +112,7 @@ def record(function: Callable[..., Any], *args: object, **kwargs: object) -> Rec
     if found is None:
         raise CaptureError(f"record: the call cannot be kept as a program, because {reason}")
     names = found.names(getattr(function, "forward", function))
-    return Recording(found.program, tuple(names), tuple(place.array(leaves) for place in found.places))
+    return RecordedCall(found.program, tuple(names), tuple(place.array(leaves) for place in found.places))
 
 
 class Rewriter(Protocol):
@@ -117,11 +134,11 @@ class Rewriter(Protocol):
         """The outputs of a new equation, to which the rules are applied, too."""
 
 
-Rule = Callable[[Rewriter, Equation], "Value | tuple[Value, ...] | None"]
+RewriteRule = Callable[[Rewriter, Equation], "Value | tuple[Value, ...] | None"]
 """A function of a `Rewriter` and an equation: what takes the place of its outputs; None leaves it as it is."""
 
 
-def rewrite(program: Program, rules: Mapping[str, Rule | Sequence[Rule]]) -> Program:
+def rewrite(program: Program, rules: Mapping[str, RewriteRule | Sequence[RewriteRule]]) -> Program:
     """The program with each equation as the rules for its primitive have it; those of loops' bodies, too.
 
     Parameters

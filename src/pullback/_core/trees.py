@@ -16,7 +16,7 @@ Keys = tuple[Any, ...]
 Opened = tuple[Keys, Sequence[Any], Any]
 
 
-class Container(NamedTuple):
+class ContainerKind(NamedTuple):
     """How containers of one class are taken apart and built.
 
     `open` returns the keys and the children of a container, and what else is needed to build it: its context. `close` builds
@@ -74,24 +74,24 @@ def _open_dataclass(tree: Any) -> Opened:
     return names, [getattr(tree, name) for name in names], None
 
 
-_SEQUENCE = Container(lambda tree: (tuple(range(len(tree))), tree, None), lambda kind, _, values, __: kind(values))
-_MAPPING = Container(
+_SEQUENCE = ContainerKind(lambda tree: (tuple(range(len(tree))), tree, None), lambda kind, _, values, __: kind(values))
+_MAPPING = ContainerKind(
     lambda tree: (tuple(tree), list(tree.values()), None),
     lambda kind, keys, values, _: kind(zip(keys, values, strict=True)),
 )
-_NAMED = Container(
+_NAMED = ContainerKind(
     lambda tree: (tuple(tree._fields), tree, None), lambda kind, _, values, __: kind(*values), by_index=False
 )
-_DATACLASS = Container(_open_dataclass, _close_dataclass, by_index=False)
-_DEFAULTS = Container(
+_DATACLASS = ContainerKind(_open_dataclass, _close_dataclass, by_index=False)
+_DEFAULTS = ContainerKind(
     lambda tree: (tuple(tree), list(tree.values()), tree.default_factory),
     lambda kind, keys, values, factory: kind(factory, zip(keys, values, strict=True)),
 )
-_QUEUE = Container(
+_QUEUE = ContainerKind(
     lambda tree: (tuple(range(len(tree))), list(tree), tree.maxlen),
     lambda kind, _, values, length: kind(values, maxlen=length),
 )
-KINDS: dict[type, Container] = {
+KINDS: dict[type, ContainerKind] = {
     **dict.fromkeys((tuple, list), _SEQUENCE), **dict.fromkeys((dict, OrderedDict), _MAPPING),
     defaultdict: _DEFAULTS, deque: _QUEUE,
 }  # fmt: skip
@@ -99,7 +99,7 @@ KINDS: dict[type, Container] = {
 
 
 @functools.lru_cache(maxsize=1024)
-def kind_of(kind: type) -> Container | None:
+def kind_of(kind: type) -> ContainerKind | None:
     """How containers of a class are opened and closed; None if its instances are leaves."""
     if kind in KINDS:
         return KINDS[kind]
@@ -108,7 +108,7 @@ def kind_of(kind: type) -> Container | None:
     return _DATACLASS if dataclasses.is_dataclass(kind) else None
 
 
-def register(kind: type, how: Container | None) -> None:
+def register(kind: type, how: ContainerKind | None) -> None:
     """Let instances of a class be containers, in all functions that take trees; with None, no longer."""
     KINDS.pop(kind, None)
     if how is not None:
@@ -144,7 +144,7 @@ def _built(structure: Structure, leaves: Iterator[object]) -> Any:
     return _known(kind).close(kind, structure.keys, values, structure.context)
 
 
-def _known(kind: type) -> Container:
+def _known(kind: type) -> ContainerKind:
     """How containers of a class that have been opened are closed."""
     how = kind_of(kind)
     if how is None:

@@ -21,7 +21,7 @@ from .._core.primitives import Primitive
 from .._core.sites import Site, caller, depth, describe, internal, pairing
 from .memory import Cell
 from .node import Node
-from .observers import Observer, passing, pieces
+from .observers import ResultObserver, passing, pieces
 
 if TYPE_CHECKING:
     from .._core.typing import Array, Params, Tensors, Value
@@ -106,7 +106,7 @@ class Grown(NamedTuple):
         return self._replace(axes=(after(self.axes[0]), after(self.axes[1])))
 
 
-class _Growth(Observer):
+class _Growth(ResultObserver):
     """An observer that looks for broadcasts, and knows which operation has saved which value."""
 
     def __init__(self, before: Mode, found: list[Broadcast]) -> None:

@@ -221,7 +221,7 @@ _HISTORY = "current is not RECORD or self._node is not None or self._cut is not 
 """The condition that a write would have to be recorded."""
 
 
-class InPlace(NamedTuple):
+class WriteText(NamedTuple):
     """What one in-place method says that another does not: `x` is the memory that it writes, and `dtype` its dtype."""
 
     name: str
@@ -240,7 +240,7 @@ def leaves(operands: Sequence[str]) -> str:
     return f"return as_given(general, (self, {''.join(f'{name}, ' for name in operands)}), rest, options)"
 
 
-def writing(cls: type[Tensor], general: Function, text: InPlace) -> Function:
+def writing(cls: type[Tensor], general: Function, text: WriteText) -> Function:
     """An in-place method for tensors of class `cls` that computes straight into the memory, where nothing is recorded."""
     leave = leaves(text.operands)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._core.modes import Mode, quiet, running
 from .._core.primitives import Carrier, Primitive
-from .recording import Operation
+from .recording import TapeOperation
 
 if TYPE_CHECKING:
     from .._core.typing import Params, Tensor, Tensors, Value
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .walk import Pass
 
 
-class Observer:
+class ResultObserver:
     """A base class for observers of all operations in a block: define `sees`, and `begins` for passes."""
 
     unseen: frozenset[Primitive] = frozenset()
@@ -35,7 +35,7 @@ class Observer:
         """The fields of a mode in which this observer is active."""
         return {"compute": self.compute, "watcher": self, "observer": self if self.alone else None}
 
-    def compute(self, operation: Operation) -> Tensors:
+    def compute(self, operation: TapeOperation) -> Tensors:
         """Compute an operation, box its result as the tape does, and look at it."""
         out, values = operation.seen(self.computes, self.copy), operation.values
         if operation.primitive not in self.unseen and not any(isinstance(value, Carrier) for value in values):

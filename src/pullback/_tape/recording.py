@@ -38,7 +38,7 @@ ndarray = np.ndarray
 # The tape is the interpreter of level 0, and of each level that a transform enters.
 
 
-class Operation(NamedTuple):
+class TapeOperation(NamedTuple):
     """An operation that the `compute` of a mode is to compute: its arguments, what they box, and whether one is tracked."""
 
     tape: Tape
@@ -57,7 +57,9 @@ class Operation(NamedTuple):
         """The result, boxed, and recorded if an input is tracked."""
         return self.tape.finish(self.primitive, self.args, self.edges, result, self.params, self.tracked)
 
-    def seen(self, before: Callable[[Operation], Tensors] | None, copy: Callable[[], contextvars.Context]) -> Tensors:
+    def seen(
+        self, before: Callable[[TapeOperation], Tensors] | None, copy: Callable[[], contextvars.Context]
+    ) -> Tensors:
         """The boxed result for observers: what an earlier one computes, or computed in the context that `copy` gives.
 
         If some of the values are carriers of lower levels, it is computed and recorded there.
@@ -107,7 +109,7 @@ class Tape(BaseInterpreter):
                 values.append(arg)
             edges.append(node)
         if (compute := mode.get().compute) is not None:
-            return compute(Operation(self, primitive, args, edges, values, params, tracked))
+            return compute(TapeOperation(self, primitive, args, edges, values, params, tracked))
         run = quiet.copy().run
         result = self.beneath(primitive, values, params) if nested else run(primitive.forward, *values, **params)
         return self.finish(primitive, args, edges, result, params, tracked)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._core.primitives import Function, Primitive, bind
-from .generating import InPlace, Many, Metadata, Operands, Text, call, leaves, writing, written
+from .generating import Many, Metadata, Operands, Text, WriteText, call, leaves, writing, written
 
 if TYPE_CHECKING:
     from .._core.typing import Params, Result, Tensor, Value
@@ -259,7 +259,7 @@ def in_place(cls: type[Tensor], primitive: Primitive, general: Function) -> Func
         *scaled,
     ]
     computed = "quiet.copy().run(compute, x, y, x)"
-    return writing(cls, general, InPlace(primitive.name, primitive.forward, ["other"], unpack, computed))
+    return writing(cls, general, WriteText(primitive.name, primitive.forward, ["other"], unpack, computed))
 
 
 def computed(cls: type[Tensor], compute: Function, tensors: int, general: Function) -> Function:
@@ -274,7 +274,7 @@ def computed(cls: type[Tensor], compute: Function, tensors: int, general: Functi
     unpack = [line for name in names for line in (f"if {_unlike(name)}:", f"    {leave}")]
     if not numbers:
         unpack += ["if rest or options:", f"    {leave}"]
-        return writing(cls, general, InPlace(general.__name__, compute, names, unpack, f"compute({arrays})"))
+        return writing(cls, general, WriteText(general.__name__, compute, names, unpack, f"compute({arrays})"))
     most = code.co_argcount - 1 - tensors
     least = most - len(compute.__defaults__ or ())
     unpack += [
@@ -287,7 +287,7 @@ def computed(cls: type[Tensor], compute: Function, tensors: int, general: Functi
         f"            {leave}",
     ]
     computed = f"quiet.copy().run(compute, {arrays}, *rest, **options)"
-    return writing(cls, general, InPlace(general.__name__, compute, names, unpack, computed, numbers))
+    return writing(cls, general, WriteText(general.__name__, compute, names, unpack, computed, numbers))
 
 
 def _settled(name: str) -> str:

@@ -28,7 +28,7 @@ from .._tape.diagnosis import Cause, cause, made_at, number, origin_of
 from .._tape.faults import begins, fault, kind_of
 from .._tape.ledger import Ledger, arrays, finite, first
 from .._tape.node import Node
-from .._tape.observers import Observer, passing, pieces
+from .._tape.observers import ResultObserver, passing, pieces
 from .._tape.walk import Pass
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _told(kind: str, flag: int) -> None:
         observer.unseen = ALL_SEEN
 
 
-class Anomalies(Observer):
+class Anomalies(ResultObserver):
     """The observer that looks for numbers that are not finite."""
 
     copy = Computing(_told).copy

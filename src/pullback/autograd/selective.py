@@ -19,7 +19,7 @@ from .._core.modes import FieldBlock, ModeBlock, innermost
 from .._core.package import package
 from .._core.primitives import Primitive
 from .._tape.memory import cell_of
-from .._tape.recording import Operation
+from .._tape.recording import TapeOperation
 from .checkpointing import CheckpointError
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Selection:
         self.level = 0 if transform is None else transform.level
         self.kept: dict[Primitive, list[Any]] = collections.defaultdict(list)
 
-    def first(self, operation: Operation) -> Any:
+    def first(self, operation: TapeOperation) -> Any:
         """Compute an operation, and save its result if the policy says so."""
         result, primitive = operation.beneath(), operation.primitive
         out = operation.finished(result)
@@ -100,7 +100,7 @@ class Again(ModeBlock):
     def _fields(self) -> dict[str, Any]:
         seen: dict[Primitive, int] = collections.defaultdict(int)
 
-        def compute(operation: Operation) -> Any:
+        def compute(operation: TapeOperation) -> Any:
             kept, primitive = None, operation.primitive
             if operation.tape.level == self.selection.level:
                 kept = self.taken(primitive, seen[primitive])

@@ -34,7 +34,7 @@ KINDS["any"] = {kind for kinds in KINDS.values() for kind in kinds}
 EXITS = "exit code: 0 done, 1 the program raised, 2 usage, 3 no backward() ran, 4 --fail-on found something"
 
 
-class Program(NamedTuple):
+class ExplainedProgram(NamedTuple):
     """The program to run: 'script', 'module' or 'code', the file, module name or code, and the program's arguments."""
 
     kind: str
@@ -124,7 +124,7 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def split(arguments: list[str]) -> tuple[list[str], Program | None]:
+def split(arguments: list[str]) -> tuple[list[str], ExplainedProgram | None]:
     """The options before the program, and the program with all arguments that follow it."""
     takes = {
         option for action in _parser()._actions if action.nargs is None and action.option_strings
@@ -137,14 +137,14 @@ def split(arguments: list[str]) -> tuple[list[str], Program | None]:
             if place + 1 == len(arguments):
                 return [*arguments[:place], word], None
             kind = "module" if word == "-m" else "code"
-            return arguments[:place], Program(kind, arguments[place + 1], arguments[place + 2 :])
+            return arguments[:place], ExplainedProgram(kind, arguments[place + 1], arguments[place + 2 :])
         if not word.startswith("-") or word == "-":
-            return arguments[:place], Program("script", word, arguments[place + 1 :])
+            return arguments[:place], ExplainedProgram("script", word, arguments[place + 1 :])
         place += 2 if word in takes else 1
     return arguments, None
 
 
-def _check(options: argparse.Namespace, program: Program | None) -> None:
+def _check(options: argparse.Namespace, program: ExplainedProgram | None) -> None:
     """Refuse invalid options before anything is run."""
     parser = _parser()
     if program is None:
@@ -164,7 +164,9 @@ def _check(options: argparse.Namespace, program: Program | None) -> None:
 # 2. Running
 
 
-def run(program: Program, recording: Any, after: Callable[[Any], None] | None, *, quiet: bool = False) -> str | None:
+def run(
+    program: ExplainedProgram, recording: Any, after: Callable[[Any], None] | None, *, quiet: bool = False
+) -> str | None:
     """Run a program in a block, then call `after` with the names of its variables; returns what ended it, or None."""
     before = sys.argv, sys.path[:], sys.modules.get("__main__")
     first = program.what if program.kind == "script" else "-c" if program.kind == "code" else program.what
@@ -189,7 +191,7 @@ def run(program: Program, recording: Any, after: Callable[[Any], None] | None, *
     return None
 
 
-def _started(program: Program) -> dict[str, Any]:
+def _started(program: ExplainedProgram) -> dict[str, Any]:
     """Run a program as Python would, and return its variables."""
     if program.kind == "script":
         return runpy.run_path(program.what, run_name="__main__")
@@ -207,7 +209,7 @@ def _started(program: Program) -> dict[str, Any]:
 # 3. Showing
 
 
-def _train(program: Program, options: argparse.Namespace) -> int:
+def _train(program: ExplainedProgram, options: argparse.Namespace) -> int:
     """Run a program while its optimizers' steps are recorded, and show what happened in them."""
     written = [name for name in options.save if Path(name).suffix.lower() == ".jsonl"][:1]  # while the program runs
     file = written[0] if written else None
@@ -228,7 +230,7 @@ def _train(program: Program, options: argparse.Namespace) -> int:
     return RAISED if raised is not None else NOTHING if not training.count else FOUND if found else DONE
 
 
-def _report(recording: Recording, program: Program, options: argparse.Namespace, raised: str | None) -> int:
+def _report(recording: Recording, program: ExplainedProgram, options: argparse.Namespace, raised: str | None) -> int:
     """Print and write the requested output; returns the exit code."""
     ran = recording.count
     ex: Explanation = recording
@@ -286,7 +288,7 @@ def _chosen(recording: Explanation, options: argparse.Namespace) -> Explanation:
     return ex
 
 
-def _show(ex: Explanation, program: Program, options: argparse.Namespace) -> None:
+def _show(ex: Explanation, program: ExplainedProgram, options: argparse.Namespace) -> None:
     for name in options.save:
         try:
             ex.save(name)
@@ -309,7 +311,7 @@ def _show(ex: Explanation, program: Program, options: argparse.Namespace) -> Non
         _write(sys.stdout, _text(ex, program, options))
 
 
-def _text(ex: Explanation, program: Program, options: argparse.Namespace) -> str:
+def _text(ex: Explanation, program: ExplainedProgram, options: argparse.Namespace) -> str:
     """The text printed for one call."""
     ascii = not _unicode(sys.stdout)
     width = options.width or _width(sys.stdout)
@@ -361,7 +363,7 @@ def _write(stream: TextIO, text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # for what is flushed at the end
 
 
-def _show_saved(program: Program, options: argparse.Namespace) -> int:
+def _show_saved(program: ExplainedProgram, options: argparse.Namespace) -> int:
     """Show a saved trace."""
     try:
         ex = read(program.what)

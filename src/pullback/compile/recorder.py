@@ -29,7 +29,7 @@ from .._core.sites import caller
 from .._core.xp import replay
 from .._numerics.random import Moment, source
 from .._tape.memory import bounds
-from .._tape.recording import Operation
+from .._tape.recording import TapeOperation
 from .._tape.views import pieces
 from ..extend import Primitive
 from ..interpreters import Boxed, Interpreter
@@ -593,7 +593,7 @@ class Recorder(Interpreter):
 
     # What the tape tells
 
-    def _compute(self, operation: Operation) -> Any:
+    def _compute(self, operation: TapeOperation) -> Any:
         primitive, args, params = operation.primitive, operation.args, operation.params
         for arg in args:
             if isinstance(arg, Tensor) and isinstance(arg._array, ndarray) and not isinstance(arg, Recorded):
@@ -620,7 +620,7 @@ class Recorder(Interpreter):
         )
 
 
-def _taped(operation: Operation) -> Any:
+def _taped(operation: TapeOperation) -> Any:
     return operation.finished(operation.beneath())
 
 

@@ -8,7 +8,7 @@ from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import Tensor, observe
-from ..observe import SAVED_NAMES, AccumulateGrad, Node, Output, is_internal, operation_of, version
+from ..observe import SAVED_NAMES, AccumulateGrad, Node, OutputNode as Output, is_internal, operation_of, version
 from .arrays import Array, Limits, described, plain, ranged
 from .numbers import element, vector
 from .sources import Excerpt, shortened, text_of

@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import observe
 from .._core.errors import kind as kind_of_tensor
-from ..observe import AccumulateGrad, Backward, Node, Site, ancestors, gradient, is_internal, retains
+from ..observe import AccumulateGrad, BackwardPass, Node, Site, ancestors, gradient, is_internal, retains
 from .arrays import Kept, Limits, kept, plain
 from .calls import call_text, finished
 from .explanation import Explanation
@@ -51,9 +51,9 @@ failures: deque[Recording] = deque(maxlen=1)
 class Open:
     """A backward call that is in progress."""
 
-    def __init__(self, backward: Backward, tracer: CallTracer, before: dict[Node, Kept | None]) -> None:
+    def __init__(self, backward: BackwardPass, tracer: CallTracer, before: dict[Node, Kept | None]) -> None:
         self.backward, self.tracer, self.before = backward, tracer, before
-        self.handles: list[observe.Handle] = []
+        self.handles: list[observe.WatchHandle] = []
         self.jacobians: tuple[dict[Node, Any], str | None] = ({}, None)
         self.finish: Callable[[], Call] = lambda: tracer.call("", "backward", None, [False] * len(tracer.roots))
 
@@ -100,11 +100,11 @@ class _Observed(observe.Observer):
         """Record that a tensor was written."""
         self.recording.wrote(write)
 
-    def begins(self, backward: Backward) -> None:
+    def begins(self, backward: BackwardPass) -> None:
         """Prepare for a pass."""
         self.recording.opens(backward)
 
-    def ends(self, backward: Backward) -> None:
+    def ends(self, backward: BackwardPass) -> None:
         """Explain a pass."""
         self.recording.ended(backward)
 
@@ -192,7 +192,7 @@ class Recording(Explanation):
 
     # Passes
 
-    def opens(self, backward: Backward) -> None:
+    def opens(self, backward: BackwardPass) -> None:
         """Collect what must be known of a pass before anything is freed."""
         if backward.level or (self._open is not None and self._open.backward.runs):
             return
@@ -228,7 +228,7 @@ class Recording(Explanation):
             self._parameters.see(caller, nodes, roots[0][0])
         return CallTracer(tape, roots, ends_of(nodes, needed))
 
-    def ended(self, backward: Backward) -> None:
+    def ended(self, backward: BackwardPass) -> None:
         """Called when a pass has written its gradients."""
         if self._open is not None and self._open.backward is backward:
             self._close()

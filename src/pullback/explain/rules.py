@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..observe import Node, Output, apply_rule, saved
+from ..observe import Node, OutputNode as Output, apply_rule, saved
 from .arrays import Array, Limits
 from .sources import shortened, text_of
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import observe
-from ..observe import AccumulateGrad, Node, Output, saved, version
+from ..observe import AccumulateGrad, Node, OutputNode as Output, saved, version
 from .arrays import FINE, Array, Kept, Limits, Marks, flat, kept, marks, plain
 from .derivations import derive
 from .naming import Named, leaf_name, operation, saved_name, saved_text, settings, tensor_name

@@ -23,8 +23,13 @@ if TYPE_CHECKING:
     from .._core.typing import Device, Tensor
 
 __all__ = [
-    "AveragedModel", "update_bn", "SWALR", "get_ema_multi_avg_fn", "get_swa_multi_avg_fn", "get_ema_avg_fn",
+    "SWALR",
+    "AveragedModel",
+    "get_ema_avg_fn",
+    "get_ema_multi_avg_fn",
     "get_swa_avg_fn",
+    "get_swa_multi_avg_fn",
+    "update_bn",
 ]  # fmt: skip
 
 Average = Callable[[Any, Any, Any], Any]

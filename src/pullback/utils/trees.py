@@ -18,7 +18,7 @@ from __future__ import annotations
 from .._core.trees import (
     KINDS,
     LEAF as LEAF,
-    Container as Container,
+    ContainerKind as ContainerKind,
     Structure as Structure,
     flatten as flatten,
     kind_of as kind_of,
@@ -31,7 +31,7 @@ from .._core.trees import (
 
 __all__ = [
     "LEAF",
-    "Container",
+    "ContainerKind",
     "Structure",
     "flatten",
     "kind_of",

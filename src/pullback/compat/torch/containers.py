@@ -408,7 +408,7 @@ def register_pytree_node(
         children, context = flatten_fn(tree)
         return tuple(range(len(children))), children, context
 
-    trees.register(cls, trees.Container(opened, lambda kind, keys, values, context: unflatten_fn(values, context)))
+    trees.register(cls, trees.ContainerKind(opened, lambda kind, keys, values, context: unflatten_fn(values, context)))
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
     name = serialized_type_name or f"{cls.__module__}.{cls.__qualname__}"
     _dumped[name] = (cls, to_dumpable_context, from_dumpable_context)
