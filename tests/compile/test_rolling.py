@@ -314,6 +314,21 @@ def test_values_in_another_order_are_not_stacked():
         assert bool(loops(assert_rolled(program))) is not stacked
 
 
+def test_views_that_steps_hand_on():
+    """Outside of the loop they are no views of views of thousands of steps."""
+
+    def function(x):
+        total = x * 0
+        for _ in range(1500):
+            total = total * 0.5 + x.sin()
+            x = x.mT
+        return total, x
+
+    made = assert_rolled(recorded(function, tensor(3, 3)))
+    assert loops(made)
+    assert len(made.equations) < 20
+
+
 def test_steps_with_calls_from_python_stay_as_they_are():
     """As a loop, each of its rows would be copied by Python, too."""
 

@@ -12,7 +12,7 @@ makes them anew of what they are views of.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -145,6 +145,7 @@ class Rolling:
         self.now: dict[int, Value] = {}
         self.known: dict[Any, Value] = {}
         self.orders = Orders(numbering)
+        self.kept = self._handed_on(found)
         self.outside = self._used_outside(found)
 
     def rewrite(self) -> Program:
@@ -266,13 +267,28 @@ class Rolling:
             seen: set[int] = set()
             while waiting:
                 number = waiting.pop()
-                maker = numbering.maker(number)
-                if maker is not None and maker.primitive.view and len(maker.outputs) == 1:
+                if self._is_view(numbering.makers[number]):
                     waiting += [each for each in numbering.inputs(numbering.makers[number]) if each >= repeat.base]
                 else:
                     seen.add(number)
             used[repeat.start] = seen
         return used
+
+    def _handed_on(self, found: list[Repeat]) -> set[int]:
+        """The equations that make views of what an earlier step has made, which may be a view like it."""
+        first, kept = self.numbering.first_operand, set[int]()
+        for repeat in found:
+            for place in range(repeat.start, repeat.start + repeat.period):
+                if self._is_view(place, ()) and repeat.distance[first[place] - first[repeat.start]] > 0:
+                    kept.update(range(place, repeat.stop, repeat.period))
+        return kept
+
+    def _is_view(self, place: int, kept: Collection[int] | None = None) -> bool:
+        """Whether an equation makes a view that is made anew where it is used."""
+        if place == OUTSIDE or place in (self.kept if kept is None else kept):
+            return False
+        equation = self.program.equations[place]
+        return equation.primitive.view and len(equation.outputs) == len(equation.inputs) == 1
 
     def _counts(self, repeat: Repeat, place: int) -> bool:
         """Whether an equation takes another part of its operand in each step."""
@@ -386,11 +402,10 @@ class Rolling:
         """The equations that make views, if all of these are views of one kind."""
         places = [self.numbering.makers[number] for number in numbers.tolist()]
         equations = self.program.equations
-        if min(places) < 0 or not (first := equations[places[0]]).primitive.view:
+        if not all(map(self._is_view, places)):
             return []
-        if len(first.outputs) > 1 or len(first.inputs) > 1:
-            return []
-        return places if all(equations[place].primitive is first.primitive for place in places) else []
+        first = equations[places[0]].primitive
+        return places if all(equations[place].primitive is first for place in places) else []
 
     @staticmethod
     def _differ(one: Equation, other: Equation) -> bool:
@@ -474,7 +489,7 @@ class Rolling:
         if loop is not None:
             repeat = loop.repeat
             last = int(numbers[-1])
-            if not repeat.base <= last < repeat.base + repeat.made * repeat.count or maker.primitive.view:
+            if not repeat.base <= last < repeat.base + repeat.made * repeat.count or self._is_view(place):
                 return None
             several = repeat.several if apart % repeat.made else 1
             step, left = divmod(apart, repeat.made // several)
@@ -579,7 +594,7 @@ class Rolling:
         if loop is None:
             return self.numbering.values[number]
         old = self.program.equations[place]
-        if old.primitive.view and len(old.outputs) == 1:
+        if self._is_view(place):
             source = self.value(self.numbering.inputs(place)[0])
             return self.op(old.primitive, (source,), old.params, old.output.shape)
         step, output = divmod(number - loop.repeat.base, loop.repeat.made)
