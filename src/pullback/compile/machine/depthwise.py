@@ -13,7 +13,7 @@ import functools
 import math
 import operator
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -24,6 +24,10 @@ from .elements import KINDS
 from .indices import strides
 from .tasks import BoundKernel, TaskEmitter, lanes
 from .writing import Array
+
+if TYPE_CHECKING:
+    from ..._core.typing import Array as NumpyArray, NumpyType
+    from .tasks import Word
 
 LARGEST = 1 << 22
 """The largest frame in bytes."""
@@ -165,7 +169,7 @@ class DepthwiseEmitter(TaskEmitter):
 class DepthwisePlan:
     """A depthwise convolution of one shape: the layout of frames and the offsets of windows."""
 
-    def __init__(self, x: Sizes, weight: Sizes, window: Window, dtype: np.dtype[Any]) -> None:
+    def __init__(self, x: Sizes, weight: Sizes, window: Window, dtype: NumpyType) -> None:
         self.x, self.weight, self.dtype, self.kind = x, weight, dtype, KINDS[dtype]
         self.lengths = window.lengths(x[2:], weight[2:])
         self.work = x[0] * weight[0] * math.prod(self.lengths) * math.prod(weight[2:])
@@ -175,9 +179,10 @@ class DepthwisePlan:
         steps = strides(form)
         self.frame = math.prod(form) * itemsize
 
-        def along(places: Any) -> Any:
+        def along(places: NumpyArray) -> NumpyArray:
             """The offsets of a line's elements in the frame."""
-            return places % apart * steps[-2] + places // apart
+            lines: NumpyArray = places % apart * steps[-2] + places // apart
+            return lines
 
         before = sum(p * step for p, step in zip(window.padding[:-1], steps, strict=False))
         moves = [s * step for s, step in zip(window.stride[:-1], steps, strict=False)]
@@ -194,35 +199,36 @@ class DepthwisePlan:
         }  # fmt: skip
         self.calls = functools.cache(functools.partial(BoundKernel, DepthwiseEmitter, self.kind, **self.words))
 
-    def _call(self, name: str, most: int, **words: Any) -> None:
+    def _call(self, name: str, most: int, **words: Word) -> None:
         tasks = max(1, min(most, self.work // TASK))
         frames = np.zeros(tasks * self.frame, np.uint8)
         self.calls(name)(tasks, shared=self.work >= SHARED, tasks=tasks, frames=frames, **words)
 
-    def convolved(self, x: Any, weight: Any) -> Any:
+    def convolved(self, x: NumpyArray, weight: NumpyArray) -> NumpyArray:
         """The convolution, (batch, output channels, *lengths)."""
         out = np.empty((len(x), len(weight), *self.lengths), self.dtype)
         x, weight = map(np.ascontiguousarray, (x, weight))
         self._call("put", self.words["planes"], x=x, weights=weight, out=out)
         return out
 
-    def transposed(self, given: Any, weight: Any) -> Any:
+    def transposed(self, given: NumpyArray, weight: NumpyArray) -> NumpyArray:
         """The transpose of the convolution: the gradient of the images."""
         out = np.empty(self.x, self.dtype)
         given, weight = map(np.ascontiguousarray, (given, weight))
         self._call("spread", self.words["planes"], x=out, weights=weight, given=given)
         return out
 
-    def weights(self, x: Any, given: Any) -> Any:
+    def weights(self, x: NumpyArray, given: NumpyArray) -> NumpyArray:
         """The gradient of the weight."""
         totals = np.zeros((*self.weight, lanes(self.kind)), self.dtype)
         x, given = map(np.ascontiguousarray, (x, given))
         self._call("add", self.words["channels"], batch=len(x), x=x, given=given, totals=totals)
-        return totals.sum(-1)
+        total: NumpyArray = totals.sum(-1)
+        return total
 
 
 @functools.lru_cache(maxsize=64)
-def plan(x: Sizes, weight: Sizes, window: Window, dtype: np.dtype[Any]) -> DepthwisePlan | None:
+def plan(x: Sizes, weight: Sizes, window: Window, dtype: NumpyType) -> DepthwisePlan | None:
     """The plan of a depthwise convolution by machine code; None if the case is not supported."""
     if weight[1] > 1 or dtype not in (np.float32, np.float64) or 0 in x or min(window.padding) < 0:
         return None

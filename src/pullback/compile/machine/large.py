@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -149,12 +149,12 @@ _functions: dict[Any, Function | None] = {}
 _held: list[native.Code] = []
 
 
-def _unknown(entry: Any) -> Any:
+def _unknown(entry: object) -> NoReturn:
     raise TypeError(f"metadata that cannot be compared: {entry!r}")
 
 
 def function(
-    primitive: Primitive, place: int | None, arrays: Sequence[Any], params: dict[str, Any], elements: int
+    primitive: Primitive, place: int | None, arrays: Sequence[Array], params: dict[str, Any], elements: int
 ) -> Function | None:
     """The machine code of an operation, or of its rule for one input, after it has processed `elements` more; None before
     there is any.

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
@@ -20,6 +20,9 @@ from ..mathematics.lanes import IRValue
 from . import native
 from .tasks import lanes
 from .writing import Array, Writer
+
+if TYPE_CHECKING:
+    pass
 
 VECTORS = 3
 """The largest width of a panel in registers."""
@@ -36,11 +39,11 @@ SIZED = "rows", "columns", "inner", "a_down", "a_right", "b_down", "b_right", "c
 class MatrixEmitter(Writer):
     """The function `multiply_f` or `multiply_d`: c = a @ b, given sizes and strides."""
 
-    def __init__(self, module: Any, kind: str) -> None:
+    def __init__(self, module: ir.Module, kind: str) -> None:
         super().__init__(None, kind, lanes(kind))
         self.module = module
 
-    def emit(self) -> None:
+    def emit(self) -> ir.Function:
         """Write the function, and the functions for panels of one, two and three registers that it calls."""
         copy = CopyEmitter(self.module, self.kind, self.lanes).emit()
         panels = [PanelEmitter(self.module, self.kind, self.lanes, n, copy).emit() for n in range(1, VECTORS + 1)]
@@ -72,12 +75,12 @@ class CopyEmitter(Writer):
     The panel has room for `width` columns, of which `columns` exist.
     """
 
-    def __init__(self, module: Any, kind: str, lanes: int) -> None:
+    def __init__(self, module: ir.Module, kind: str, lanes: int) -> None:
         super().__init__(None, kind, lanes)
         sizes = ("columns", "inner", "b_down", "b_right", "width")
         self.given = self.begin(module, f"copy_{kind}", ("b", "room"), sizes, internal=True)
 
-    def emit(self) -> Any:
+    def emit(self) -> ir.Function:
         """Write the function."""
         given = self.given
         with self.loop(0, given.width, self.lanes) as j:
@@ -119,13 +122,13 @@ class CopyEmitter(Writer):
 class PanelEmitter(Writer):
     """A function for a panel of some registers: all rows of the result, from term `start` on."""
 
-    def __init__(self, module: Any, kind: str, lanes: int, vectors: int, copy: Any) -> None:
+    def __init__(self, module: ir.Module, kind: str, lanes: int, vectors: int, copy: ir.Function) -> None:
         super().__init__(None, kind, lanes)
         self.vectors, self.copy_panel, self.width = vectors, copy, vectors * lanes
         name, numbers = f"panel_{kind}_{vectors}", (*SIZED, "start")
         self.given = self.begin(module, name, (*FACTORS, "room"), numbers, internal=True)
 
-    def emit(self) -> Any:
+    def emit(self) -> ir.Function:
         """Write the function."""
         given = self.given
         self.mask = self.first(given.columns - (self.width - self.lanes))

@@ -10,7 +10,7 @@ import functools
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from .elements import KINDS
 from .reducing import across, combine, identity
 from .tasks import BoundKernels, TaskEmitter
 from .writing import Array
+
+if TYPE_CHECKING:
+    from ..._core.typing import NumpyType
 
 TASK, SEVERAL = 1 << 14, 4
 """The approximate number of elements in a task, and the number of tasks above which threads share them."""
@@ -291,7 +294,7 @@ class RowEmitter(TaskEmitter):
 
 
 @functools.lru_cache(maxsize=256)
-def plan(rows: int, size: int, dtype: np.dtype[Any]) -> BoundKernels | None:
+def plan(rows: int, size: int, dtype: NumpyType) -> BoundKernels | None:
     """The functions for matrices of a shape and dtype, which take C-contiguous arrays; None for unsupported dtypes."""
     if dtype not in (np.float32, np.float64):
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
@@ -13,6 +13,9 @@ from .elements import KINDS
 from .linking import linked
 from .writing import Writer
 
+if TYPE_CHECKING:
+    pass
+
 
 class SolutionEmitter(Writer):
     """Writes `solve_triangular` of two matrices: the right side is copied, and replaced by the solution.
@@ -20,11 +23,11 @@ class SolutionEmitter(Writer):
     A guard has checked that the diagonal has no zeros.
     """
 
-    def __init__(self, builder: Any, equation: Equation) -> None:
+    def __init__(self, builder: ir.IRBuilder, equation: Equation) -> None:
         super().__init__(builder, KINDS[equation.output.dtype])
         self.equation = equation
 
-    def emit(self, a: Any, b: Any, out: Any) -> None:
+    def emit(self, a: ir.Value, b: ir.Value, out: ir.Value) -> None:
         """Write the code, given the addresses of the operands and the result."""
         params, output, name = self.equation.params, self.equation.output, ("s" if self.kind == "f" else "d") + "trsm"
         self.copy(self.array(out), self.array(b), output.nbytes)

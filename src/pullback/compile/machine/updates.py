@@ -12,7 +12,7 @@ import ctypes
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from types import CellType, CodeType, FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,11 @@ from .lowering import lowered
 from .memory import SIZES
 from .streaming import COOL, SPREAD, applied
 from .writing import Writer
+
+if TYPE_CHECKING:
+    from ..._core.typing import NumpyType
+    from ..mathematics.lanes import IRValue
+    from .writing import Array as Address
 
 Formula = Callable[..., None]
 TASK = 1 << 13
@@ -71,7 +76,7 @@ class UpdateWriter(Writer):
         self.end()
         return self.module.finished()
 
-    def _apply(self, given: list[Any], inputs: list[Any], at: Any) -> None:
+    def _apply(self, given: list[IRValue], inputs: list[Address], at: IRValue) -> None:
         ctx = given[0].ctx
         ir_values = dict(zip(self.program.inputs, given, strict=True))
         ir_values |= {
@@ -146,7 +151,7 @@ def _lowers(equation: Any) -> bool:
 class Update:
     """A formula as machine code."""
 
-    def __init__(self, program: Program, places: Sequence[int], dtype: np.dtype[Any]) -> None:
+    def __init__(self, program: Program, places: Sequence[int], dtype: NumpyType) -> None:
         known = f"update {dtype} {places} {program}"
         self.code = native.Code(native.kept(known, UpdateWriter(program, places, KINDS[dtype]).write))
         self.code.fill(library.addresses(self.code.names))
