@@ -529,7 +529,9 @@ class CapturedRun:
             tensor._array = now.settled()
         if committed and held._memory.writes:  # also if the tensor has other axes or other memory now
             protect(tensor)
-            np.copyto(array, held._memory.array)
+            numbers = held._memory.array
+            assert numbers is not None
+            np.copyto(array, numbers)
         if isinstance(tensor._node, AccumulateGrad):
             tensor._node.array = tensor._array
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 import numpy as np
@@ -21,6 +21,9 @@ from .. import ops
 from .._core.dtypes import default_numpy
 from .._core.primitives import Carrier
 from .._tensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from .._core.typing import NumpyType
 
 DOUBLE = np.dtype(np.float64)
 PARTIAL = {"truediv", "floordiv", "mod"}
@@ -56,11 +59,11 @@ class Number:
     def __class__(self) -> Any:
         return float
 
-    def within(self, dtype: np.dtype[Any]) -> Any:
+    def within(self, dtype: NumpyType) -> Any:
         """A tensor without axes, of a dtype."""
         return Tensor.interpreter.wrap(self.held_as(dtype), None)
 
-    def held_as(self, dtype: np.dtype[Any]) -> Any:
+    def held_as(self, dtype: NumpyType) -> Any:
         """The recorded value in a dtype."""
         source = self._held._dtype
         return self._held if dtype == source else ops.astype(self._held, dtype=dtype, source=source)

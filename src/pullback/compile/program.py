@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._core.modes import quiet
 from .._core.sites import Site
+
+if TYPE_CHECKING:
+    from .._core.typing import NumpyType
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -27,7 +30,7 @@ class Value:
 
     __slots__ = ("shape", "dtype")
 
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: NumpyType) -> None:
         self.shape = shape
         self.dtype = dtype
 

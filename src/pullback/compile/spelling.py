@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._core import xp as _xp
 from .naming import number
 from .program import Equation, Value
+
+if TYPE_CHECKING:
+    from .._core.typing import NumpyType
 
 Spelling = Callable[[Equation, Sequence[str]], "list[str] | str | None"]
 
@@ -133,7 +136,7 @@ def _zeros(e: Equation) -> str:
     return f"{{0}} = np.zeros({e.output.shape}, {_dtype(e.output)})"
 
 
-def way(path: Any, shape: tuple[int, ...], dtype: np.dtype[Any], text: str) -> tuple[str, bool] | None:
+def way(path: Any, shape: tuple[int, ...], dtype: NumpyType, text: str) -> tuple[str, bool] | None:
     """A chain of views as an expression, and whether the result shares memory with a C-contiguous operand."""
     array = view = np.empty(shape, dtype)
     for primitive, params in path:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from .. import keys
 from ..definitions import read
 from ..inference import infer
 from ..program import LOOPS, Array, Equation, Program, Value, effectful
+
+if TYPE_CHECKING:
+    from ..._core.typing import NumpyType
 
 Rule = Callable[["Builder", Equation], "Value | tuple[Value, ...] | None"]
 """What is the same as the output of an equation, or the outputs; None where the rule has nothing to say."""
@@ -147,7 +150,7 @@ class Builder:
             self.numbers[value] = value if not array.ndim else self.constant(array.reshape(()))
         return value
 
-    def scalar(self, number: Any, dtype: np.dtype[Any]) -> Value:
+    def scalar(self, number: Any, dtype: NumpyType) -> Value:
         """A number as a constant without axes."""
         return self.constant(quiet.run(np.asarray(number).astype, dtype))
 
