@@ -439,7 +439,7 @@ class CapturedRun:
         tracked = [answers.tensors[number] for number in answers.tracked]
         targets = [(i, tensor._node) for i, tensor in self._leaves()]
         cotangents = [recorder.input(np.ones(leaf.shape, leaf._dtype)) for leaf in tracked]
-        roots = [(leaf._node, g) for leaf, g in zip(tracked, cotangents, strict=True)]
+        roots = [(leaf._node, g) for leaf, g in zip(tracked, cotangents, strict=True) if leaf._node is not None]
         tape: Any = Tensor.interpreter
         with FieldBlock(grad=False):
             found = pull_back(

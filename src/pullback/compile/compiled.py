@@ -221,7 +221,10 @@ def _never(g: Any, arrays: Any) -> list[Any]:
 def _spent(array: Any) -> Any:
     """A tensor that requires grad and whose graph is gone."""
     (made,) = recorded((), (array,), _never)
-    made._node.edges[0].saved = _Spent()
+    assert made._node is not None
+    end = made._node.edges[0]
+    assert end is not None
+    end.saved = _Spent()
     return made
 
 

@@ -595,8 +595,7 @@ class Recorder(Interpreter):
         sample: Any = Draw(draw, shape, generator)
         made = self.process(sample, [p._array if p.level == 0 else p for p in parameters], {})
         self.moment = self.moment.now()
-        wrapped: Tensor = Tensor.interpreter.wrap(made, None)
-        return wrapped
+        return Tensor.interpreter.wrap(made, None)
 
     def guarded(self, held: Recorded) -> Any:
         """The number in a recorded value of one element; the program will hold only where it is the same."""

@@ -181,8 +181,7 @@ class DepthwisePlan:
 
         def along(places: NumpyArray) -> NumpyArray:
             """The offsets of a line's elements in the frame."""
-            lines: NumpyArray = places % apart * steps[-2] + places // apart
-            return lines
+            return places % apart * steps[-2] + places // apart
 
         before = sum(p * step for p, step in zip(window.padding[:-1], steps, strict=False))
         moves = [s * step for s, step in zip(window.stride[:-1], steps, strict=False)]
@@ -223,8 +222,7 @@ class DepthwisePlan:
         totals = np.zeros((*self.weight, lanes(self.kind)), self.dtype)
         x, given = map(np.ascontiguousarray, (x, given))
         self._call("add", self.words["channels"], batch=len(x), x=x, given=given, totals=totals)
-        total: NumpyArray = totals.sum(-1)
-        return total
+        return totals.sum(-1)
 
 
 @functools.lru_cache(maxsize=64)

@@ -58,8 +58,7 @@ def _write(module: LinkedModule) -> None:
     told = SimpleNamespace(**{name: body.word(block, place) for place, name in enumerate(WORDS)})
 
     def row(number: IRValue) -> IRValue:
-        found: IRValue = told.arrays + number * (8 * len(ROW))
-        return found
+        return told.arrays + number * (8 * len(ROW))
 
     body.result_object_if(count != told.inputs)
     table = body.table(told.slots)

@@ -98,7 +98,7 @@ class CopyEmitter(Writer):
 
     def _source(self, k: IRValue, j: IRValue) -> Array:
         given = self.given
-        return given.b.at(k * given.b_down + j * given.b_right)  # type: ignore[no-any-return]
+        return given.b.at(k * given.b_down + j * given.b_right)
 
     def _put(self, ir_value: IRValue, k: IRValue, j: IRValue) -> None:
         self.given.room.at(k * self.given.width + j).put(ir_value)

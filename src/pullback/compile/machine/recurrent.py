@@ -165,7 +165,7 @@ class RecurrentEmitter(TaskEmitter):
 
     def _address(self, name: str, array: str, row: IRValue, base: str = "") -> IRValue:
         """The address of a row of an array."""
-        return getattr(self.given, base or array) + self.bytes(self._size(name, array)) * row  # type: ignore[no-any-return]
+        return getattr(self.given, base or array) + self.bytes(self._size(name, array)) * row
 
     def _multiply(self, name: str, left: str, out: str, row: IRValue, begin: IRValue, stop: IRValue) -> None:
         """Multiply some rows with the weight, panel by panel."""

@@ -168,13 +168,11 @@ class Writer:
 
     def when(self, condition: IRValue) -> AbstractContextManager[Any]:
         """A block that runs where a condition holds."""
-        block: AbstractContextManager[Any] = self.builder.if_then(condition.value)
-        return block
+        return self.builder.if_then(condition.value)
 
     def either(self, condition: IRValue) -> AbstractContextManager[Any]:
         """Two blocks, of which the first runs where a condition holds, and else the second."""
-        blocks: AbstractContextManager[Any] = self.builder.if_else(condition.value)
-        return blocks
+        return self.builder.if_else(condition.value)
 
     @contextlib.contextmanager
     def loop(
