@@ -321,7 +321,11 @@ class CapturedRun:
         record.signatures, record.aliases = self.signatures, self.aliases
         record.drawn = [*dict.fromkeys(recorder.drawn)]
         record.numbers = [(i, self.leaves[i].hex()) for kind, i in self.constant if kind == "argument"]
-        record.fixed = [(place, expected) for place, expected in self.signatures if self._stays(place)]
+        record.fixed = [
+            (place, expected)
+            for place, expected in self.signatures
+            if isinstance(place, records.Fixed) and self._stays(place)
+        ]
         record.reached = frozenset(map(id, self.state.tensors))
         record.met = record.meets(self.leaves)
         if recorder.layouts_asked:
@@ -484,11 +488,9 @@ class CapturedRun:
                 found.setdefault(numbers[id(held._memory)], tensor._node)
         return list(found.items())
 
-    def _stays(self, place: Place) -> bool:
+    def _stays(self, place: records.Fixed) -> bool:
         """Whether a tensor of the state is the same one at each call."""
-        return isinstance(place, records.Fixed) and not any(
-            any(holder.before[key] is place.found for key in holder.moving) for holder in self.state.holders
-        )
+        return not any(any(holder.before[key] is place.found for key in holder.moving) for holder in self.state.holders)
 
     def _writes(self, record: Record) -> list[tuple[int, Value]]:
         """What the program writes to its inputs' memory."""

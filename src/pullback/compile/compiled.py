@@ -268,7 +268,7 @@ class Compiled:
         self._quick: list[Callable[[Any], Any]] = []
         self._rest = 0
 
-    def __call__(self, *args: tuple[Any, ...], **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives."""
         if self._rest > 0:
             self._rest -= 1
@@ -560,7 +560,7 @@ class CompiledModule(Module):
         self._orig_mod = module
         self.__dict__["_compiled"] = Compiled(module.__call__, **how)
 
-    def forward(self, *args: tuple[Any, ...], **kwargs: Any) -> Any:
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module gives."""
         return self.__dict__["_compiled"](*args, **kwargs)
 

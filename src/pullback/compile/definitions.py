@@ -315,6 +315,7 @@ def read(build: Building, e: Equation) -> tuple[Value, ...] | None:
     values = [_as(build, each, SINGLE) if wide and each.dtype.char == "e" else each for each in e.inputs]
     try:
         namespace = ArrayFunctions(Namespace(build)) if e.primitive.of_user else Namespace(build)
+        assert e.primitive.definition is not None
         found = e.primitive.definition(namespace, *[Symbol(build, value) for value in values], **e.params)
     except Exception as error:  # noqa: BLE001  # whatever it does, arrays may know how
         build.unread.append((e.primitive, error))

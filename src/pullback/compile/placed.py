@@ -28,9 +28,8 @@ from .records import Record, Scalar
 
 if TYPE_CHECKING:
     from .._core.trees import Structure
+    from .._core.typing import Array
     from .engines.lowerings import Foreign, Names
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class DeviceBuffers:
@@ -167,7 +166,7 @@ class Placed(Compiled):
         self.engine = engine(what)
         self.buffers = shared(self.engine)
 
-    def __call__(self, *args: tuple[Any, ...], **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives, in the engine's arrays; and the arguments as it leaves them, if it writes any."""
         leaves, structure = flatten((args, kwargs))
         with self.engine.mode([leaf for leaf in leaves if isinstance(leaf, self.engine.array)]):

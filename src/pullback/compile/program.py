@@ -17,6 +17,7 @@ from .._core.modes import quiet
 from .._core.sites import Site
 
 if TYPE_CHECKING:
+    from .._core.primitives import Primitive
     from .._core.typing import NumpyType
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -63,7 +64,7 @@ class Equation:
     user's line that asked for it.
     """
 
-    primitive: Any
+    primitive: Primitive
     inputs: tuple[Value, ...]
     params: dict[str, Any]
     outputs: tuple[Value, ...]

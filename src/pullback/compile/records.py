@@ -193,7 +193,7 @@ class Record:
         self.outputs: list[tuple[str, Any]] = []
         self.effects: list[tuple[Place, int | None]] = []
         self.written: list[tuple[Place, int]] = []
-        self.fixed: list[tuple[Place, Any]] = []
+        self.fixed: list[tuple[Fixed, Any]] = []
         self.signatures: list[tuple[Place, Any]] = []
         self.layouts: list[tuple[Place, tuple[int, ...]]] = []
         self.orders: list[tuple[Place, tuple[int, ...] | None]] = []
