@@ -268,6 +268,7 @@ def test_few_lines_are_exceptions_from_checks(mark: str, most: int) -> None:
 ANY = {
     "_numerics": 0.06,
     "command": 0.07,
+    "compile": 0.08,
     "distributions": 0.01,
     "files": 0.09,
     "interop": 0.09,

@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from .._tape.node import Node
     from .._tape.recording import Tape
     from .costs import Work
-    from .engines.libraries import Engine
-    from .engines.lowerings import Names
     from .placed import Placed
 
 ndarray = np.ndarray
@@ -413,7 +411,7 @@ class Compiled:
             _, record, reason = self._made(None, leaves, structure)
         return record, reason
 
-    def on(self, engine: str | Names | Engine) -> Placed:
+    def on(self, engine: object) -> Placed:
         """The function on another library's arrays: its programs in the functions of that library.
 
         Parameters
@@ -564,7 +562,7 @@ class CompiledModule(Module):
         """What the module gives."""
         return self.__dict__["_compiled"](*args, **kwargs)
 
-    def on(self, engine: str | Names | Engine) -> Placed:
+    def on(self, engine: object) -> Placed:
         """Calls of the module on another library's arrays; parameters stay on the engine from call to call."""
         return self.__dict__["_compiled"].on(engine)
 

@@ -32,11 +32,20 @@ if TYPE_CHECKING:
 
         unread: list[tuple[Primitive, Exception]]
 
-        def apply(self, primitive: Primitive, values: tuple[Value, ...], params: Params) -> tuple[Value, ...]: ...
-        def constant(self, array: Array) -> Value: ...
-        def scalar(self, number: Number, dtype: NumpyType) -> Value: ...
-        def astype(self, value: Value, *, dtype: NumpyType, source: NumpyType) -> Value: ...
-        def not_equal(self, value: Value, number: Number) -> Value: ...
+        def apply(self, primitive: Primitive, values: tuple[Value, ...], params: Params) -> tuple[Value, ...]:
+            """The outputs of a new equation."""
+
+        def constant(self, array: Array) -> Value:
+            """An array that is known."""
+
+        def scalar(self, number: Number, dtype: NumpyType) -> Value:
+            """A number that is known."""
+
+        def astype(self, value: Value, *, dtype: NumpyType, source: NumpyType) -> Value:
+            """A value in another dtype."""
+
+        def not_equal(self, value: Value, number: Number) -> Value:
+            """Where a value is not a number."""
 
 
 ARITHMETIC = {

@@ -29,7 +29,7 @@ from .records import Record, Scalar
 if TYPE_CHECKING:
     from .._core.trees import Structure
     from .._core.typing import Array
-    from .engines.lowerings import Foreign, Names
+    from .engines.lowerings import Foreign
 
 
 class DeviceBuffers:
@@ -161,7 +161,7 @@ class Placed(Compiled):
     array([2., 4.])
     """
 
-    def __init__(self, function: Callable[..., Any], what: str | Names | Engine) -> None:
+    def __init__(self, function: Callable[..., Any], what: object) -> None:
         super().__init__(function, fullgraph=True)
         self.engine = engine(what)
         self.buffers = shared(self.engine)
@@ -185,7 +185,7 @@ class Placed(Compiled):
         with self.engine.mode():
             self.buffers.fetch()
 
-    def on(self, engine: str | Names | Engine) -> Placed:
+    def on(self, engine: object) -> Placed:
         """The same function on another engine."""
         return Placed(self.function, engine)
 
@@ -225,6 +225,6 @@ class Placed(Compiled):
         return super()._uncompiled(args, kwargs)
 
 
-def placed(compiled: Compiled, what: str | Names | Engine) -> Placed:
+def placed(compiled: Compiled, what: object) -> Placed:
     """A compiled function on an engine."""
     return Placed(compiled.function, what)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ...ops.convolution import Window
     from ..loops import Scan
     from ..program import Equation, Value
-    from .lowerings import Foreign, Made, Names
+    from .lowerings import Foreign, Made, StandardNames
 
 SPECIAL = {
     "lgamma": "gammaln", "bessel_j": "bessel_j{order} j{order}", "bessel_y": "bessel_y{order} y{order}",
@@ -56,8 +56,8 @@ class RenamedNamespace:
     def __init__(self, module: Any, others: dict[str, str]) -> None:
         self._module, self._others = module, others
 
-    linalg: Names
-    fft: Names
+    linalg: StandardNames
+    fft: StandardNames
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._module, self._others.get(name, name), None) or getattr(self._module, name, None)
@@ -117,7 +117,7 @@ class Engine:
     own: ClassVar[dict[str, Lowering]] = {}  # never changed
     of_booleans: ClassVar[set[str]] = OF_BOOLEANS
 
-    def __init__(self, xp: Names, library: Any = None, special: Any = None) -> None:
+    def __init__(self, xp: StandardNames, library: Any = None, special: Any = None) -> None:
         self.xp, self.library, self.special = xp, library or xp, special
         self.name = self.library.__name__
         self._kinds: dict[Any, np.dtype[Any]] = {}

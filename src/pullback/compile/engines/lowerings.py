@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     Made: TypeAlias = Foreign | tuple[Foreign, ...]
 
-    class Names(Protocol):
+    class StandardNames(Protocol):
         """The functions of the standard, or of a library, by their names."""
 
-        linalg: Names
-        fft: Names
+        linalg: StandardNames
+        fft: StandardNames
 
         def __getattr__(self, name: str) -> Callable[..., Any]: ...
 

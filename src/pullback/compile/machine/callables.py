@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llvmlite import ir
 
@@ -18,9 +18,6 @@ from . import native
 from .linking import LinkedModule, address_of
 from .memory import LONG
 from .writing import Writer
-
-if TYPE_CHECKING:
-    pass
 
 CELL = ir.PointerType(LONG)
 CONTIGUOUS, ALIGNED, WRITABLE = 0x0101, 0x0100, 0x0400

@@ -7,14 +7,10 @@ needs.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
 from .memory import BYTE, POINTER, long
-
-if TYPE_CHECKING:
-    pass
 
 TABLE, NAMES = "links", "names"
 

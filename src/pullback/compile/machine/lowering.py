@@ -207,21 +207,18 @@ def _solve(build: Builder, e: Equation) -> Value | None:
 def _solve_triangular(build: Builder, e: Equation) -> None:
     if is_solved(e) and e.output.size and not e.params.get("unitriangular"):
         build.require(build.not_equal(build.diagonal(e.inputs[0], axes=(0, 1)), 0))
-    return None
 
 
 @indexed("embedding")
 def _embedding(build: Builder, e: Equation) -> None:
     if e.output.size:
         build.check(e.inputs[1], e.inputs[0].shape[0])
-    return None
 
 
 @indexed("scatter_rows")
 def _scatter_rows(build: Builder, e: Equation) -> None:
     if e.output.size and e.inputs[0].size:
         build.check(e.inputs[1], e.output.shape[0])
-    return None
 
 
 @indexed("index")

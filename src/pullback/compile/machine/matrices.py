@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
@@ -20,9 +19,6 @@ from ..mathematics.lanes import IRValue
 from . import native
 from .tasks import lanes
 from .writing import Array, Writer
-
-if TYPE_CHECKING:
-    pass
 
 VECTORS = 3
 """The largest width of a panel in registers."""

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llvmlite import ir
 
 from ..mathematics.lanes import TYPES, EmitContext, IRValue, declared
-
-if TYPE_CHECKING:
-    pass
 
 LONG, POINTER, BYTE = ir.IntType(64), ir.PointerType(), ir.IntType(8)
 SIZES = {"f": 4, "d": 8, "b1": 1} | {f"{letter}{width}": width // 8 for letter in "iu" for width in (8, 16, 32, 64)}

@@ -12,7 +12,6 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
@@ -32,9 +31,6 @@ from .scattering import ScatterEmitter
 from .sequences import LEAST, StepCall, write_sequence
 from .solving import SolutionEmitter
 from .writing import Writer
-
-if TYPE_CHECKING:
-    pass
 
 STATUS = ir.IntType(32)
 ALIKE = 4

@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 
     from ..._core.typing import Array
 
-    class Emitter(Protocol):
+    class KernelWriter(Protocol):
         """What writes kernels into a module."""
 
         def __init__(self, module: ir.Module, kind: str) -> None: ...
-        def emit(self) -> object: ...
+        def emit(self) -> object:
+            """Write them."""
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -227,7 +228,7 @@ def kept(text: str, write: Callable[[], str] | None = None, *, plain: bool = Fal
 
 
 @once
-def made(emitter: type[Emitter], kind: str) -> Code:
+def made(emitter: type[KernelWriter], kind: str) -> Code:
     """The code that an emitter writes for a kind of numbers, cached in memory and on disk."""
 
     def text() -> str:

@@ -21,7 +21,6 @@ from __future__ import annotations
 import atexit
 import ctypes
 import os
-from typing import TYPE_CHECKING
 
 from llvmlite import binding, ir
 
@@ -32,9 +31,6 @@ from . import callables, native
 from .callables import FunctionBody
 from .linking import LinkedModule
 from .memory import LONG
-
-if TYPE_CHECKING:
-    pass
 
 THREADS = 64
 """The most threads that help."""

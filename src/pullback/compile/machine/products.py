@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from llvmlite import ir
 
@@ -20,9 +20,6 @@ from .indices import strides
 from .linking import linked
 from .memory import LONG, POINTER, SIZES
 from .writing import Array, Writer
-
-if TYPE_CHECKING:
-    pass
 
 SMALL = 1 << 15
 """Multiplications up to which a product is code of its own."""

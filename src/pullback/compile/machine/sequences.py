@@ -8,16 +8,13 @@ the program's table and an offset. LLVM so compiles a case for each function ins
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from llvmlite import ir
 
 from .linking import LinkedModule
 from .memory import LONG
 from .writing import Array, Writer
-
-if TYPE_CHECKING:
-    pass
 
 LEAST = 24
 """The number of steps in a row from which on they are a sequence."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from llvmlite import ir
 
 from ..._numerics import blas
@@ -12,9 +10,6 @@ from ..program import Equation
 from .elements import KINDS
 from .linking import linked
 from .writing import Writer
-
-if TYPE_CHECKING:
-    pass
 
 
 class SolutionEmitter(Writer):

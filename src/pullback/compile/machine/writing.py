@@ -6,16 +6,13 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llvmlite import ir
 
 from ..mathematics.lanes import TYPES, EmitContext, IRValue, Target, declared
 from . import memory
 from .memory import BYTE, LONG, POINTER, SIZES
-
-if TYPE_CHECKING:
-    pass
 
 VOID = ir.VoidType()
 
