@@ -12,6 +12,7 @@ from typing import overload as _overload
 import numpy as _np
 from pullback._core.dtypes import dtype as _dtype
 from pullback._numerics.random import Generator as _Generator
+from pullback._core.placement import device as _device
 from pullback._core.placement import memory_format as _memory_format
 from pullback._core.shapes import Size as _Size
 from pullback.compile import LoweringError as _LoweringError
@@ -70,7 +71,9 @@ from . import interpreters as interpreters
 from . import linalg as linalg
 from . import masked as masked
 from . import nn as nn
+from . import observe as observe
 from . import optim as optim
+from . import program as program
 from . import signal as signal
 from . import special as special
 from . import testing as testing
@@ -291,9 +294,9 @@ def as_strided_(self: Tensor, *args: _Any, **options: _Any) -> Tensor:
     """In place: A view of the tensor's memory with another size and strides, counted in elements."""
 def as_strided_scatter(input: Tensor, src: Tensor, size: _builtins.int | _Sequence[_builtins.int], stride: _builtins.int | _Sequence[_builtins.int], storage_offset: _builtins.int | None = None) -> Tensor:
     """A copy of a contiguous tensor in which the elements of an `as_strided` view are those of `src`."""
-def as_tensor(data: object, dtype: _DType | None = None, device: str | _builtins.int | None = None) -> Tensor:
+def as_tensor(data: object, dtype: _DType | None = None, device: _device | str | _builtins.int | None = None) -> Tensor:
     """The data as a tensor, without a copy if possible: a tensor is returned itself, an array's memory is shared."""
-def asarray(obj: object, *, dtype: _DType | None = None, device: str | _builtins.int | None = None, copy: _builtins.bool | None = None, requires_grad: _builtins.bool | None = None) -> Tensor:
+def asarray(obj: object, *, dtype: _DType | None = None, device: _device | str | _builtins.int | None = None, copy: _builtins.bool | None = None, requires_grad: _builtins.bool | None = None) -> Tensor:
     """A tensor with the elements of a tensor, an array, a buffer of bytes, or numbers; it shares memory if it can."""
 def asin(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The inverse sine, elementwise; NaN outside [-1, 1]."""
@@ -667,7 +670,7 @@ def frac_(input: Tensor) -> Tensor:
     """The fractional part, with the input's sign."""
 def frexp(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Frexp:
     """The mantissa, from 0.5 to 1, and the exponent of 2 whose product is the input."""
-def from_dlpack(ext_tensor: object, *, device: str | _builtins.int | None = None, copy: _builtins.bool | None = None) -> Tensor:
+def from_dlpack(ext_tensor: object, *, device: _device | str | _builtins.int | None = None, copy: _builtins.bool | None = None) -> Tensor:
     """A tensor that shares the memory of an array of any library with `__dlpack__`."""
 def from_numpy(array: _np.ndarray[_Any, _np.dtype[_Any]]) -> Tensor:
     """A tensor that shares the memory of a NumPy array: writes to either are seen by both."""

@@ -389,7 +389,7 @@ class Tensor:
     @_overload
     def cross(self, other: Tensor, axis: _builtins.int | None = None) -> Tensor:
         """The vector product along an axis of length 3: the first such axis, unless one is given."""
-    def cuda(self, device: str | _builtins.int | None = None, non_blocking: _builtins.bool = False, memory_format: _memory_format | None = None) -> Tensor:
+    def cuda(self, device: _device | str | _builtins.int | None = None, non_blocking: _builtins.bool = False, memory_format: _memory_format | None = None) -> Tensor:
         """Refused: the CPU is the only device."""
     @_overload
     def cummax(self, dim: _builtins.int) -> _Selection:
@@ -713,7 +713,7 @@ class Tensor:
     is_nested: _builtins.bool
     def is_nonzero(self) -> _builtins.bool:
         """True if the only element is not zero."""
-    def is_pinned(self, device: str | _builtins.int | None = None) -> _builtins.bool:
+    def is_pinned(self, device: _device | str | _builtins.int | None = None) -> _builtins.bool:
         """False: there is no device for which memory could be pinned."""
     is_quantized: _builtins.bool
     def is_same_size(self, other: Tensor) -> _builtins.bool:
@@ -989,7 +989,7 @@ class Tensor:
         """-input."""
     def nelement(self) -> _builtins.int:
         """The number of elements."""
-    def new(self, *args: object, size: _builtins.int | _Sequence[_builtins.int] | None = None, device: str | _builtins.int | None = None) -> Tensor:
+    def new(self, *args: object, size: _builtins.int | _Sequence[_builtins.int] | None = None, device: _device | str | _builtins.int | None = None) -> Tensor:
         """A tensor in the dtype of this one: of sizes, with unset elements, or with the elements of a list, array or tensor."""
     def new_empty(self, *args: _Any, dtype: _DType | None = None, **options: _Any) -> Tensor:
         """Unset elements of a shape, in the dtype of this tensor."""
@@ -1039,7 +1039,7 @@ class Tensor:
         """All products of an element of one vector with an element of another."""
     def permute(self, *axes: _builtins.int | _Sequence[_builtins.int], dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
         """The axes in another order."""
-    def pin_memory(self, device: str | _builtins.int | None = None) -> Tensor:
+    def pin_memory(self, device: _device | str | _builtins.int | None = None) -> Tensor:
         """Refused: there is no device for which memory could be pinned."""
     def pinverse(self, rcond: _builtins.float = 1e-15) -> Tensor:
         """The pseudoinverse; singular values up to rcond times the largest count as zero."""
@@ -1345,11 +1345,11 @@ class Tensor:
     @_overload
     def tile(self, *counts: _builtins.int | _Sequence[_builtins.int], axes: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
         """Copies side by side, a number for each of the last axes, one along the axes before."""
-    def to(self, *args: _DType | Tensor | (str | _builtins.int | None), dtype: _DType | None = None, copy: _builtins.bool = False, **options: object) -> _Self:
+    def to(self, *args: _DType | Tensor | (_device | str | _builtins.int) | None, dtype: _DType | None = None, copy: _builtins.bool = False, **options: object) -> _Self:
         """This tensor converted to another dtype (or to another tensor's dtype); itself if nothing changes."""
     def to_dense(self, dtype: _DType | None = None, *, masked_grad: object = None) -> Tensor:
         """This tensor, converted to another dtype if one is given: all tensors are dense."""
-    def to_device(self, device: str | _builtins.int | None, /, *, stream: None = None) -> _Self:
+    def to_device(self, device: _device | str | _builtins.int | None, /, *, stream: None = None) -> _Self:
         """This tensor, which is on the CPU already; other devices raise RuntimeError."""
     def to_sparse(self, sparse_dim: object = None, *, layout: object = None, blocksize: object = None, dense_dim: object = None) -> Tensor:
         """This tensor, which stays dense; its zeros get no gradient, as in torch for unspecified elements."""

@@ -27,7 +27,7 @@ _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 from typing import TYPE_CHECKING
-from .._core.shapes import Size
+from .. import Size
 from . import constraints
 from .distribution import derived, summed
 from .transforms import Transform

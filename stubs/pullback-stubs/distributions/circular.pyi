@@ -29,8 +29,7 @@ from typing import Self as _Self
 import math
 from typing import TYPE_CHECKING, ClassVar
 import numpy as np
-from .._numerics import random
-from .._tensor.creation import made
+from ..extend import sampled
 from ..special import i0e, i1e
 from . import constraints
 from .constraints import Constraint

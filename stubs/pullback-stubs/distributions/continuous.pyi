@@ -28,9 +28,7 @@ _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import math
 from typing import TYPE_CHECKING, ClassVar
-from .._tensor import sampling
-from .._tensor.functions import log1p
-from ..vocabulary.special import erf, erfinv
+from .. import erf, erfinv, log1p, rand, randn
 from . import constraints
 from .constraints import Constraint
 from .distribution import LOG_ROOT_TAU, Distribution, ExponentialFamily, alias, broadcast_all, drawn_evenly

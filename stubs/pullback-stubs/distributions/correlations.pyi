@@ -29,12 +29,12 @@ from typing import Self as _Self
 import math
 from typing import TYPE_CHECKING
 import numpy as np
-from .._core.bfloat import finfo
-from .._core.shapes import Shape, Size
+from .. import Size, finfo
 from ..nn.functional import pad, softplus
 from . import constraints
 from .transforms import Transform
 if TYPE_CHECKING:
+    from .._core.shapes import Shape
     from .._core.typing import Tensor
 
 def vec_to_tril_matrix(vec: Tensor, diag: int=0) -> Tensor:

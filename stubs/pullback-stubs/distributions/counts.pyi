@@ -29,11 +29,9 @@ from typing import Self as _Self
 import math
 from typing import TYPE_CHECKING, ClassVar
 import numpy as np
-from .._core.modes import no_grad, restoring
-from .._numerics import random
-from .._tensor import creation, sampling
+from .. import arange, lgamma, no_grad, poisson
+from ..extend import restoring, sampled
 from ..nn import functional
-from ..vocabulary.special import lgamma
 from . import constraints
 from .constraints import Constraint
 from .discrete import Binomial, OfChoices, _Counted

@@ -28,19 +28,14 @@ _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 from typing import TYPE_CHECKING, ClassVar, Self, overload
 import numpy as np
-from .._core.bfloat import finfo
-from .._core.modes import no_grad, restoring
-from .._core.shapes import Shape, Size
-from .._core.values import holds
-from .._tensor import creation, sampling
-from .._tensor.functions import logsumexp, where
+from .. import Size, arange, bernoulli, binomial, eye, finfo, full, lgamma, logsumexp, multinomial, no_grad, poisson, rand, where, xlogy
+from ..extend import holds, restoring
 from ..nn import functional
-from ..vocabulary.functions import xlogy
-from ..vocabulary.special import lgamma
 from .constraints import Constraint, boolean, dependent_property, integer_interval, nonnegative, nonnegative_integer, one_hot, real, real_vector, simplex, unit_interval
 from .distribution import Distribution, ExponentialFamily, alias, broadcast_all, clamped, derived
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from .._core.shapes import Shape
     from .._core.typing import Tensor
 
 class OfOdds(Distribution):

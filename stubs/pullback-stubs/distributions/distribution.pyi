@@ -31,20 +31,15 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter, mul
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 import numpy as np
-from .._core.bfloat import finfo
-from .._core.dtypes import get_default_dtype
-from .._core.modes import enable_grad, no_grad, restoring
-from .._core.primitives import Carrier
-from .._core.shapes import Shape, Size
-from .._core.values import every, holds
-from .._tape.backward import grad
-from .._tensor.creation import scalar_tensor
-from .._tensor.sampling import rand
-from ..vocabulary.joining import broadcast_tensors
+from .. import Size, Tensor, broadcast_tensors, enable_grad, finfo, get_default_dtype, no_grad, rand, scalar_tensor
+from .._core.values import every
+from ..autograd import grad
+from ..extend import holds, restoring
 from .constraints import Constraint, is_dependent
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from .._core.typing import DType, Tensor
+    from .._core.shapes import Shape
+    from .._core.typing import DType
 T = TypeVar('T')
 
 def broadcast_all(*values: Tensor | float) -> tuple[Tensor, ...]:

@@ -29,20 +29,14 @@ from typing import Self as _Self
 import math
 from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
-from .. import ops
-from .._core.bfloat import finfo
-from .._numerics import random
-from .._tensor import sampling
-from .._tensor.creation import as_tensor, made
-from .._tensor.function import Function, FunctionCtx
-from .._tensor.functions import log1p, stack, where
+from .. import as_tensor, digamma, finfo, igamma, lgamma, log1p, ops, randn, stack, where, xlogy
+from ..autograd.function import Function, FunctionCtx
+from ..extend import sampled
 from ..nn.functional import one_hot
-from ..vocabulary.functions import xlogy
-from ..vocabulary.special import digamma, igamma, lgamma
 from .constraints import Constraint, independent, nonnegative, positive, real, simplex, unit_interval
 from .distribution import Distribution, ExponentialFamily, alias, broadcast_all
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from .._core.shapes import Shape
     from .._core.typing import Array, Tensor
 
@@ -78,7 +72,7 @@ def _gammas(rng: np.random.Generator, size: Shape, shapes: Array) -> Array:
 def _portions(rng: np.random.Generator, size: Shape, concentration: Array) -> Array:
     ...
 
-def _moving(family: type[_Moving], draw: random.Draw, parameter: Tensor) -> Tensor:
+def _moving(family: type[_Moving], draw: Callable[..., Array], parameter: Tensor) -> Tensor:
     ...
 
 def _standard_gamma(concentration: Tensor) -> Tensor:

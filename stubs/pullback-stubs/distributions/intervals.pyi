@@ -29,9 +29,7 @@ from typing import Self as _Self
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
-from .._core.bfloat import finfo
-from .._tensor import sampling
-from .._tensor.functions import expm1, log1p, where
+from .. import expm1, finfo, log1p, rand, where
 from .constraints import Constraint, dependent_property, interval, positive, real, unit_interval
 from .discrete import OfOdds
 from .distribution import Distribution, ExponentialFamily, alias, broadcast_all

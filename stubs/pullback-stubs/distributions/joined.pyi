@@ -30,7 +30,7 @@ import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
-from .._tensor.functions import cat, stack
+from .. import cat, stack
 from . import constraints
 from .distribution import derived
 from .transforms import Transform

@@ -29,11 +29,9 @@ from typing import Self as _Self
 import math
 from typing import TYPE_CHECKING
 import numpy as np
-from .. import linalg
-from .._core.values import holds
-from .._tensor.functions import where
+from .. import digamma, lgamma, linalg, mvlgamma, where
+from ..extend import holds
 from ..nn.functional import softplus
-from ..vocabulary.special import digamma, lgamma, mvlgamma
 from . import expectations
 from .continuous import Cauchy, Exponential, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson

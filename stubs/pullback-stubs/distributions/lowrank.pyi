@@ -27,11 +27,7 @@ _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 from typing import TYPE_CHECKING, ClassVar
-from .. import linalg
-from .._tensor.creation import eye
-from .._tensor.sampling import randn
-from ..vocabulary.diagonals import diag_embed
-from ..vocabulary.joining import broadcast_tensors
+from .. import broadcast_tensors, diag_embed, eye, linalg, randn
 from . import constraints
 from .constraints import Constraint
 from .distribution import LOG_ROOT_TAU, Distribution, alias

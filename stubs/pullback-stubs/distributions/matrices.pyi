@@ -29,18 +29,10 @@ from typing import Self as _Self
 import math
 from typing import TYPE_CHECKING, ClassVar
 import numpy as np
-from .. import linalg
-from .._core.bfloat import finfo
-from .._core.modes import no_grad, restoring
-from .._core.primitives import Carrier
-from .._core.shapes import Size
+from .. import Size, Tensor, arange, diag_embed, digamma, finfo, linalg, mvlgamma, no_grad, randn, scalar_tensor
 from .._core.sites import warn
-from .._core.values import holds
-from .._tensor.creation import arange, scalar_tensor
-from .._tensor.sampling import randn
+from ..extend import holds, restoring
 from ..nn.functional import pad
-from ..vocabulary.diagonals import diag_embed
-from ..vocabulary.special import digamma, mvlgamma
 from . import constraints
 from .constraints import Constraint
 from .distribution import Distribution, ExponentialFamily, broadcast_all
@@ -48,7 +40,6 @@ from .gamma import Beta, Chi2
 from .multivariate import _Factored, given_matrix
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from .._core.typing import Tensor
 LOG_TWO = math.log(2)
 
 def mvdigamma(x: Tensor, p: int) -> Tensor:

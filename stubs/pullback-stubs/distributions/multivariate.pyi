@@ -28,10 +28,7 @@ _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
-from .. import linalg
-from .._core.shapes import Size
-from .._tensor import sampling
-from .._tensor.functions import logsumexp
+from .. import Size, linalg, logsumexp, randn
 from . import constraints
 from .constraints import Constraint
 from .discrete import Categorical

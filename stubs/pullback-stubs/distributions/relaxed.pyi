@@ -28,8 +28,7 @@ _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import math
 from typing import TYPE_CHECKING, ClassVar
-from .._tensor.functions import logsumexp
-from ..vocabulary.special import lgamma
+from .. import lgamma, logsumexp
 from . import constraints
 from .constraints import Constraint
 from .discrete import OfChoices, OfOdds, OneHotCategorical

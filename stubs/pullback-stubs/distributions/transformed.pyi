@@ -28,9 +28,8 @@ _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import math
 from typing import TYPE_CHECKING, ClassVar, Self
-from .._core.bfloat import finfo
-from .._core.modes import no_grad, restoring
-from .._core.shapes import Size
+from .. import Size, finfo, no_grad
+from ..extend import restoring
 from .constraints import Constraint, dependent_property, greater_than_eq, independent, nonnegative, positive, real, simplex, unit_interval
 from .continuous import Cauchy, Exponential, Normal, Uniform
 from .distribution import EULER, Distribution, alias, broadcast_all, derived, summed

@@ -32,16 +32,14 @@ import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 import numpy as np
+from .. import Size, Tensor, finfo
 from .._core import lazy as _lazy
-from .._core.bfloat import finfo
-from .._core.primitives import Carrier
-from .._core.shapes import Shape, Size
-from .._core.values import holds
+from ..extend import holds
 from ..nn.functional import logsigmoid, pad, softmax, softplus
 from . import constraints
 from .distribution import derived, summed
 if TYPE_CHECKING:
-    from .._core.typing import Tensor
+    from .._core.shapes import Shape
     from .constraints import Constraint
     from .distribution import Distribution
 

@@ -2,3 +2,4 @@
 
 from . import checkpoint as checkpoint
 from . import data as data
+from . import trees as trees
