@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from llvmlite import ir
-
     from ..._core.typing import Index as BasicIndex
 
 
@@ -46,7 +44,7 @@ class Cut(Exception):  # noqa: N818  # a finding, no error
 class Unaligned(Exception):  # noqa: N818  # a finding, no error
     """Raised where no affine index exists, so that a value has to be stored in memory first."""
 
-    def __init__(self, value: ir.Value = None) -> None:
+    def __init__(self, value: Any = None) -> None:
         super().__init__()
         self.value = value
 

@@ -39,7 +39,7 @@ class MatrixEmitter(Writer):
         super().__init__(None, kind, lanes(kind))
         self.module = module
 
-    def emit(self) -> ir.Function:
+    def emit(self) -> None:
         """Write the function, and the functions for panels of one, two and three registers that it calls."""
         copy = CopyEmitter(self.module, self.kind, self.lanes).emit()
         panels = [PanelEmitter(self.module, self.kind, self.lanes, n, copy).emit() for n in range(1, VECTORS + 1)]

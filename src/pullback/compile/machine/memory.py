@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite import ir
 
 from ..mathematics.lanes import TYPES, EmitContext, IRValue, declared
@@ -87,7 +85,7 @@ def _addresses(ctx: EmitContext, kind: str, address: ir.Value, step: int) -> ir.
     return found
 
 
-def load_lanes(ctx: EmitContext, kind: str, address: ir.Value, step: int, mask: ir.Value) -> IRValue:
+def load_lanes(ctx: EmitContext, kind: str, address: ir.Value, step: int, mask: ir.Value | None) -> IRValue:
     """Load one element for each lane, `step` apart; zeros where the mask is off."""
     lanes, builder = ctx.lanes or 1, ctx.builder
     of = ir.VectorType(stored_type(kind), lanes)
@@ -96,20 +94,20 @@ def load_lanes(ctx: EmitContext, kind: str, address: ir.Value, step: int, mask: 
     return _masked_load(ctx, kind, address if step == 1 else _addresses(ctx, kind, address, step), mask)
 
 
-def load_places(ctx: EmitContext, kind: str, base: ir.Value, places: Any, mask: ir.Value) -> IRValue:
+def load_places(ctx: EmitContext, kind: str, base: ir.Value, places: ir.Value, mask: ir.Value | None) -> IRValue:
     """Load one element for each lane, from a vector of indices."""
     pointers = ctx.builder.gep(base, [places], source_etype=stored_type(kind))
     pointers.type = ir.VectorType(POINTER, ctx.lanes)  # llvmlite does not see it
     return _masked_load(ctx, kind, pointers, mask)
 
 
-def _masked_load(ctx: EmitContext, kind: str, pointers: ir.Value, mask: ir.Value) -> IRValue:
+def _masked_load(ctx: EmitContext, kind: str, pointers: ir.Value, mask: ir.Value | None) -> IRValue:
     of = ir.VectorType(stored_type(kind), ctx.lanes or 1)
     return _from_memory(ctx, kind, _masked(ctx, kind, of, [pointers], mask, [ir.Constant(of, None)]))
 
 
 def _masked(
-    ctx: EmitContext, kind: str, of: ir.Type, given: list[ir.Value], mask: ir.Value, other: list[ir.Value]
+    ctx: EmitContext, kind: str, of: ir.Type, given: list[ir.Value], mask: ir.Value | None, other: list[ir.Value]
 ) -> ir.Value:
     """Call an intrinsic that loads or stores the lanes where a mask is on; the last of `given` are the addresses.
 
@@ -126,7 +124,7 @@ def _masked(
     return builder.call(function, arguments)
 
 
-def store_lanes(ir_value: IRValue, address: ir.Value, step: int, mask: ir.Value) -> None:
+def store_lanes(ir_value: IRValue, address: ir.Value, step: int, mask: ir.Value | None) -> None:
     """Store one element of each lane, `step` apart, where the mask is on."""
     ctx, kind, value = ir_value.ctx, ir_value.kind, _to_memory(ir_value)
     if step == 1 and mask is None:

@@ -77,7 +77,7 @@ class Accumulator:
         numbers = [identity(how, kind), *([0] if exact else [])]
         return Accumulator(how, kind, exact, ctx.lanes, [ctx.number(kind, number) for number in numbers])
 
-    def add(self, ctx: EmitContext, ir_value: IRValue, mask: ir.Value) -> None:
+    def add(self, ctx: EmitContext, ir_value: IRValue, mask: ir.Value | None) -> None:
         """Accumulate an IR value, where the mask is on."""
         ir_value = cast(ir_value, self.kind)
         if mask is not None:

@@ -76,7 +76,7 @@ class StreamWriter(Writer):
     def _begun(self, name: str, *, internal: bool = False) -> SimpleNamespace:
         return self.begin(self.module, name, ["table"], ["begin", "end"], "i64", internal=internal)
 
-    def _parts(self, vectors: IRValue) -> None:
+    def _parts(self, vectors: ir.Function) -> None:
         """Write the function of a range of parts, which calls the loop for its range of elements."""
         own = self._begun("some")
         size, parts, address = (own.table.at(place).one() for place in range(3))

@@ -65,12 +65,12 @@ def _value(ir_value: IRValue | int) -> ir.Value:
 class Writer:
     """Writes code where a builder is; `kind` and `lanes` are those of the numbers that it is about."""
 
-    def __init__(self, builder: ir.IRBuilder, kind: str = "i64", lanes: int = 1) -> None:
+    def __init__(self, builder: ir.IRBuilder | None, kind: str = "i64", lanes: int = 1) -> None:
         self.kind, self.lanes = kind, lanes
         self.scalar, self.ctx = (
             EmitContext(builder, Target.host(), count) for count in (None, lanes if lanes > 1 else None)
         )
-        self.builder = builder
+        self.builder: ir.IRBuilder = builder  # none before a function is begun
 
     def begin(
         self,
@@ -155,7 +155,7 @@ class Writer:
 
     # Control flow
 
-    def call(self, function: IRValue | ir.Function, *ir_values: IRValue | int, of: ir.Type = VOID) -> ir.Value:
+    def call(self, function: IRValue | ir.Value, *ir_values: IRValue | int, of: ir.Type = VOID) -> ir.Value:
         """Call a function, of the module or at an address; the value that it gives."""
         values = [_value(ir_value) for ir_value in ir_values]
         if isinstance(function, IRValue):

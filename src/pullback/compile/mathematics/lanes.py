@@ -74,9 +74,16 @@ class EmitContext:
     """
 
     def __init__(
-        self, builder: ir.IRBuilder, target: Target, lanes: int | None, *, branching: bool = False, often: bool = True
+        self,
+        builder: ir.IRBuilder | None,
+        target: Target,
+        lanes: int | None,
+        *,
+        branching: bool = False,
+        often: bool = True,
     ) -> None:
-        self.builder, self.target, self.lanes, self.branching, self.often = builder, target, lanes, branching, often
+        self.builder: ir.IRBuilder = builder
+        self.target, self.lanes, self.branching, self.often = target, lanes, branching, often
 
     def type(self, kind: str) -> ir.Type:
         """The LLVM type of a value of that kind here."""
