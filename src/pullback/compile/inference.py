@@ -19,6 +19,7 @@ from .program import Value, sizes_of_labels
 
 if TYPE_CHECKING:
     from .._core.primitives import Primitive
+    from .._core.typing import Params
 
 Kind = tuple[tuple[int, ...], np.dtype[Any]]
 
@@ -31,7 +32,7 @@ TRUTH = """equal not_equal less less_equal greater greater_equal isnan isinf isf
 REDUCED = "sum mean amax amin".split()
 
 
-def infer(primitive: Primitive, values: Sequence[Value], params: dict[str, Any]) -> list[Kind]:
+def infer(primitive: Primitive, values: Sequence[Value], params: Params) -> list[Kind]:
     """The shape and dtype of each output."""
     rule = RULES.get(primitive.name)
     if rule is not None:

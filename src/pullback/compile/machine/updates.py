@@ -32,7 +32,9 @@ from .writing import Writer
 
 if TYPE_CHECKING:
     from ..._core.typing import NumpyType
+    from ..._tape.recording import Tape
     from ..mathematics.lanes import IRValue
+    from ..program import Equation
     from .writing import Array as Address
 
 Formula = Callable[..., None]
@@ -116,12 +118,12 @@ def _with_numbers(formula: Any, numbers: Iterator[Any]) -> Any:
     return FunctionType(formula.__code__, formula.__globals__, formula.__name__, formula.__defaults__, tuple(cells))
 
 
-def _recorded(formula: Formula, dtype: Any, count: int, several: int) -> tuple[Program, list[int]] | None:
+def _recorded(formula: Formula, dtype: NumpyType, count: int, several: int) -> tuple[Program, list[int]] | None:
     """A formula of `count` arrays, recorded with `several` numbers, and which arrays it changes.
 
     None unless it is elementwise, and computes no other numbers.
     """
-    tape: Any = Tensor.interpreter
+    tape: Tape = Tensor.interpreter
     recorder, before = Recorder(), mode.get()
     try:
         mode.set(NO_GRAD)
@@ -140,7 +142,7 @@ def _recorded(formula: Formula, dtype: Any, count: int, several: int) -> tuple[P
     return (program, places) if fits and all(map(_lowers, program.equations)) else None
 
 
-def _lowers(equation: Any) -> bool:
+def _lowers(equation: Equation) -> bool:
     if equation.name in COPIES:
         return True
     dtypes = tuple([value.dtype for value in equation.inputs])
