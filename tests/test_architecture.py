@@ -258,7 +258,7 @@ def test_few_signatures_of_our_own_are_long() -> None:
     assert len(found) <= LONG_SIGNATURES, "what belongs together may be one object:\n" + "\n".join(found)
 
 
-@pytest.mark.parametrize(("mark", "most"), [("# type: ignore[", 75), ("# noqa: ", 71)])
+@pytest.mark.parametrize(("mark", "most"), [("# type: ignore[", 65), ("# noqa: ", 71)])
 def test_few_lines_are_exceptions_from_checks(mark: str, most: int) -> None:
     found = sum(path.read_text(encoding="utf-8").count(mark) for path in PATHS.values())
     assert found <= most, f"{found} lines have {mark!r}: remove a cause, not only its message"
@@ -275,6 +275,7 @@ ANY = {
     "autograd": 0.09,
     "command": 0.07,
     "compat": 0.15,
+    "compile": 0.08,
     "distributed": 0.1,
     "distributions": 0.01,
     "explain": 0.08,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import ops
 from .._tape.views import steps
@@ -18,6 +18,10 @@ from ..observe import AccumulateGrad
 from .layouts import Array, dense, order
 from .program import Value
 from .recorder import Recorded, Recorder, RefusedError
+
+if TYPE_CHECKING:
+    from .._tape.views import Step
+    from .._tensor.tensor import Tensor
 
 Answer = tuple[str, Any]
 """What a leaf of a result, or a tensor that is put somewhere, is: see `Record`."""
@@ -32,7 +36,7 @@ class Made(NamedTuple):
 
     kind: str
     number: int
-    steps: tuple[Any, ...]
+    steps: tuple[Step, ...]
     beside: int | None
     leaf: int | None
     base: bool
@@ -41,20 +45,20 @@ class Made(NamedTuple):
 class Answers:
     """The tensors that calls make, and the outputs of the program that they are made of."""
 
-    def __init__(self, recorder: Recorder, tensors: Sequence[Any]) -> None:
+    def __init__(self, recorder: Recorder, tensors: Sequence[Tensor]) -> None:
         self.recorder = recorder
         self.values: list[Value] = []
         self.made: list[Made] = []
-        self.tensors: list[Any] = []
+        self.tensors: list[Tensor] = []
         distinct = {id(tensor): tensor for tensor in tensors if _fresh(tensor)}.values()
         self._seen = Counter(id(tensor._array._memory) for tensor in distinct)
         self._chosen = Counter(id(tensor._array._memory.origin or tensor._array._memory) for tensor in distinct)
         self._known: dict[int, int] = {}
         self._numbers: dict[Value, int] = {}
-        self._blocks: dict[int, tuple[int, tuple[Any, ...]]] = {}
+        self._blocks: dict[int, tuple[int, tuple[Step, ...]]] = {}
         self._first: dict[int, int] = {}
 
-    def of(self, tensor: Any, leaf: int | None, *, data: bool = False) -> Answer:
+    def of(self, tensor: Tensor, leaf: int | None, *, data: bool = False) -> Answer:
         """What a tensor is made of; of its memory alone, if that is what is put somewhere."""
         memory, base = tensor._array._memory, tensor._base
         if memory.origin is not None and self._chosen[id(memory.origin)] > 1:
@@ -84,7 +88,7 @@ class Answers:
         """Whether the order of the axes of inputs may decide where elements of the tensors lie."""
         return any(tensor._array._memory.shaped.ndim > 1 for tensor in self.tensors)
 
-    def _number(self, tensor: Any, leaf: int | None, *, base: bool = False, data: bool = False) -> int:
+    def _number(self, tensor: Tensor, leaf: int | None, *, base: bool = False, data: bool = False) -> int:
         """The number of a tensor among those that are made."""
         known = self._known.get(id(tensor))
         if known is None:
@@ -97,7 +101,7 @@ class Answers:
             self.tensors.append(tensor)
         return known
 
-    def _output(self, held: Recorded) -> tuple[int, tuple[Any, ...]]:
+    def _output(self, held: Recorded) -> tuple[int, tuple[Step, ...]]:
         """An output of the program, and the way from there to a recorded value."""
         memory, recorder = held._memory, self.recorder
         if self._seen[id(memory)] == 1 and dense(held.form):
@@ -107,7 +111,7 @@ class Answers:
         number, way = self._blocks[id(memory)]
         return number, (*way, *held.steps)
 
-    def _appended(self, value: Value, array: Array) -> tuple[int, tuple[Any, ...]]:
+    def _appended(self, value: Value, array: Array) -> tuple[int, tuple[Step, ...]]:
         """A new output, of elements in the order in which they lie in an array, and the way back to their axes."""
         axes = order(array)
         if axes is None:
@@ -117,12 +121,12 @@ class Answers:
         return self._added(turned), ((ops.permute_dims, {"axes": back}),)
 
 
-def _fresh(tensor: Any) -> bool:
+def _fresh(tensor: Tensor) -> bool:
     """Whether a tensor lies in memory that the run has made."""
     return isinstance(tensor._array, Recorded) and tensor._array._memory.outside is None
 
 
-def _kind(tensor: Any) -> str:
+def _kind(tensor: Tensor) -> str:
     """The kind of a tensor that is made: whether it has a history, which can be walked."""
     node = tensor._node
     if node is None:

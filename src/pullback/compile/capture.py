@@ -13,7 +13,7 @@ import functools
 import gc
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -44,6 +44,16 @@ from .recorder import RANDOM, MemoryBlock, Recorded, Recorder, RefusedError
 from .records import Place, Record, set_grad, signature
 from .state import State, hooks_on
 
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from .._core.typing import Array
+    from .._tape.node import Node
+    from .._tape.recording import Tape
+
+    Flags: TypeAlias = tuple[Node | None, bool, tuple[Callable[..., Any], ...]]
+
+
 ndarray = np.ndarray
 RATED = {"params", "lr"}
 """The entries by which an optimizer's group of parameters is known."""
@@ -73,13 +83,13 @@ class CapturedRun:
         self.memories: list[MemoryBlock | None] = []
         self.rates: list[tuple[Holder, Number]] = []
         self.signatures: list[tuple[Place, Any]] = []
-        self.known: dict[int, tuple[Any, Place]] = {}
-        self.swapped: list[tuple[Any, Any, Any, int, Recorded]] = []
-        self.grads: list[tuple[Any, Any, Place]] = []
-        self.histories: list[tuple[Any, Any]] = []
-        self.flags: list[tuple[Any, Any]] = []
-        self.effects: list[tuple[Place, Any]] = []
-        self.taken: list[tuple[Place, Any]] = []
+        self.known: dict[int, tuple[Tensor, Place]] = {}
+        self.swapped: list[tuple[Tensor, Array, Cell | None, int, Recorded]] = []
+        self.grads: list[tuple[Tensor, Tensor | None, Place]] = []
+        self.histories: list[tuple[Tensor, Node | None]] = []
+        self.flags: list[tuple[Tensor, Flags]] = []
+        self.effects: list[tuple[Place, Tensor | None]] = []
+        self.taken: list[tuple[Place, Array]] = []
         self.aliases: list[tuple[Place, Place]] = []
         self.moment = Moment(sources(self.state.generators))
         self.recorder.moment = self.moment.now()
@@ -209,7 +219,7 @@ class CapturedRun:
                 holder.put("lr", holder.before["lr"])
         self.rates.clear()
 
-    def _take(self, tensor: Any, place: Place, arrays: dict[int, tuple[Recorded, Place]]) -> None:
+    def _take(self, tensor: Tensor, place: Place, arrays: dict[int, tuple[Recorded, Place]]) -> None:
         if id(tensor) in self.known:
             return
         self.known[id(tensor)] = (tensor, place)
@@ -257,14 +267,14 @@ class CapturedRun:
 
     # After
 
-    def _unchanged(self, given: list[Any], arguments: Any) -> None:
+    def _unchanged(self, given: list[object], arguments: object) -> None:
         """RefusedError: the function has changed a container that it was given, which here is a copy."""
         leaves, structure = flatten(arguments)
         same = structure == self.structure and all(map(operator.is_, leaves, given))
         if not same:
             raise RefusedError("it changes a container that is an argument, as a list or a dict")
 
-    def _settings(self) -> tuple[Any, ...]:
+    def _settings(self) -> tuple[object, ...]:
         """What holds for the whole thread, and where its random numbers come from."""
         return rules(), *[source(each) for each in (None, *self.state.generators) if _seeded(each)]
 
@@ -312,7 +322,11 @@ class CapturedRun:
         record.signatures, record.aliases = self.signatures, self.aliases
         record.drawn = [*dict.fromkeys(recorder.drawn)]
         record.numbers = [(i, self.leaves[i].hex()) for kind, i in self.constant if kind == "argument"]
-        record.fixed = [(place, expected) for place, expected in self.signatures if self._stays(place)]
+        record.fixed = [
+            (place, expected)
+            for place, expected in self.signatures
+            if isinstance(place, records.Fixed) and self._stays(place)
+        ]
         record.reached = frozenset(map(id, self.state.tensors))
         record.met = record.meets(self.leaves)
         if recorder.layouts_asked:
@@ -339,6 +353,7 @@ class CapturedRun:
             number = None
             if isinstance(place, records.Exchanged):
                 number = len(record.outputs)
+                assert tensor is not None
                 record.outputs.append(answers.of(tensor, None, data=True))
             elif tensor is not None:
                 number = note(tensor, None)
@@ -396,7 +411,7 @@ class CapturedRun:
                 self.effects.append((place, value))
         return ""
 
-    def _places_of(self, tensor: Any) -> int:
+    def _places_of(self, tensor: Tensor) -> int:
         """In how many places the state and the arguments hold a tensor."""
         held = [value for holder in self.state.holders for value in holder.before.values()]
         return sum(value is tensor for value in (*held, *self.leaves))
@@ -413,7 +428,7 @@ class CapturedRun:
             self.effects.append((records.Exchanged(self.known[id(tensor)][1]), tensor))
         return ""
 
-    def _moves(self, old: Any, place: records.Held) -> None:
+    def _moves(self, old: Tensor, place: records.Held) -> None:
         """Read a tensor of the state from the place where it is exchanged."""
         self.known[id(old)] = old, place
         for i, found in enumerate(self.places):
@@ -433,15 +448,15 @@ class CapturedRun:
             writes=tuple((kept.index(place), value) for place, value in program.writes),
         )
 
-    def _find_way(self, record: Record, answers: Answers, writes: Any) -> None:
+    def _find_way(self, record: Record, answers: Answers, writes: Sequence[tuple[int, Value]]) -> None:
         """Record the way back from the tensors that are tracked, as a program of its own."""
         recorder = self.recorder
         forward, inputs = list(recorder.equations), list(recorder.inputs)
         tracked = [answers.tensors[number] for number in answers.tracked]
-        targets = [(i, tensor._node) for i, tensor in self._leaves()]
+        targets = self._leaves()
         cotangents = [recorder.input(np.ones(leaf.shape, leaf._dtype)) for leaf in tracked]
-        roots = [(leaf._node, g) for leaf, g in zip(tracked, cotangents, strict=True)]
-        tape: Any = Tensor.interpreter
+        roots = [(leaf._node, g) for leaf, g in zip(tracked, cotangents, strict=True) if leaf._node is not None]
+        tape: Tape = Tensor.interpreter
         with FieldBlock(grad=False):
             found = pull_back(
                 tape, roots, targets=[node for _, node in targets], retain_graph=True, create_graph=False
@@ -465,25 +480,23 @@ class CapturedRun:
         record.program = recorder.program(answers.values, writes)
         record.way = records.Way(answers.tracked, back, kept, list(range(len(reached))))
 
-    def _leaves(self) -> list[tuple[int, Any]]:
-        """The tensors that require grad, each with the number of its input."""
+    def _leaves(self) -> list[tuple[int, Node]]:
+        """The nodes of the tensors that require grad, each with the number of its input."""
         numbers = {id(memory): i for i, memory in enumerate(self.memories)}
-        found: dict[int, Any] = {}
+        found: dict[int, Node] = {}
         for tensor, *_, held in self.swapped:
             if isinstance(tensor._node, AccumulateGrad):
-                found.setdefault(numbers[id(held._memory)], tensor)
+                found.setdefault(numbers[id(held._memory)], tensor._node)
         return list(found.items())
 
-    def _stays(self, place: Place) -> bool:
+    def _stays(self, place: records.Fixed) -> bool:
         """Whether a tensor of the state is the same one at each call."""
-        return isinstance(place, records.Fixed) and not any(
-            any(holder.before[key] is place.found for key in holder.moving) for holder in self.state.holders
-        )
+        return not any(any(holder.before[key] is place.found for key in holder.moving) for holder in self.state.holders)
 
     def _writes(self, record: Record) -> list[tuple[int, Value]]:
         """What the program writes to its inputs' memory."""
-        kept: list[Any] = [memory for memory in self.memories if memory is not None]
-        if clash([memory.outside for memory in kept if memory.writes], [memory.outside for memory in kept]):
+        held = [(array, memory.writes) for memory in self.memories if memory and (array := memory.outside) is not None]
+        if clash([array for array, writes in held if writes], [array for array, _ in held]):
             raise RefusedError("memory is written that two tensors share")
         writes = []
         for i, memory in enumerate(self.memories):
@@ -517,50 +530,54 @@ class CapturedRun:
             _settle_others(self.recorder)
 
     @staticmethod
-    def _swap_back(tensor: Any, array: Any, cell: Any, before: int, held: Recorded, *, committed: bool) -> None:
+    def _swap_back(
+        tensor: Tensor, array: Array, cell: Cell | None, before: int, held: Recorded, *, committed: bool
+    ) -> None:
         now = tensor._array
         if not committed or now is held or now is array:  # the last if putting it back was interrupted
             tensor._array = array
             tensor._cell = cell if cell is not None and cell.array is array else None
             if tensor._cell is not None and tensor._storage is not None:
-                tensor._storage.hold(cell)  # a write that has been taken back has let go of it
+                tensor._storage.hold(tensor._cell)  # a write that has been taken back has let go of it
             if not committed:
                 _set_version(tensor, before)
         elif isinstance(now, Recorded):
             tensor._array = now.settled()
         if committed and held._memory.writes:  # also if the tensor has other axes or other memory now
             protect(tensor)
-            np.copyto(array, held._memory.array)
+            numbers = held._memory.array
+            assert numbers is not None
+            np.copyto(array, numbers)
         if isinstance(tensor._node, AccumulateGrad):
             tensor._node.array = tensor._array
 
 
-def _seeded(generator: Any) -> bool:
+def _seeded(generator: object) -> bool:
     """Whether random numbers are those of pullback: the thread's, or those of a `Generator`."""
     return generator is None or isinstance(generator, Generator)
 
 
-def _flags(tensor: Any) -> Any:
+def _flags(tensor: Tensor) -> Flags:
     """What of a tensor stays as it is while a function is recorded."""
     node, hooks = tensor._node, hooks_on(tensor)
     return node, tensor.requires_grad, tuple(hook for given in hooks for (hook,) in given)
 
 
-def _immutable(value: Any) -> bool:
+def _immutable(value: object) -> bool:
     """Whether a Python value is the same at each call, if it is at one."""
     if isinstance(value, tuple | frozenset):
         return all(map(_immutable, value))
     return isinstance(value, (*PLAIN, type, np.dtype, dtype, enum.Enum))
 
 
-def _set_version(tensor: Any, number: int) -> None:
+def _set_version(tensor: Tensor, number: int) -> None:
     if tensor._storage is None:
         tensor._writes = number
     else:
         tensor._storage.version = number
 
 
-def settle(tensor: Any) -> None:
+def settle(tensor: Attributes) -> None:
     """Have a tensor hold an array in the place of a recorded value."""
     held, cell = tensor._array, tensor._cell
     if isinstance(held, Recorded):

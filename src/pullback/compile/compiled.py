@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import sys
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,6 +40,15 @@ from .report import Report
 from .source import write
 from .whole import recorded
 
+if TYPE_CHECKING:
+    from .._core.trees import Structure
+    from .._core.typing import Array
+    from .._numerics.random import Place as Random
+    from .._tape.node import Node
+    from .._tape.recording import Tape
+    from .costs import Work
+    from .placed import Placed
+
 ndarray = np.ndarray
 REST = (
     64  # calls that are not looked at, of a function that has only been refused: it costs what it costs without compile
@@ -64,7 +73,7 @@ class Prepared:
             self.execute = functools.partial(_undone, self.execute, record.drawn)
         self.back = None if record.way is None else made(record.way.program)
 
-    def arrays(self, leaves: Sequence[Any]) -> list[Any] | None:
+    def arrays(self, leaves: Sequence[Any]) -> list[Array] | None:
         """The arrays for the program, if the record holds for this call."""
         record = self.record
         if any(leaves[i].hex() != number for i, number in record.numbers):
@@ -87,7 +96,7 @@ class Prepared:
             arrays.append(array)
         return arrays
 
-    def clashes(self, leaves: Sequence[Any], arrays: list[Any]) -> bool:
+    def clashes(self, leaves: Sequence[Any], arrays: list[Array]) -> bool:
         """Whether memory that is written cannot be, or is that of another input: then the function runs as it is."""
         targets = [arrays[number] for number, _ in self.record.program.writes]
         if not all(target.flags.writeable and not overlaps(target) for target in targets):
@@ -96,7 +105,7 @@ class Prepared:
             return True
         return clash(targets, arrays)
 
-    def run(self, leaves: Sequence[Any], arrays: list[Any]) -> Any:
+    def run(self, leaves: Sequence[Any], arrays: list[Array]) -> Any:
         """Run the program, and do what the function did with its results."""
         record = self.record
         targets = [(place.tensor(leaves), writes) for place, writes in record.written]
@@ -114,22 +123,27 @@ class Prepared:
             place.put(leaves, None if number is None else answers[number])
         return unflatten(record.structure, answers[: record.leaves])
 
-    def _made(self, leaves: Sequence[Any], results: list[Any]) -> list[Any]:
+    def _made(self, leaves: Sequence[Any], results: list[Array]) -> list[Tensor]:
         """The tensors that are made of results."""
         record, way = self.record, self.record.way
         arrays = [replay(results[made.number], path=made.steps) for made in record.made]
         tracked = {} if way is None else self._recorded(way, leaves, results, arrays)
-        found: list[Any] = []
+        found: list[Tensor] = []
         for i, (made, array) in enumerate(zip(record.made, arrays, strict=True)):
             tensor = tracked.get(i)
             if tensor is None:
                 tensor = _spent(array) if made.kind == "spent" else Tensor.interpreter.wrap(array, None)
             found.append(tensor if made.beside is None else alias(found[made.beside], tensor))
         if way is not None:
-            _guard(found, tracked[way.roots[0]]._node.edges[0])
+            node = tracked[way.roots[0]]._node
+            assert node is not None
+            assert node.edges[0] is not None
+            _guard(found, node.edges[0])
         return found
 
-    def _recorded(self, way: Way, leaves: Sequence[Any], results: list[Any], arrays: list[Any]) -> dict[int, Any]:
+    def _recorded(
+        self, way: Way, leaves: Sequence[Any], results: list[Array], arrays: list[Array]
+    ) -> dict[int, Tensor]:
         """The tensors that require grad, as results of one operation on the tape."""
         args = [results[kept] if isinstance(kept, int) else kept.operand(leaves) for kept in way.kept]
         again = functools.partial(self._again, leaves, args, [*map(version, self._tensors(leaves))])
@@ -137,11 +151,13 @@ class Prepared:
             zip(way.roots, recorded(args, [arrays[number] for number in way.roots], self._pull, again), strict=True)
         )
 
-    def _tensors(self, leaves: Sequence[Any]) -> list[Any]:
+    def _tensors(self, leaves: Sequence[object]) -> list[Tensor]:
         """All tensors that the function can reach."""
         return [leaf for leaf in (*leaves, *self.record.state.tensors) if isinstance(leaf, Tensor)]
 
-    def _again(self, leaves: Sequence[Any], args: list[Any], versions: list[int], g: Any) -> list[Any] | None:
+    def _again(
+        self, leaves: Sequence[Any], args: list[Tensor | Array], versions: list[int], g: Sequence[Any]
+    ) -> list[Tensor | None] | None:
         """The gradients with a history of their own: of the function itself, if a second run of it does the same again."""
         record, way = self.record, self.record.way
         assert way is not None
@@ -151,15 +167,17 @@ class Prepared:
         with FieldBlock(grad=True):
             clones = {id(leaf): leaf.clone() for leaf in leaves if isinstance(leaf, Tensor) and not leaf.is_leaf}
             found, _ = flatten(self.function([clones.get(id(leaf), leaf) for leaf in leaves]))
-        tracked = {number: found[record.made[number].leaf] for number in way.roots}
+        tracked = {number: found[leaf] for number in way.roots if (leaf := record.made[number].leaf) is not None}
         results = {number: leaf._base if record.made[number].base else leaf for number, leaf in tracked.items()}
-        targets: dict[int, Any] = {i: clones.get(id(args[i]), args[i])._node for i in way.reached}
+        targets: dict[int, Any] = {
+            i: clones.get(id(arg), arg)._node for i in way.reached if isinstance(arg := args[i], Tensor)
+        }
         roots = [(results[number]._node, each) for number, each in zip(way.roots, g, strict=True)]
-        tape: Any = Tensor.interpreter
+        tape: Tape = Tensor.interpreter
         reached = pull_back(tape, roots, targets=[*targets.values()], retain_graph=True, create_graph=True).found
         return [reached.get(targets[i]) if i in targets else None for i in range(len(args))]
 
-    def _pull(self, g: Any, arrays: Any) -> list[Any]:
+    def _pull(self, g: Sequence[Any], arrays: Sequence[Any]) -> list[Array | None]:
         """The gradients, by the program of the way back."""
         way = self.record.way
         assert way is not None
@@ -168,7 +186,7 @@ class Prepared:
         return [found.get(i) for i in range(len(arrays))]
 
 
-def _undone(execute: Callable[..., Any], drawn: Sequence[Any], *arrays: Any) -> Any:
+def _undone(execute: Callable[..., list[Array]], drawn: Sequence[Random], *arrays: Array) -> list[Array]:
     """What a program gives; where it departs, no random numbers have been drawn."""
     moment = Moment(drawn)
     try:
@@ -178,7 +196,7 @@ def _undone(execute: Callable[..., Any], drawn: Sequence[Any], *arrays: Any) -> 
         raise
 
 
-def _answer(kind: str, what: Any, leaves: Sequence[Any], made: list[Any], answers: list[Any]) -> Any:
+def _answer(kind: str, what: Any, leaves: Sequence[Any], made: Sequence[Tensor], answers: list[Any]) -> Any:
     """What a leaf of a result is, or a place holds in the end."""
     if kind == "plain":
         return what
@@ -195,7 +213,7 @@ def _answer(kind: str, what: Any, leaves: Sequence[Any], made: list[Any], answer
     return seen
 
 
-def _guard(tensors: Sequence[Any], node: Any) -> None:
+def _guard(tensors: Sequence[Tensor], node: Node) -> None:
     """Have writes to tensors leave a node the values that it keeps of their memory."""
     places = {id(owner(tensor._array)): tensor for tensor in tensors}
     for cell in node.saved:
@@ -206,7 +224,7 @@ def _guard(tensors: Sequence[Any], node: Any) -> None:
 class _Spent(Obstacle):
     """Stands for a graph that was walked, and freed, inside a compiled function."""
 
-    def error(self, node: Any, order: Any = ()) -> Exception:
+    def error(self, node: Node, order: Any = ()) -> Exception:
         """torch's error for a second backward."""
         return RuntimeError(
             "Trying to backward through the graph a second time: backward() was called on this tensor inside a compiled "
@@ -214,14 +232,17 @@ class _Spent(Obstacle):
         )
 
 
-def _never(g: Any, arrays: Any) -> list[Any]:
+def _never(g: Sequence[Any], arrays: Sequence[Any]) -> list[Array | None]:
     return []
 
 
-def _spent(array: Any) -> Any:
+def _spent(array: Array) -> Tensor:
     """A tensor that requires grad and whose graph is gone."""
     (made,) = recorded((), (array,), _never)
-    made._node.edges[0].saved = _Spent()
+    assert made._node is not None
+    end = made._node.edges[0]
+    assert end is not None
+    end.saved = _Spent()
     return made
 
 
@@ -236,11 +257,11 @@ class Compiled:
         self.lenient = lenient
         self.function = function
         self.fuse = fuse
-        self.records: dict[Any, list[Prepared]] = {}
-        self.refused: dict[Any, str] = {}
+        self.records: dict[Hashable, list[Prepared]] = {}
+        self.refused: dict[Hashable, str] = {}
         self.reasons: list[str] = []
-        self._tries: dict[Any, int] = {}
-        self._constant: dict[Any, frozenset[Root]] = {}
+        self._tries: dict[Hashable, int] = {}
+        self._constant: dict[Hashable, frozenset[Root]] = {}
         self._told: set[str] = set()
         self._quick: list[Callable[[Any], Any]] = []
         self._rest = 0
@@ -277,7 +298,7 @@ class Compiled:
                 answer = self._run(answer, key, leaves, structure)
         return self._uncompiled(args, kwargs) if answer is GIVEN_UP else answer
 
-    def _known(self, key: Any, leaves: list[Any], structure: Any) -> Any:
+    def _known(self, key: Hashable, leaves: list[Any], structure: Structure) -> Any:
         """What a record that is there gives; GIVEN_UP where none holds."""
         for prepared in [*self.records.get(key, ())]:
             answer = self._run(prepared, key, leaves, structure)
@@ -285,7 +306,7 @@ class Compiled:
                 return answer
         return GIVEN_UP
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
     def __reduce__(self) -> Any:
@@ -297,7 +318,7 @@ class Compiled:
         made = functools.partial(Compiled, fullgraph=self.fullgraph, fuse=self.fuse, lenient=self.lenient)
         return name if found is self else (made, (self.function,))
 
-    def _run(self, prepared: Prepared, key: Any, leaves: list[Any], structure: Any) -> Any:
+    def _run(self, prepared: Prepared, key: Hashable, leaves: list[Any], structure: Structure) -> Any:
         """What a program gives, or the function where that is to run as it is; GIVEN_UP where the record does not hold."""
         arrays = prepared.arrays(leaves)
         if arrays is None:
@@ -316,17 +337,17 @@ class Compiled:
             self._make_quick(prepared, leaves, structure)
         return answer
 
-    def _plainly(self, leaves: Sequence[Any], structure: Any) -> Any:
+    def _plainly(self, leaves: Sequence[Any], structure: Structure) -> Any:
         """What the function itself gives, for containers made anew."""
         return self._uncompiled(*unflatten(structure, leaves))
 
-    def _uncompiled(self, args: Any, kwargs: Any) -> Any:
+    def _uncompiled(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What the function itself gives."""
         return self.function(*args, **kwargs)
 
-    def _record(self, key: Any, leaves: list[Any], structure: Any) -> Any:
+    def _record(self, key: Hashable, leaves: list[Any], structure: Structure) -> Any:
         """Run the function, and keep a record of the run; its result where it cannot be kept, GIVEN_UP where it cannot be recorded."""
-        kinds: tuple[dict[Any, Any], ...] = (self.records, self.refused, self._constant, self._tries)
+        kinds: tuple[dict[Hashable, Any], ...] = (self.records, self.refused, self._constant, self._tries)
         for kept in kinds:
             while len(kept) >= KINDS:
                 del kept[next(iter(kept))]
@@ -364,7 +385,7 @@ class Compiled:
         """A record made ready to run."""
         return Prepared(record, functools.partial(Machinery, fuse=self.fuse), function)
 
-    def _made(self, key: Any, leaves: list[Any], structure: Any) -> Any:
+    def _made(self, key: Hashable | None, leaves: list[Any], structure: Structure) -> tuple[Any, Record | None, str]:
         """A run of the function, with floats that are constant where they cannot be traced."""
         constant = self._constant.get(key, frozenset())
         while True:
@@ -383,14 +404,14 @@ class Compiled:
                 self._constant[key] = constant
                 return made
 
-    def recorded(self, leaves: list[Any], structure: Any) -> tuple[Record | None, str]:
+    def recorded(self, leaves: list[Any], structure: Structure) -> tuple[Record | None, str]:
         """A record of a call, which is taken back and not kept; or None, and why there is none."""
         give_way()
         with swapping, exchanging:
             _, record, reason = self._made(None, leaves, structure)
         return record, reason
 
-    def on(self, engine: Any) -> Any:
+    def on(self, engine: object) -> Placed:
         """The function on another library's arrays: its programs in the functions of that library.
 
         Parameters
@@ -443,7 +464,7 @@ class Compiled:
             return Report(self._name, [], recorded=0, simplified=0, peak=0, arguments=0, records=records, notes=notes)
         machinery = self._newest().machinery
         program, made = machinery.program, machinery.executable
-        kernels: Any = works(program) if made is None else made.kernels
+        kernels: list[Work] = works(program) if made is None else made.kernels
         dtypes = [value.dtype for value in program.inputs if value.dtype.kind == "f"]
         return Report(
             self._name,
@@ -457,7 +478,7 @@ class Compiled:
             dtype=str(dtypes[0]) if dtypes else "float32",
         )
 
-    def _make_quick(self, prepared: Prepared, leaves: list[Any], structure: Any) -> None:
+    def _make_quick(self, prepared: Prepared, leaves: list[Any], structure: Structure) -> None:
         """Write down the quick way of a record, for calls whose arguments are not nested."""
         args, kwargs = structure.children
         prepared.quickened += 1
@@ -471,7 +492,7 @@ class Compiled:
     def _name(self) -> str:
         return getattr(self.function, "__qualname__", repr(self.function))
 
-    def _refuse(self, key: Any, reason: str) -> None:
+    def _refuse(self, key: Hashable, reason: str) -> None:
         if self.fullgraph:
             raise CaptureError(f"{self._name} cannot be compiled, and fullgraph=True: {reason}")
         self.refused[key] = reason
@@ -485,9 +506,9 @@ def compile(
     *,
     fullgraph: bool = False,
     dynamic: bool | None = None,
-    backend: Any = None,
+    backend: object = None,
     mode: str | None = None,
-    options: Any = None,
+    options: object = None,
     disable: bool = False,
     fuse: bool = True,
     lenient: bool = False,
@@ -541,7 +562,7 @@ class CompiledModule(Module):
         """What the module gives."""
         return self.__dict__["_compiled"](*args, **kwargs)
 
-    def on(self, engine: Any) -> Any:
+    def on(self, engine: object) -> Placed:
         """Calls of the module on another library's arrays; parameters stay on the engine from call to call."""
         return self.__dict__["_compiled"].on(engine)
 
@@ -552,7 +573,7 @@ class CompiledModule(Module):
             return getattr(super().__getattr__("_orig_mod"), name)
 
 
-def _kind(leaf: Any) -> Any:
+def _kind(leaf: object) -> Hashable:
     """What of an argument decides which record holds."""
     if isinstance(leaf, Tensor):
         return signature(leaf)
@@ -561,13 +582,13 @@ def _kind(leaf: Any) -> Any:
     return meaning(leaf)
 
 
-def _typed(structure: Any) -> Any:
+def _typed(structure: Structure) -> Structure:
     """A structure whose keys are compared by what they mean: 1, 1.0 and True are three."""
     children = tuple(map(_typed, structure.children))
     return structure._replace(keys=tuple(map(meaning, structure.keys)), children=children)
 
 
-def _aliases(leaves: Sequence[Any]) -> tuple[int, ...] | None:
+def _aliases(leaves: Sequence[object]) -> tuple[int, ...] | None:
     """Which arguments are one tensor; None if all are others."""
     tensors = [id(leaf) for leaf in leaves if isinstance(leaf, Tensor)]
     return None if len(set(tensors)) == len(tensors) else tuple(map(tensors.index, tensors))

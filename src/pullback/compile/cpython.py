@@ -15,7 +15,10 @@ import sys
 import sysconfig
 import types
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .machine.native import Code
 
 # Objects that are alive
 
@@ -64,7 +67,7 @@ Cache: type = functools._lru_cache_wrapper
 """The class of functions with a cache: it is written in C and has a private name, as long as `functools` has it."""
 
 
-def cached(function: Any) -> Any:
+def cached(function: object) -> Any:
     """What the cache of a function holds; it is no attribute, but can be asked for as what is referred to.
 
     Relies upon the cache being the one dictionary, besides that of attributes, that such a function holds.
@@ -130,7 +133,7 @@ C_DATA = (ctypes.Array, ctypes.Structure, ctypes.Union, ctypes._SimpleCData)
 # Code
 
 
-def names_in(code: Any) -> set[str]:
+def names_in(code: types.CodeType) -> set[str]:
     """All names in a function and those inside it, those of attributes among them.
 
     Relies upon `co_names`, which holds what instructions name, and upon the code of functions inside it, which is among
@@ -139,7 +142,7 @@ def names_in(code: Any) -> set[str]:
     return {*code.co_names, *[name for inner in _inner(code) for name in names_in(inner)]}
 
 
-def globals_in(code: Any) -> tuple[str, ...]:
+def globals_in(code: types.CodeType) -> tuple[str, ...]:
     """The globals that a function looks up or sets.
 
     Relies upon the names of instructions, which any version may change. Builtins are looked up by the same.
@@ -147,19 +150,19 @@ def globals_in(code: Any) -> tuple[str, ...]:
     return _operands(code, "LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
 
 
-def imports_in(code: Any) -> tuple[str, ...]:
+def imports_in(code: types.CodeType) -> tuple[str, ...]:
     """The modules that a function imports, by the name of the instruction."""
     return _operands(code, "IMPORT_NAME")
 
 
 @functools.lru_cache(maxsize=2048)
-def _operands(code: Any, *kinds: str) -> tuple[str, ...]:
+def _operands(code: types.CodeType, *kinds: str) -> tuple[str, ...]:
     """What instructions of some kinds name in a function, and in those inside it."""
     found = [i.argval for i in dis.get_instructions(code) if i.opname in kinds]
     return tuple(dict.fromkeys([*found, *[name for inner in _inner(code) for name in _operands(inner, *kinds)]]))
 
 
-def _inner(code: Any) -> list[Any]:
+def _inner(code: types.CodeType) -> list[types.CodeType]:
     return [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
 
 
@@ -174,7 +177,7 @@ slots_of: Callable[[type], list[str]] = copyreg._slotnames  # type: ignore[attr-
 """The names of the slots of a class and its bases: what copies are made by, a private name."""
 
 
-def hides(kind: Any) -> bool:
+def hides(kind: type) -> bool:
     """Whether objects of a class have more inside than attributes: the test by which Python refuses to copy them.
 
     Relies upon the sizes that a class tells of its objects, as `object.__reduce_ex__` does. A dictionary (since 3.11)
@@ -232,12 +235,12 @@ int_at = ctypes.c_int.from_address
 """The `int` of C at an address, likewise."""
 
 
-def words_at(address: int, count: int) -> Any:
+def words_at(address: int, count: int) -> ctypes.Array[ctypes.c_void_p]:
     """An array of the words at an address."""
     return (ctypes.c_void_p * count).from_address(address)
 
 
-def words_of(thing: Any) -> Any:
+def words_of(thing: object) -> ctypes.Array[ctypes.c_void_p] | None:
     """An array of the words of which an object is made, as its class says; None outside CPython."""
     kind: Any = type(thing)
     return words_at(id(thing), -(-kind.__basicsize__ // WORD)) if sys.implementation.name == "cpython" else None
@@ -274,7 +277,7 @@ MANAGED = 4
 """Words before an object in which Python may keep its dictionary."""
 
 
-def attribute_place(held: Any, attribute: str) -> int | None:
+def attribute_place(held: object, attribute: str) -> int | None:
     """Where an object has the address of an attribute, in bytes from its own; None where that is not known.
 
     Relies upon the type being the last word of what all objects have; upon `__dictoffset__`, where it is positive; and
@@ -299,13 +302,13 @@ def _probed(kind: type, attribute: str) -> int | None:
     """Where functions, closures or classes have an attribute, from one that has something of its own there."""
     if kind is type:
         probe: Any = type("Probe", (), {})
-        return _only(words_of(probe), id(getattr(probe, attribute)), 0)
+        return _only(words_of(probe) or (), id(getattr(probe, attribute)), 0)
     marks = {"__code__": compile("0", "probe", "eval"), "__defaults__": (object(),), "__kwdefaults__": {"k": 0}}
     marks |= {"__name__": f"{kind} {attribute}", "__qualname__": f"{kind} {attribute}"}  # new objects
     mark: Any = marks.get(attribute, {"mark": 0})
     probe = types.CellType() if kind is types.CellType else types.FunctionType((lambda: None).__code__, {})
     setattr(probe, attribute, mark)
-    return _only(words_of(probe), id(mark), 0)
+    return _only(words_of(probe) or (), id(mark), 0)
 
 
 def _only(words: Iterable[int | None], word: int, first: int) -> int | None:
@@ -322,7 +325,7 @@ def function_address(name: str) -> int:
     return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
 
 
-def contents(capsule: Any) -> int:
+def contents(capsule: object) -> int:
     """The address that a capsule without a name holds, by the stable part of the C API."""
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
@@ -338,7 +341,7 @@ def free(address: int) -> None:
 
 
 class _Method(ctypes.Structure):
-    code: Any
+    code: Code
     _fields_ = (
         ("name", ctypes.c_char_p),
         ("function", ctypes.c_void_p),
@@ -350,7 +353,7 @@ class _Method(ctypes.Structure):
 FASTCALL = 0x80
 
 
-def method(code: Any, name: str, doc: str) -> Any:
+def method(code: Code, name: str, doc: str) -> Any:
     """The PyMethodDef of a function of some code that takes an array of arguments; it must outlive its functions.
 
     Relies upon METH_FASTCALL, which the stable part of the C API has since 3.10.

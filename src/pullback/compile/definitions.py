@@ -8,7 +8,7 @@ as NumPy has it. What only arrays can do, such as an `if` on their values, leave
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,35 @@ from .._core.modes import quiet
 from ..extend import ArrayFunctions, Primitive
 from .inference import REDUCED, infer
 from .program import Equation, Value
+
+if TYPE_CHECKING:
+    from typing import NoReturn, Protocol, TypeAlias
+
+    from .._core.typing import Array, Index, Number, NumpyType, Params, Shaped, TensorLike
+
+    Operand: TypeAlias = "Symbol | Array | np.generic | Number"
+    Placed: TypeAlias = "Symbol | tuple[Symbol, ...]"
+
+    class Building(Protocol):
+        """What definitions place equations with: a pass, or a list of equations."""
+
+        unread: list[tuple[Primitive, Exception]]
+
+        def apply(self, primitive: Primitive, values: tuple[Value, ...], params: Params) -> tuple[Value, ...]:
+            """The outputs of a new equation."""
+
+        def constant(self, array: Array) -> Value:
+            """An array that is known."""
+
+        def scalar(self, number: Number, dtype: NumpyType) -> Value:
+            """A number that is known."""
+
+        def astype(self, value: Value, *, dtype: NumpyType, source: NumpyType) -> Value:
+            """A value in another dtype."""
+
+        def not_equal(self, value: Value, number: Number) -> Value:
+            """Where a value is not a number."""
+
 
 ARITHMETIC = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide", "mod": "remainder",
@@ -34,8 +63,8 @@ class LeftError(Exception):
     """A definition does what only arrays can: the operation is left as it is."""
 
 
-def _only_arrays(what: str) -> Callable[..., Any]:
-    def refused(*_: Any, **__: Any) -> Any:
+def _only_arrays(what: str) -> Callable[..., NoReturn]:
+    def refused(*_: Any, **__: Any) -> NoReturn:
         raise LeftError(f"it {what}")
 
     return refused
@@ -47,7 +76,7 @@ class Symbol:
     __slots__ = ("build", "value")
     __hash__ = None  # type: ignore[assignment]  # == is elementwise
 
-    def __init__(self, build: Any, value: Value) -> None:
+    def __init__(self, build: Building, value: Value) -> None:
         self.build, self.value = build, value
 
     @property
@@ -66,7 +95,7 @@ class Symbol:
         return self.value.size
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> NumpyType:
         """The dtype of the elements."""
         return self.value.dtype
 
@@ -75,38 +104,38 @@ class Symbol:
             f"it asks an array for .{name}: use operators and functions, such as xp.sum(x) for x.sum()"
         )
 
-    def __pos__(self) -> Any:
+    def __pos__(self) -> Symbol:
         return self
 
-    def __neg__(self) -> Any:
+    def __neg__(self) -> Placed:
         return _placed(self.build, ops.negative, (self,), {})
 
-    def __abs__(self) -> Any:
+    def __abs__(self) -> Placed:
         return _placed(self.build, ops.abs, (self,), {})
 
-    def __invert__(self) -> Any:
+    def __invert__(self) -> Placed:
         if self.dtype == BOOL:
             return _placed(self.build, ops.logical_not, (self,), {})
-        return self ^ np.asarray(-1).astype(self.dtype)
+        return _placed(self.build, ops.bitwise_xor, (self, np.asarray(-1).astype(self.dtype)), {})
 
-    def __pow__(self, exponent: Any) -> Any:
+    def __pow__(self, exponent: Operand) -> Placed:
         if isinstance(exponent, (int, float)):
             return _placed(self.build, ops.power, (self,), {"exponent": exponent})
         return _placed(self.build, ops.pow, (self, exponent), {})
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Index) -> Placed:
         entries = index if isinstance(index, tuple) else (index,)
         if not all(each is None or each is Ellipsis or isinstance(each, (int, slice)) for each in entries):
             raise LeftError("it takes elements by an array")
         return _placed(self.build, ops.getitem, (self,), {"index": entries})
 
-    def __array_ufunc__(self, function: Any, method: str, *operands: Any, **options: Any) -> Any:
+    def __array_ufunc__(self, function: np.ufunc, method: str, *operands: Operand, **options: Any) -> Placed:
         primitive = getattr(ops, function.__name__, None)
         if method != "__call__" or options or primitive is None:
             raise LeftError(f"it calls numpy.{function.__name__}")
         return _placed(self.build, primitive, operands, {})
 
-    def __array_function__(self, function: Any, *_: Any) -> Any:
+    def __array_function__(self, function: Callable[..., Any], *_: Any) -> NoReturn:
         raise LeftError(f"it calls numpy.{function.__name__}")
 
     __bool__ = __int__ = __float__ = __index__ = __complex__ = _only_arrays("asks for the value of an array")
@@ -114,17 +143,17 @@ class Symbol:
     __setitem__ = _only_arrays("writes to an array")
 
 
-def _operator(name: str, *, swapped: bool) -> Callable[[Symbol, Any], Any]:
+def _operator(name: str, *, swapped: bool) -> Callable[[Symbol, Operand], Placed]:
     primitive = getattr(ops, name)
 
-    def method(self: Symbol, other: Any) -> Any:
+    def method(self: Symbol, other: Operand) -> Placed:
         return _placed(self.build, primitive, (other, self) if swapped else (self, other), {})
 
     return method
 
 
-def _masking(word: str) -> Callable[[Symbol, Any], Any]:
-    def method(self: Symbol, other: Any) -> Any:
+def _masking(word: str) -> Callable[[Symbol, Operand], Placed]:
+    def method(self: Symbol, other: Operand) -> Placed:
         masks = self.dtype == BOOL and (isinstance(other, bool) or getattr(other, "dtype", None) == BOOL)
         return _placed(self.build, getattr(ops, f"{'logical' if masks else 'bitwise'}_{word}"), (self, other), {})
 
@@ -146,7 +175,7 @@ for _name in MASKS:
 class Namespace:
     """The `xp` of a definition whose values are symbols."""
 
-    def __init__(self, build: Any) -> None:
+    def __init__(self, build: Building) -> None:
         self._build = build
 
     def __getattr__(self, name: str) -> Any:
@@ -154,24 +183,24 @@ class Namespace:
         if not isinstance(found, Primitive):
             return found
 
-        def function(*operands: Any, **params: Any) -> Any:
+        def function(*operands: Operand, **params: Any) -> Placed:
             return _placed(self._build, found, operands, params)
 
         setattr(self, name, function)
         return function
 
-    def constant(self, value: Any, dtype: Any) -> Any:
+    def constant(self, value: Number, dtype: NumpyType) -> Symbol:
         """A number in a dtype."""
         return Symbol(self._build, self._build.scalar(value, dtype))
 
-    def asarray(self, array: Any) -> Any:
+    def asarray(self, array: TensorLike) -> Symbol:
         """An array that is the same for all operands."""
         return Symbol(self._build, self._build.constant(np.asarray(array)))
 
 
-def _placed(build: Any, primitive: Primitive, operands: Sequence[Any], params: dict[str, Any]) -> Any:
+def _placed(build: Building, primitive: Primitive, operands: Sequence[Operand], params: Params) -> Placed:
     """What a primitive gives for symbols, arrays and numbers."""
-    values = [each.value if isinstance(each, Symbol) else each for each in operands]
+    values: list[Any] = [each.value if isinstance(each, Symbol) else each for each in operands]
     values = [np.asarray(each) if isinstance(each, np.generic) else each for each in values]
     first = int(primitive.inputs[0] == "condition")
     if first and isinstance(values[0], Value) and values[0].dtype != BOOL:
@@ -193,12 +222,12 @@ ALIKE, JOINED = {"elementwise", "zero", "multilinear"}, {"concat", "stack"}
 """Kinds of primitives whose operands are cast to one dtype, and others."""
 
 
-def _result(primitive: Primitive, arrays: Sequence[Any], params: dict[str, Any]) -> np.dtype[Any]:
+def _result(primitive: Primitive, arrays: Sequence[Array], params: Params) -> NumpyType:
     """The dtype that a primitive gives for small arrays."""
     return np.asarray(quiet.run(primitive.forward, *arrays, **params)).dtype
 
 
-def counted(primitive: Primitive, first: Any, params: dict[str, Any]) -> dict[str, Any]:
+def counted(primitive: Primitive, first: Shaped, params: Params) -> Params:
     """Parameters for operands of which that is the first, as programs have them: axes counted from the front, tuples for lists."""
     axis = params.get("axis")
     if axis is None or primitive.name == "cross":  # counted from the end
@@ -213,7 +242,12 @@ def counted(primitive: Primitive, first: Any, params: dict[str, Any]) -> dict[st
 
 
 def _in_common(
-    build: Any, primitive: Primitive, values: Sequence[Any], params: dict[str, Any], *, alike: bool
+    build: Building,
+    primitive: Primitive,
+    values: Sequence[Value | Array | Number],
+    params: Params,
+    *,
+    alike: bool,
 ) -> list[Value]:
     """Operands as values; of one dtype, if they are to be alike: that in which NumPy computes."""
     dtypes = [value.dtype for value in values if isinstance(value, (Value, np.ndarray))]
@@ -231,9 +265,11 @@ def _in_common(
     return [_as(build, value, common) for value in values]
 
 
-def _as(build: Any, value: Any, dtype: np.dtype[Any]) -> Value:
+def _as(build: Building, value: Value | Array | Number, dtype: NumpyType) -> Value:
     if not isinstance(value, (Value, np.ndarray)):
-        if dtype.kind in "iu" and not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max:
+        if dtype.kind in "iu" and (
+            isinstance(value, complex) or not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max
+        ):
             raise LeftError(f"{value} is no {dtype}")
         value = build.scalar(value, dtype)
     known: Value = build.constant(value) if isinstance(value, np.ndarray) else value
@@ -247,17 +283,17 @@ class EquationList:
         self.equations: list[Equation] = []
         self.unread: list[tuple[Primitive, Exception]] = []
 
-    def apply(self, primitive: Primitive, values: tuple[Value, ...], params: dict[str, Any]) -> tuple[Value, ...]:
+    def apply(self, primitive: Primitive, values: tuple[Value, ...], params: Params) -> tuple[Value, ...]:
         """The outputs of a new equation."""
         outputs = tuple([Value(shape, dtype) for shape, dtype in infer(primitive, values, params)])
         self.equations.append(Equation(primitive, values, params, outputs))
         return outputs
 
-    def constant(self, array: Any) -> Value:
+    def constant(self, array: Array) -> Value:
         """An array that is known."""
         return Value(array.shape, array.dtype)
 
-    def scalar(self, number: Any, dtype: np.dtype[Any]) -> Value:
+    def scalar(self, number: Number, dtype: NumpyType) -> Value:
         """A number that is known."""
         return Value((), dtype)
 
@@ -265,12 +301,12 @@ class EquationList:
         """A value in another dtype."""
         return self.apply(ops.astype, (value,), params)[0]
 
-    def not_equal(self, value: Value, number: Any) -> Value:
+    def not_equal(self, value: Value, number: Number) -> Value:
         """Where a value is not a number."""
         return self.apply(ops.not_equal, (value, self.scalar(number, value.dtype)), {})[0]
 
 
-def read(build: Any, e: Equation) -> tuple[Value, ...] | None:
+def read(build: Building, e: Equation) -> tuple[Value, ...] | None:
     """The outputs of an equation by the definition of its primitive; None for a case that is left as it is.
 
     Those are the largest of no elements, complex numbers where a forward function has a way of its own, and what the definition
@@ -287,6 +323,7 @@ def read(build: Any, e: Equation) -> tuple[Value, ...] | None:
     values = [_as(build, each, SINGLE) if wide and each.dtype.char == "e" else each for each in e.inputs]
     try:
         namespace = ArrayFunctions(Namespace(build)) if e.primitive.of_user else Namespace(build)
+        assert e.primitive.definition is not None
         found = e.primitive.definition(namespace, *[Symbol(build, value) for value in values], **e.params)
     except Exception as error:  # noqa: BLE001  # whatever it does, arrays may know how
         build.unread.append((e.primitive, error))

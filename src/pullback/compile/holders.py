@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 import struct
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -48,7 +48,7 @@ class Same:
 
     __slots__ = ("value",)
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: object) -> None:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
@@ -58,7 +58,7 @@ class Same:
         return id(self.value)
 
 
-def meaning(value: Any) -> Any:
+def meaning(value: Any) -> Hashable:
     """What is equal for two values exactly if no program can tell them apart: by type and bits, or by identity."""
     kind = type(value)
     if kind in EXACT:
@@ -74,17 +74,17 @@ def meaning(value: Any) -> Any:
     return Same(value)
 
 
-def is_scalar(value: Any) -> bool:
+def is_scalar(value: object) -> bool:
     """Whether a value is a number, a text or a date of NumPy, which cannot change."""
     return isinstance(value, np.generic) and not isinstance(value, np.void) and type(value).__module__ == "numpy"
 
 
-def equal(old: Any, new: Any) -> bool:
+def equal(old: object, new: object) -> bool:
     """Whether two values mean the same to a program."""
     return old is new or (type(old) is type(new) and bool(meaning(old) == meaning(new)))
 
 
-def alike(old: Any, new: Any) -> bool:
+def alike(old: object, new: object) -> bool:
     """Whether two tensors are read alike: of one shape and dtype, both without a history; or two floats."""
     if type(old) is float:
         return type(new) is float
@@ -113,7 +113,7 @@ class Holder:
 
     def __init__(self, held: Any) -> None:
         self.held = held
-        self.moving: set[Any] = set()
+        self.moving: set[Hashable] = set()
         self.take(self.entries())
 
     def entries(self) -> dict[Any, Any]:
@@ -137,7 +137,7 @@ class Holder:
             if now.get(key, MISSING) is not value:
                 self.put(key, value)
 
-    def named(self) -> Iterable[tuple[str, Any]]:
+    def named(self) -> Iterable[tuple[str, object]]:
         """What it held under names."""
         return ((key, value) for key, value in self.before.items() if isinstance(key, str))
 
@@ -160,7 +160,7 @@ class Holder:
             for key, old, new in zip(self.before, self.before.values(), now.values(), strict=True)
         )
 
-    def equal(self, old: Any, new: Any) -> bool:
+    def equal(self, old: object, new: object) -> bool:
         """Whether two values mean the same there."""
         return equal(old, new)
 
@@ -238,7 +238,7 @@ class Library(Members):
             self.take(now)
         return same
 
-    def equal(self, old: Any, new: Any) -> bool:
+    def equal(self, old: object, new: object) -> bool:
         """Whether two values mean the same: a method that is imported on first use, and what then replaces it, do."""
         return equal(old, new) or (type(old) is Later and old.load() is new)
 
@@ -303,7 +303,7 @@ class Attached(Holder):
         return attached(self.held)
 
 
-def attached(tensor: Any) -> dict[str, Any]:
+def attached(tensor: Tensor) -> dict[str, Any]:
     """The attributes that a user has given to a tensor."""
     return {name: value for name, value in vars(tensor).items() if not hasattr(type(tensor), name)}
 
@@ -311,7 +311,7 @@ def attached(tensor: Any) -> dict[str, Any]:
 class Asked(Holder):
     """What an object says of itself: what a cache knows, which bytes there are. It cannot be put back."""
 
-    def __init__(self, held: Any, answer: Callable[[Any], Any]) -> None:
+    def __init__(self, held: Any, answer: Callable[[Any], object]) -> None:
         self._answer = answer
         super().__init__(held)
 
@@ -389,7 +389,7 @@ class Closure(Attributes):
         self._name = name
         super().__init__(held, "cell_contents")
 
-    def named(self) -> Iterable[tuple[str, Any]]:
+    def named(self) -> Iterable[tuple[str, object]]:
         """What it held, under the variable's name."""
         return ((self._name, value) for value in self.before.values())
 

@@ -9,13 +9,17 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._core import xp as _xp
 from .._core.modes import quiet
 from .program import Value, sizes_of_labels
+
+if TYPE_CHECKING:
+    from .._core.primitives import Primitive
+    from .._core.typing import Params
 
 Kind = tuple[tuple[int, ...], np.dtype[Any]]
 
@@ -28,7 +32,7 @@ TRUTH = """equal not_equal less less_equal greater greater_equal isnan isinf isf
 REDUCED = "sum mean amax amin".split()
 
 
-def infer(primitive: Any, values: Sequence[Value], params: dict[str, Any]) -> list[Kind]:
+def infer(primitive: Primitive, values: Sequence[Value], params: Params) -> list[Kind]:
     """The shape and dtype of each output."""
     rule = RULES.get(primitive.name)
     if rule is not None:

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, Params
 
 NAMES = {"label", "given"}
 """Metadata that only says what torch calls the operation's node."""
 
-_NONE: tuple[Any, ...] = ()
+_NONE: tuple[object, ...] = ()
 _INTS = {int}
 _PLAIN = {int, bool, str, bytes, type(None), type(Ellipsis)}
 
 
-def of_metadata(params: dict[str, Any]) -> Hashable:
+def of_metadata(params: Params) -> Hashable:
     """The key of an equation's metadata."""
     if not params:
         return _NONE
@@ -59,7 +62,7 @@ LARGEST = 1 << 12
 """Bytes of a constant that is compared element by element."""
 
 
-def of_constant(array: Any) -> Hashable:
+def of_constant(array: Array) -> Hashable:
     """The key of a small constant; a large one equals itself alone."""
     if array.nbytes > LARGEST:
         return ("array", id(array))

@@ -8,7 +8,7 @@ itself, over what the steps have kept, the other way round.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,12 @@ from .program import Equation, Program, Value, run
 from .recorder import Recorded, Recorder, RefusedError
 from .source import compile_source
 from .whole import recorded
+
+if TYPE_CHECKING:
+    from .._core.primitives import Function, Primitive
+    from .._tape.node import Node
+    from ..func.control import LoopStep, ScanStep, Side
+    from .whole import Back
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Leaves = list[Any]
@@ -47,7 +53,7 @@ class RecordedBody(NamedTuple):
     backward: tuple[Equation, ...]
     cotangents: list[Value | None]
     gradients: list[Value | None]
-    reached: list[tuple[Any, Value]]
+    reached: list[tuple[Node, Value]]
 
     def program(self, inputs: Sequence[Value], equations: Sequence[Equation], outputs: Sequence[Value]) -> Program:
         """A program of some of it."""
@@ -62,7 +68,7 @@ class RecordedBody(NamedTuple):
 def recorded_body(around: Recorder, function: Callable[[Leaves], Leaves], samples: Sequence[Array]) -> RecordedBody:
     """The body that a function of leaves is, with the way back if gradients are recorded."""
     recorder = Recorder(around)
-    tape: Any = Tensor.interpreter
+    tape: Tape = Tensor.interpreter
     start = next(count)
     with recorder:
         arguments = [tape.wrap(recorder.input(sample), None) for sample in samples]
@@ -84,17 +90,19 @@ def recorded_body(around: Recorder, function: Callable[[Leaves], Leaves], sample
     )  # fmt: skip
 
 
-def _way_back(recorder: Recorder, arguments: Leaves, results: Leaves, start: int) -> Any:
+def _way_back(
+    recorder: Recorder, arguments: Leaves, results: Leaves, start: int
+) -> tuple[list[Value | None], list[Value | None], list[tuple[Node, Value]]]:
     """The cotangents of the results, the gradients of the arguments, and those of nodes from before the body."""
     nodes = [result._node for result in results]
     own = [node for node in youngest_first([node for node in nodes if node is not None]) if node.seq > start]
     inside, ends = {*own}, {argument._node for argument in arguments}
-    cut: dict[Any, Any] = {}
+    cut: dict[Node, AccumulateGrad] = {}
     for node in own:
         for edge in node.edges:
             if edge is not None and edge not in inside and edge not in ends and edge not in cut:
                 cut[edge] = _stub(edge)
-        node.edges = tuple(cut.get(edge, edge) for edge in node.edges)
+        node.edges = tuple(None if edge is None else cut.get(edge, edge) for edge in node.edges)
     cotangents: list[Any] = [None] * len(results)
     roots = []
     for i, (result, node) in enumerate(zip(results, nodes, strict=True)):
@@ -107,7 +115,7 @@ def _way_back(recorder: Recorder, arguments: Leaves, results: Leaves, start: int
     found: dict[Any, Any] = {}
     if roots:
         with FieldBlock(grad=False):
-            tape: Any = Tensor.interpreter
+            tape: Tape = Tensor.interpreter
             found = pull_back(tape, roots, targets=targets, retain_graph=True, create_graph=False).found
     values = {node: recorder.value_of(g) for node, g in found.items()}
     return (
@@ -117,14 +125,14 @@ def _way_back(recorder: Recorder, arguments: Leaves, results: Leaves, start: int
     )
 
 
-def _stub(node: Any) -> AccumulateGrad:
+def _stub(node: Node) -> AccumulateGrad:
     """An end of the graph in the place of a node from outside."""
     stub = leaf(Tensor.interpreter.wrap(np.zeros(()), None), np.zeros(()))
     stub.shape, stub.seq = node.shape, node.seq  # its turn comes when the node's would
     return stub
 
 
-def _plain(leaves: Sequence[Any]) -> Recorder | None:
+def _plain(leaves: Sequence[Tensor | None]) -> Recorder | None:
     """The recorder, if all leaves are tensors of the program that it records."""
     recorder = innermost.get()
     if not isinstance(recorder, Recorder):
@@ -133,9 +141,9 @@ def _plain(leaves: Sequence[Any]) -> Recorder | None:
     return recorder if fit else None
 
 
-def _outside(bodies: Sequence[RecordedBody]) -> tuple[list[Any], list[Any], list[Any]]:
+def _outside(bodies: Sequence[RecordedBody]) -> tuple[list[Tensor], list[Node], list[Tensor]]:
     """What bodies use from outside, as tensors; the nodes they reach, and tensors that stand for those."""
-    tape: Any = Tensor.interpreter
+    tape: Tape = Tensor.interpreter
     lifted = [tape.wrap(held, None) for body in bodies for _, held in body.lifted]
     nodes = list(dict.fromkeys(node for body in bodies for node, _ in body.reached))
     anchors = []
@@ -147,7 +155,7 @@ def _outside(bodies: Sequence[RecordedBody]) -> tuple[list[Any], list[Any], list
     return lifted, nodes, anchors
 
 
-def _untracked(primitive: Any, *tensors: Any, **params: Any) -> tuple[Any, ...]:
+def _untracked(primitive: Primitive, *tensors: Tensor, **params: Any) -> tuple[Tensor, ...]:
     """The results of an operation that is not recorded on the tape."""
     with FieldBlock(grad=False):
         results: tuple[Any, ...] = primitive(*tensors, **params)
@@ -167,7 +175,7 @@ class Scan(NamedTuple):
     reverse: bool
 
 
-def _scan(*arrays: Any, loop: Scan) -> tuple[Array, ...]:
+def _scan(*arrays: Array, loop: Scan) -> tuple[Array, ...]:
     results = stepped(compile_source(loop.body), arrays, loop)
     return (*[np.array(carry) for carry in results[: loop.carries]], *results[loop.carries :])
 
@@ -238,7 +246,7 @@ def _is_cheap(equation: Equation) -> bool:
     return len(equation.outputs) > 1 or flops(equation) < DEAR * equation.output.size
 
 
-def _back_of(body: RecordedBody, halves: Halves, carries: int, columns: int, count: int, reverse: bool) -> Any:
+def _back_of(body: RecordedBody, halves: Halves, carries: int, columns: int, count: int, reverse: bool) -> Back:
     """The way back through a loop, as a function of cotangents, inputs and outputs."""
     kept, equations = halves.kept, [*halves.back]
     moving = [i for i in range(carries) if body.cotangents[i] is not None or body.gradients[i] is not None]
@@ -265,14 +273,14 @@ def _back_of(body: RecordedBody, halves: Halves, carries: int, columns: int, cou
     state = len(moving) + len(sums)
     loop = Scan(program, state, len(outputs) + len(kept) + columns, count, not reverse)
 
-    def back(g: Any, arrays: Any) -> list[Any]:
+    def back(g: Sequence[Any], arrays: Sequence[Array]) -> list[Array | None]:
         zeros = [np.zeros(value.shape, value.dtype) for value in sums]
         after = carries + columns + len(body.lifted)
         stacks = arrays[len(arrays) - len(kept) :]
         columns_in = [*[g[i] for i in outputs], *stacks, *arrays[carries : carries + columns]]
         shared = arrays[carries + columns : after]
         found = list(SCAN(*[g[i] for i in moving], *zeros, *columns_in, *shared, loop=loop))
-        answer: list[Any] = [None] * len(arrays)
+        answer: list[Array | None] = [None] * len(arrays)
         for i, value in zip(moving, found, strict=False):
             answer[i] = value
         for i, value in zip(slices, found[state:], strict=True):
@@ -286,7 +294,7 @@ def _back_of(body: RecordedBody, halves: Halves, carries: int, columns: int, cou
 # 2. A branch
 
 
-def _branch(predicate: Any, *arrays: Any, bodies: tuple[Program, Program]) -> Any:
+def _branch(predicate: Array, *arrays: Array, bodies: tuple[Program, Program]) -> tuple[Array, ...]:
     return tuple(np.array(result) for result in run(bodies[0] if predicate.item() else bodies[1], arrays))
 
 
@@ -297,7 +305,7 @@ BRANCH.outputs = 2
 # 3. A loop until something holds
 
 
-def _repeat(*arrays: Any, test: Program, body: Program, carries: int, tested: int) -> tuple[Array, ...]:
+def _repeat(*arrays: Array, test: Program, body: Program, carries: int, tested: int) -> tuple[Array, ...]:
     """The carries after as many steps as the test holds; the first `tested` of the shared inputs are those of the test."""
     carry, shared = list(arrays[:carries]), arrays[carries:]
     holds, step = compile_source(test), compile_source(body)
@@ -325,7 +333,7 @@ class LoopRecorder(Runner):
         array.interpreter.guarded(ops.all(same, axis=tuple(range(same.ndim)), keepdims=False))
         return found
 
-    def scan(self, step: Any, carry: Leaves, columns: Leaves, count: int, reverse: bool) -> tuple[Leaves, Leaves]:
+    def scan(self, step: ScanStep, carry: Leaves, columns: Leaves, count: int, reverse: bool) -> tuple[Leaves, Leaves]:
         """One equation for all steps."""
         recorder = _plain([*carry, *columns])
         if recorder is None or not count:
@@ -355,7 +363,7 @@ class LoopRecorder(Runner):
         left = iter(found[len(moving) : len(body.results)])
         return _filled(carry, moving, found), [None if leaf is None else next(left) for leaf in shape]
 
-    def cond(self, predicate: Any, first: Any, second: Any, operands: Leaves) -> Leaves:
+    def cond(self, predicate: Tensor, first: Side, second: Side, operands: Leaves) -> Leaves:
         """One equation for both sides."""
         recorder = _plain([predicate, *operands]) if hasattr(predicate, "_array") else None
         if recorder is None:
@@ -364,7 +372,7 @@ class LoopRecorder(Runner):
         given = [operands[i] for i in present]
         results: list[Any] = []
 
-        def side(function: Any) -> Callable[[Leaves], Leaves]:
+        def side(function: Side) -> Callable[[Leaves], Leaves]:
             def taken(leaves: Leaves) -> Leaves:
                 results[:] = function(_filled(operands, present, leaves))
                 return [leaf for leaf in results if leaf is not None]
@@ -384,7 +392,7 @@ class LoopRecorder(Runner):
         left = iter(found)
         return [None if leaf is None else next(left) for leaf in results]
 
-    def while_loop(self, test: Any, step: Any, carry: Leaves) -> Leaves:
+    def while_loop(self, test: Function, step: LoopStep, carry: Leaves) -> Leaves:
         """One equation for all steps, which has no way back."""
         recorder = _plain(carry)
         if recorder is None:
@@ -413,9 +421,9 @@ class LoopRecorder(Runner):
         return _filled(carry, moving, _untracked(REPEAT, *given, *lifted, **options))
 
 
-def _guarded(predicate: Any) -> Any:
+def _guarded(predicate: Tensor) -> Tensor | bool:
     """A predicate of the program beside operands of a transform, as a bool that the record then depends on."""
-    held = predicate
+    held: Any = predicate
     while isinstance(held, Tensor) and isinstance(held.interpreter, Tape):
         held = held._array
     return bool(held) if isinstance(held, Recorded) else predicate
@@ -435,7 +443,7 @@ def _alone(
     return body.program([*inputs, *more], equations, outputs)
 
 
-def _branch_way(bodies: list[RecordedBody], nodes: list[Any], count: int) -> Any:
+def _branch_way(bodies: list[RecordedBody], nodes: list[Node], count: int) -> Back:
     """The way back through a branch, as a function of cotangents and inputs: the side that was taken, once more."""
     shapes = bodies[0].results
     tracked = [i for i in range(len(shapes)) if any(body.cotangents[i] is not None for body in bodies)]
@@ -450,10 +458,10 @@ def _branch_way(bodies: list[RecordedBody], nodes: list[Any], count: int) -> Any
         equations = [*body.forward, *body.backward]
         programs.append(_alone(body, bodies, equations, cotangents, outputs).changed(constants=constants))
 
-    def back(g: Any, arrays: Any) -> list[Any]:
+    def back(g: Sequence[Any], arrays: Sequence[Array]) -> list[Array | None]:
         given = arrays[: len(arrays) - len(nodes)] if nodes else arrays
         found = list(BRANCH(*given, *[g[i] for i in tracked], bodies=tuple(programs)))
-        answer: list[Any] = [None] * len(arrays)
+        answer: list[Array | None] = [None] * len(arrays)
         for i, value in zip(reached, found, strict=False):
             answer[i + 1] = value
         if nodes:
@@ -471,7 +479,7 @@ def _or_zero(value: Value | None, like: Value, constants: dict[Value, Array]) ->
     return value
 
 
-def _at(bodies: list[RecordedBody], node: Any) -> Value:
+def _at(bodies: list[RecordedBody], node: Node) -> Value:
     return next(value for body in bodies for other, value in body.reached if other is node)
 
 
@@ -480,7 +488,7 @@ def _present(leaves: Leaves) -> list[int]:
     return [i for i, leaf in enumerate(leaves) if leaf is not None]
 
 
-def _filled(leaves: Leaves, places: list[int], values: Sequence[Any]) -> Leaves:
+def _filled(leaves: Leaves, places: list[int], values: Sequence[Tensor]) -> Leaves:
     """Leaves with values in the places that hold tensors."""
     filled = list(leaves)
     for place, value in zip(places, values, strict=False):

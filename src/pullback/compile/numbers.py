@@ -12,13 +12,18 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 import numpy as np
 
 from .. import Tensor, ops
 from .._core.dtypes import default_numpy
+
+if TYPE_CHECKING:
+    from .._core.primitives import Primitive
+    from .._core.typing import Array, DType, NumpyType
+    from .recorder import Recorded, Recorder
 
 DOUBLE = np.dtype(np.float64)
 PARTIAL = {"truediv", "floordiv", "mod"}
@@ -43,7 +48,9 @@ class Number:
 
     __slots__ = ("_recorder", "_held", "_weak", "roots", "__weakref__")
 
-    def __init__(self, recorder: Any, held: Any, *, weak: bool = True, roots: frozenset[Root] = frozenset()) -> None:
+    def __init__(
+        self, recorder: Recorder, held: Recorded, *, weak: bool = True, roots: frozenset[Root] = frozenset()
+    ) -> None:
         self._recorder = recorder
         self._held = held
         self._weak = weak  # a Python number; else a scalar of an array, whose dtype counts
@@ -54,11 +61,11 @@ class Number:
     def __class__(self) -> Any:
         return float
 
-    def within(self, dtype: np.dtype[Any]) -> Any:
+    def within(self, dtype: NumpyType) -> Tensor:
         """A tensor without axes, of a dtype."""
         return Tensor.interpreter.wrap(self.held_as(dtype), None)
 
-    def held_as(self, dtype: np.dtype[Any]) -> Any:
+    def held_as(self, dtype: NumpyType) -> Recorded:
         """The recorded value in a dtype."""
         source = self._held._dtype
         return self._held if dtype == source else ops.astype(self._held, dtype=dtype, source=source)
@@ -67,7 +74,7 @@ class Number:
         """The number as Python has it, in double precision."""
         return Number(self._recorder, self.held_as(DOUBLE), roots=self.roots)
 
-    def _pair(self, other: Any) -> tuple[Any, Any]:
+    def _pair(self, other: Number | float | np.generic) -> tuple[Recorded, Recorded | Array]:
         """Both operands in one dtype: a Python number takes that of an array's scalar."""
         dtype = self._held._dtype
         if type(other) is not Number:
@@ -78,16 +85,15 @@ class Number:
             dtype = other._held._dtype
         return self.held_as(dtype), other.held_as(dtype)
 
-    def beside(self, tensor: Any) -> Any:
+    def beside(self, tensor: Tensor) -> Tensor:
         """A tensor without axes, as weak as a Python float beside a tensor."""
         dtype = tensor._dtype if tensor._dtype.kind in "fc" else default_numpy()
         return self.within(dtype)
 
-    def _with(self, name: str, primitive: Any, other: Any, *, swapped: bool = False) -> Any:
+    def _with(self, name: str, primitive: Primitive, other: Any, *, swapped: bool = False) -> Any:
         operation = getattr(operator, name)
         if isinstance(other, Tensor):
-            operands = (self.beside(other), other)
-            return operation(*(operands[::-1] if swapped else operands))
+            return operation(other, self.beside(other)) if swapped else operation(self.beside(other), other)
         if self._weak and type(other) not in (Number, int, float, bool):
             if not isinstance(other, (int, float, np.generic)):
                 return NotImplemented
@@ -119,13 +125,13 @@ class Number:
     def __copy__(self) -> Number:
         return self
 
-    def __deepcopy__(self, memo: Any) -> Number:
+    def __deepcopy__(self, memo: object) -> Number:
         return self
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[type[float], tuple[float]]:
         return float, (self._asked(),)
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+    def __array__(self, dtype: DType | None = None, copy: bool | None = None) -> Array:
         return np.asarray(self._asked(), dtype)
 
     def __getattr__(self, name: str) -> Any:
@@ -153,12 +159,12 @@ def _defined(name: str, left: Any, right: Any) -> bool:
 FLOAT = {name for name in dir(float) if not name.startswith("__")}
 
 
-def _arithmetic(name: str, primitive: Any) -> None:
+def _arithmetic(name: str, primitive: Primitive) -> None:
     setattr(Number, f"__{name}__", lambda self, other: self._with(name, primitive, other))
     setattr(Number, f"__r{name}__", lambda self, other: self._with(name, primitive, other, swapped=True))
 
 
-def _comparison(name: str, primitive: Any) -> None:
+def _comparison(name: str, primitive: Primitive) -> None:
     operation: Callable[[Any, Any], Any] = getattr(operator, name)
 
     def compare(self: Number, other: Any) -> Any:

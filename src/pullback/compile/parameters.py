@@ -8,55 +8,61 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import Tensor, ops
 from ..vocabulary.arithmetic import pow as power, where
 from .numbers import Escaped, Number
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def _operand(number: Any, x: Any) -> Any:
+    from .._core.primitives import Primitive
+    from .._core.typing import Params
+
+
+def _operand(number: Number | float, x: Tensor) -> Tensor | float:
     """A number as an array or a tensor without axes beside x."""
-    return number.beside(x) if type(number) is Number else ops.constant(number, x.dtype)
+    return number.beside(x) if isinstance(number, Number) else ops.constant(number, x.dtype)
 
 
-def _clip(x: Any, *, lower: Any, upper: Any) -> Any:
+def _clip(x: Tensor, *, lower: float | None, upper: float | None) -> Tensor:
     least, most = (-INFINITE if lower is None else lower), (INFINITE if upper is None else upper)
     return ops.clip_by(x, *(_operand(bound, x) for bound in (least, most)))
 
 
-def _elu(x: Any, *, alpha: Any, scale: Any, input_scale: Any) -> Any:
+def _elu(x: Tensor, *, alpha: float, scale: float, input_scale: float) -> Tensor:
     below = ops.expm1(where(x > 0, 0.0, x) * input_scale)
     return below * (alpha * scale) + where(x > 0, x, 0.0) * scale
 
 
-def _softplus(x: Any, *, beta: Any, threshold: Any) -> Any:
+def _softplus(x: Tensor, *, beta: float, threshold: float) -> Tensor:
     scaled = x * beta
     return where(scaled > threshold, x, ops.log1p(ops.exp(where(scaled > threshold, 0.0, scaled))) / beta)
 
 
-def _huber(x: Any, *, delta: Any) -> Any:
+def _huber(x: Tensor, *, delta: float) -> Tensor:
     size = ops.abs(x)
     near = where(size < delta, size, delta)
     return near * (size - near * 0.5)
 
 
-def _corrected(x: Any, axis: Any, correction: Any) -> Any:
+def _corrected(x: Tensor, axis: tuple[int, ...], correction: float) -> Tensor | float:
     """What the variance without a correction is multiplied with."""
     count = math.prod(x.shape[each] for each in axis)
     left = count - correction
     return _operand(count / left if left > 0 else INFINITE, x)
 
 
-def _var(x: Any, *, axis: Any, correction: Any, keepdims: bool) -> Any:
+def _var(x: Tensor, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Tensor:
     return ops.var(x, axis=axis, correction=0, keepdims=keepdims) * _corrected(x, axis, correction)
 
 
-def _std(x: Any, *, axis: Any, correction: Any, keepdims: bool) -> Any:
+def _std(x: Tensor, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Tensor:
     return ops.std(x, axis=axis, correction=0, keepdims=keepdims) * _corrected(x, axis, correction) ** 0.5
 
 
-def _leaky_relu(x: Any, *, slope: Any) -> Any:
+def _leaky_relu(x: Tensor, *, slope: float) -> Tensor:
     return ops.prelu(x, _operand(slope, x))
 
 
@@ -73,13 +79,13 @@ COMPOSED: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-def stand_ins(params: dict[str, Any]) -> list[Number]:
+def stand_ins(params: Params) -> list[Number]:
     """The numbers among metadata that stand for others."""
     each = [one for value in params.values() for one in (value if type(value) is tuple else (value,))]
     return [one for one in each if type(one) is Number]
 
 
-def composed(primitive: Any, args: Any, params: dict[str, Any], found: list[Number]) -> Any:
+def composed(primitive: Primitive, args: Sequence[Any], params: Params, found: list[Number]) -> Tensor:
     """An operation whose metadata hold numbers that stand for others, with these as operands; Escaped if it has no such form."""
     function = COMPOSED.get(primitive.name)
     if function is None or not isinstance(args[0], Tensor) or args[0]._dtype.kind != "f":

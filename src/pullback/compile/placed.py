@@ -10,8 +10,8 @@ from __future__ import annotations
 import functools
 import sys
 import weakref
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,7 +27,10 @@ from .machinery import Machinery
 from .program import Program
 from .records import Record, Scalar
 
-Array = np.ndarray[Any, np.dtype[Any]]
+if TYPE_CHECKING:
+    from .._core.trees import Structure
+    from .._core.typing import Array
+    from .engines.lowerings import Foreign
 
 
 class DeviceBuffers:
@@ -35,9 +38,9 @@ class DeviceBuffers:
 
     def __init__(self, w: Engine) -> None:
         self.w = w
-        self.held: dict[int, tuple[weakref.ref[Any], Any, int]] = {}
+        self.held: dict[int, tuple[weakref.ref[Array], Foreign, int]] = {}
 
-    def of(self, host: Array, written: int | None = None) -> Any:
+    def of(self, host: Array, written: int | None = None) -> Foreign:
         """The engine's array; it is made from the host's numbers if there is none, or if those were written meanwhile."""
         known = self.held.get(id(host))
         if known is not None and written in {None, known[2]}:
@@ -47,7 +50,7 @@ class DeviceBuffers:
             return self._part(host, whole)
         return self.set(host, self.w.constant(host), written or 0)
 
-    def _part(self, host: Array, whole: Array) -> Any:
+    def _part(self, host: Array, whole: Array) -> Foreign:
         """The numbers of a view of a host's array, taken from the engine's array that this stands for."""
         w, buffer = self.w, self.of(whole)
         flat = w.xp.reshape(buffer, (-1,))
@@ -59,13 +62,13 @@ class DeviceBuffers:
         places = np.lib.stride_tricks.as_strided(numbers[first:], host.shape, steps)
         return w.xp.reshape(w.xp.take(flat, w.constant(places.reshape(-1)), axis=0), host.shape)
 
-    def set(self, host: Array, array: Any, written: int = 0) -> Any:
+    def set(self, host: Array, array: Foreign, written: int = 0) -> Foreign:
         """Have the host's array, which was written so often, stand for an array of the engine's."""
         key, held = id(host), self.held
         held[key] = (weakref.ref(host, lambda _: held.pop(key, None)), array, written)
         return array
 
-    def standing(self, array: Any) -> Array:
+    def standing(self, array: Foreign) -> Array:
         """A new array of the host's that stands for one of the engine's, with no numbers of its own."""
         host: Array = np.empty(array.shape, self.w.kind(array))
         self.set(host, array)
@@ -97,7 +100,7 @@ class Lowered(Machinery):
         self.buffers, self.kept = buffers, kept
         super().__init__(program)
 
-    def ready(self, *, fuse: bool) -> Callable[..., list[Any]]:
+    def ready(self, *, fuse: bool) -> Callable[..., list[Array]]:
         """A function of the host's arrays, whose buffers it computes with."""
         buffers, program, kept = self.buffers, self.program, self.kept
         compute = executed(program, buffers.w, keep=bool(kept or program.writes))
@@ -127,12 +130,12 @@ class PlacedProgram(Prepared):
         kept = {record.made[number].number for number in made}
         super().__init__(record, lambda program: Lowered(buffers, program, kept), function)
 
-    def clashes(self, leaves: Sequence[Any], arrays: list[Any]) -> bool:
+    def clashes(self, leaves: Sequence[Any], arrays: list[Array]) -> bool:
         """Whether memory that is written is that of another input."""
         targets = [arrays[number] for number, _ in self.record.program.writes]
         return bool(targets) and (len(set(map(id, arrays))) < len(arrays) or clash(targets, arrays))
 
-    def run(self, leaves: Sequence[Any], arrays: list[Any]) -> Any:
+    def run(self, leaves: Sequence[Any], arrays: list[Array]) -> Any:
         """Run the program; what was written on the host since the last call is brought to the engine before."""
         buffers, places = self.buffers, self.record.places
         for place, array in zip(places, arrays, strict=True):
@@ -159,7 +162,7 @@ class Placed(Compiled):
     array([2., 4.])
     """
 
-    def __init__(self, function: Callable[..., Any], what: Any) -> None:
+    def __init__(self, function: Callable[..., Any], what: object) -> None:
         super().__init__(function, fullgraph=True)
         self.engine = engine(what)
         self.buffers = shared(self.engine)
@@ -183,7 +186,7 @@ class Placed(Compiled):
         with self.engine.mode():
             self.buffers.fetch()
 
-    def on(self, engine: Any) -> Placed:
+    def on(self, engine: object) -> Placed:
         """The same function on another engine."""
         return Placed(self.function, engine)
 
@@ -204,18 +207,18 @@ class Placed(Compiled):
         found = [self.buffers.of(leaf.detach()._array) if isinstance(leaf, Tensor) else leaf for leaf in leaves]
         return unflatten(structure, found)
 
-    def _record(self, key: Any, leaves: list[Any], structure: Any) -> Any:
+    def _record(self, key: Hashable, leaves: list[Any], structure: Structure) -> Any:
         """Record the function with the true numbers on the host."""
         self.buffers.fetch()
         return super()._record(key, leaves, structure)
 
-    def _prepared(self, record: Record, function: Any) -> Prepared:
+    def _prepared(self, record: Record, function: Callable[[Sequence[Any]], Any]) -> Prepared:
         return PlacedProgram(self.buffers, record, function)
 
-    def _make_quick(self, prepared: Prepared, leaves: list[Any], structure: Any) -> None:
+    def _make_quick(self, prepared: Prepared, leaves: list[Any], structure: Structure) -> None:
         """Nothing: each call goes by the buffers."""
 
-    def _uncompiled(self, args: Any, kwargs: Any) -> Any:
+    def _uncompiled(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What the function itself gives, on the host; an error of the engine's is raised as it is."""
         if (error := sys.exception()) is not None:
             raise error
@@ -223,6 +226,6 @@ class Placed(Compiled):
         return super()._uncompiled(args, kwargs)
 
 
-def placed(compiled: Compiled, what: Any) -> Placed:
+def placed(compiled: Compiled, what: object) -> Placed:
     """A compiled function on an engine."""
     return Placed(compiled.function, what)

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._core import xp as _xp
 from .._core.modes import quiet
 from ..observe import Site
+
+if TYPE_CHECKING:
+    from .._core.primitives import Primitive
+    from .._core.typing import NumpyType
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -32,7 +36,7 @@ class Value:
 
     __slots__ = ("shape", "dtype")
 
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: NumpyType) -> None:
         self.shape = shape
         self.dtype = dtype
 
@@ -65,7 +69,7 @@ class Equation:
     user's line that asked for it.
     """
 
-    primitive: Any
+    primitive: Primitive
     inputs: tuple[Value, ...]
     params: dict[str, Any]
     outputs: tuple[Value, ...]

@@ -9,7 +9,7 @@ watched by machine code where there is some; only if that finds a change, Python
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,11 @@ from ..utils.trees import LEAF, unflatten
 from .layouts import order
 from .records import Argument, Fixed, Float, Gradient, Place, Rate, Scalar
 
+if TYPE_CHECKING:
+    from .._core.typing import Array
+    from .answers import Made
+    from .compiled import Prepared
+
 GIVEN_UP: Any = object()
 FEW = 3
 """Arguments from which on their identities go through a set."""
@@ -34,7 +39,7 @@ SCOPE = {
 }  # fmt: skip
 
 
-def quick(prepared: Any, leaves: list[Any], spent: Callable[[Any], Any]) -> Callable[[Any], Any] | None:
+def quick(prepared: Prepared, leaves: list[Any], spent: Callable[[Array], Tensor]) -> Callable[[Any], Any] | None:
     """The function of the leaves of a call, or None where a record asks for the general way."""
     record = prepared.record
     if record.way is not None or mode.get() not in (RECORD, NO_GRAD):
@@ -53,7 +58,7 @@ def quick(prepared: Any, leaves: list[Any], spent: Callable[[Any], Any]) -> Call
 class _FunctionText:
     """The lines of the function, and what they name."""
 
-    def __init__(self, prepared: Any, leaves: list[Any]) -> None:
+    def __init__(self, prepared: Prepared, leaves: list[Any]) -> None:
         self.machinery, self.record, self.leaves = prepared.machinery, prepared.record, leaves
         alone = self.machinery.executable if prepared.execute is self.machinery.execute else None
         self.builtin = None if alone is None else alone.builtin
@@ -130,7 +135,7 @@ class _FunctionText:
         elif len(names) >= FEW:
             self._unless(f"len({{{', '.join(f'id({name})' for name in names)}}}) == {len(names)}")
 
-    def _tensor(self, name: str, tensor: Any) -> None:
+    def _tensor(self, name: str, tensor: Tensor) -> None:
         """Check what `signature` describes; its dtype and shape are checked with its array, if the program has that."""
         if not any(not isinstance(p, Scalar) and p.tensor(self.leaves) is tensor for p in self.record.places):
             shape, dtype = self.constant(tensor._array.shape), self.constant(tensor._array.dtype)
@@ -158,11 +163,11 @@ class _FunctionText:
 
     def _state(self) -> None:
         self._holders()
-        for place, _ in self.record.fixed:
-            name = self.constant(place.found)
-            if not isinstance(place.found, Tensor):
+        for fixed, _ in self.record.fixed:
+            name = self.constant(fixed.found)
+            if not isinstance(fixed.found, Tensor):
                 raise NotImplementedError
-            self._tensor(name, place.found)
+            self._tensor(name, fixed.found)
         for place, strides in self.record.layouts:  # after the tensors, which tell where their gradients are, if any
             if isinstance(place, Fixed) and place in self.record.places:
                 continue  # of one array, as is checked with it
@@ -282,7 +287,7 @@ class _FunctionText:
         else:
             self.lines.append(f"return unflatten(structure, [{', '.join(answers)}])")
 
-    def _make(self, name: str, made: Any) -> None:
+    def _make(self, name: str, made: Made) -> None:
         """Make a tensor around a result; those that share memory, or are views, are left to the general way."""
         result = f"r[{made.number}]"
         if made.steps:

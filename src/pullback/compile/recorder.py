@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from _thread import get_ident
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 import numpy as np
@@ -42,7 +42,10 @@ from .numbers import Number
 from .parameters import composed, stand_ins
 from .program import LOOPS, Equation, Program, Value
 
-Array = np.ndarray[Any, np.dtype[Any]]
+if TYPE_CHECKING:
+    from .._core.typing import Array, Index, Number as PythonNumber, NumpyType, Params, TensorLike
+    from .._numerics.random import Draw as Sampler, Place, Source
+
 ndarray = np.ndarray
 LARGEST_CONSTANT = 1 << 24
 NUMBERS = (bool, int, float, complex)
@@ -104,7 +107,9 @@ class MemoryBlock:
 
     __slots__ = ("array", "value", "writes", "outside", "form", "alias", "chosen", "origin", "__weakref__")
 
-    def __init__(self, array: Any, value: Value, outside: Array | None = None, form: Any = None) -> None:
+    def __init__(
+        self, array: Array | None, value: Value, outside: Array | None = None, form: Array | None = None
+    ) -> None:
         self.array = array
         self.value = value
         self.writes = 0
@@ -116,14 +121,17 @@ class MemoryBlock:
 
     def writable(self) -> Array:
         """The array, after it has been copied if it is the caller's, or an alias."""
+        assert self.array is not None
         if self.array is self.outside or self.alias:
             self.array, self.alias = _apart(self.array), False
-        return self.array  # type: ignore[no-any-return]  # an array
+        return self.array
 
     @property
     def shaped(self) -> Array:
         """The array, or what stands for it."""
-        return self.form if self.array is None else self.array  # type: ignore[no-any-return]  # an array
+        found = self.form if self.array is None else self.array
+        assert found is not None
+        return found
 
     def fill(self, array: Array) -> None:
         """Have the numbers that were put off."""
@@ -148,7 +156,7 @@ class Recorded(Boxed):
 
     interpreter: Recorder
     _memory: MemoryBlock
-    steps: tuple[tuple[Primitive, dict[str, Any]], ...]
+    steps: tuple[tuple[Primitive, Params], ...]
     _held_of: Array
     _view: Array
     _seen: tuple[int, Value]
@@ -158,7 +166,7 @@ class Recorded(Boxed):
         """The numbers of this run."""
         if self._memory.array is None:
             self.interpreter.deferred.compute()
-        return self._seen_in(self._memory.array)
+        return self._seen_in(self._memory.shaped)
 
     @property
     def form(self) -> Array:
@@ -177,7 +185,7 @@ class Recorded(Boxed):
         return size_of(self.form.shape)
 
     @property
-    def _dtype(self) -> np.dtype[Any]:
+    def _dtype(self) -> NumpyType:
         return self.form.dtype
 
     @property
@@ -189,7 +197,7 @@ class Recorded(Boxed):
         """The number of axes."""
         return self.form.ndim
 
-    def assign(self, given: Any) -> None:
+    def assign(self, given: Recorded | Array) -> None:
         """Put new values into the memory."""
         self.interpreter.assign(self, given)
 
@@ -197,16 +205,16 @@ class Recorded(Boxed):
         """The value as it is now, whatever is written later."""
         return self.interpreter.hold(self._array.copy(), self.interpreter.value_of(self))
 
-    def _shallow_copy(self) -> Any:
+    def _shallow_copy(self) -> Recorded:
         return self
 
-    def detach(self) -> Any:
+    def detach(self) -> Recorded:
         """Itself: the history is the tensor's, above."""
         return self
 
     data = property(detach)
 
-    def _apart(self, other: Any) -> bool:
+    def _apart(self, other: object) -> bool:
         return not isinstance(other, Recorded) or other._memory is not self._memory
 
     @property
@@ -222,14 +230,14 @@ class Recorded(Boxed):
         return self._array.strides
 
     @property
-    def base(self) -> Any:
+    def base(self) -> Array | None:
         """The block, of a view."""
         return self._memory.shaped if self.steps else None
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Index) -> Any:
         return Number(self.interpreter, self, weak=False) if index == () else super().__getitem__(index)
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: Index, value: Number | TensorLike) -> None:
         if not (isinstance(index, tuple) and index == ()):
             raise RefusedError("an array beneath a tensor is written in parts")
         self.assign(value.held_as(self._dtype) if isinstance(value, Number) else np.asarray(value, self._dtype))
@@ -239,7 +247,7 @@ class Recorded(Boxed):
     def _elements(self) -> Any:
         return self
 
-    def _concrete(self, operation: str = "nonzero") -> Any:
+    def _concrete(self, operation: str = "nonzero") -> Array:
         if self.interpreter.here:
             raise RefusedError(f"the shape of the result of {operation} depends on values, at {describe(caller())}")
         return self.settled()
@@ -275,7 +283,7 @@ class Recorded(Boxed):
         recorder.ended()
         return self._array if memory.outside is None or recorder.here else replay(memory.outside, path=self.steps)
 
-    def numpy(self, *, force: bool = False) -> Any:
+    def numpy(self, *, force: bool = False) -> Array:
         """RuntimeError where it is recorded."""
         return super().numpy() if self.interpreter.here else self.settled().view()
 
@@ -307,7 +315,9 @@ class Recorder(Interpreter):
         super().__init__()
         self.deferred, self.patient = Deferred(), patient
         self.given: dict[Value, Array] = {}
-        self.watch: Any = None if around is None else around.watch  # the profile function of `Outside`
+        self.watch: Callable[..., Any] | None = (
+            None if around is None else around.watch
+        )  # the profile function of `Outside`
         self.around_it = around  # the recorder of the program of which this one's is a part: the body of a loop
         if around is not None:
             self.level = around.level + 1
@@ -315,15 +325,15 @@ class Recorder(Interpreter):
         self.inputs: list[Value] = []
         self.equations: list[Equation] = []
         self.constants: dict[Value, Array] = {}
-        self.guards: list[tuple[Value, Any]] = []
-        self.tensors: list[ref[Any]] = []
-        self.drawn: list[Any] = []
+        self.guards: list[tuple[Value, PythonNumber]] = []
+        self.tensors: list[ref[Tensor]] = []
+        self.drawn: list[Place] = []
         self.moment: Moment = Moment(()) if around is None else around.moment.now()
         self.numbers: list[ref[Number]] = []
         self.refusals: list[Exception] = [] if around is None else around.refusals
         self.layouts_asked = self.overheard = False
         self._thread = 0
-        self._constants: dict[int, tuple[Any, Value]] = {}
+        self._constants: dict[int, tuple[object, Value]] = {}
 
     def _values(self) -> dict[Any, Any]:
         self._thread = get_ident()
@@ -352,7 +362,7 @@ class Recorder(Interpreter):
             raise RefusedError("it computes with bfloat16, which no engine has: convert with .float() first")
         return self._handle(MemoryBlock(array, value, outside), (), array)
 
-    def _handle(self, memory: MemoryBlock, steps: tuple[Any, ...], view: Array) -> Recorded:
+    def _handle(self, memory: MemoryBlock, steps: tuple[tuple[Primitive, Params], ...], view: Array) -> Recorded:
         made = object.__new__(Recorded)
         made._memory, made.steps = memory, steps
         made._held_of, made._view = memory.shaped, view
@@ -368,7 +378,7 @@ class Recorder(Interpreter):
         self.given[value] = array
         return self.hold(array, value, array)
 
-    def value_of(self, held: Any) -> Value:
+    def value_of(self, held: Recorded | TensorLike) -> Value:
         """The value that stands for what a recorded value, or a constant, is now."""
         if not isinstance(held, Recorded):
             return self._constant(held)
@@ -402,7 +412,7 @@ class Recorder(Interpreter):
             self.lifted[outer] = value, around.hold(held._array, outer)
         return self.lifted[outer][0]
 
-    def _constant(self, given: Any) -> Value:
+    def _constant(self, given: TensorLike) -> Value:
         array = np.asarray(given)
         if array.dtype.kind not in "buifc":
             raise RefusedError(f"an operation takes a {type(given).__name__}, which is no array of numbers")
@@ -431,7 +441,7 @@ class Recorder(Interpreter):
 
     # Operations
 
-    def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    def process(self, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
         """Compute one operation and write it down."""
         if not self.here:
             settled = [arg.settled() if isinstance(arg, Recorded) else arg for arg in args]
@@ -449,7 +459,7 @@ class Recorder(Interpreter):
         finally:
             set_profile_function(watch)
 
-    def _recorded(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    def _recorded(self, primitive: Primitive, args: Sequence[Any], params: Params) -> Recorded | tuple[Recorded, ...]:
         """The result of an operation, in the thread that records."""
         if primitive.name in SHAPED_BY_VALUES or (
             primitive.name == "index" and any(arg.dtype == bool for arg in args[1:])
@@ -483,7 +493,9 @@ class Recorder(Interpreter):
             args[0]._memory.chosen += (ref(held._memory),)
         return held
 
-    def _put_off(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    def _put_off(
+        self, primitive: Primitive, args: Sequence[Any], params: Params
+    ) -> Recorded | tuple[Recorded, ...] | None:
         """The result of an operation that is written down and not computed yet; None where it is to be computed now."""
         if not self.patient:
             return None
@@ -515,35 +527,39 @@ class Recorder(Interpreter):
         """A recorded value whose numbers are put off."""
         memory = MemoryBlock(None, value, form=np.empty(value.shape, value.dtype))
         self.deferred.memories.add(memory)
-        return self._handle(memory, (), memory.form)
+        return self._handle(memory, (), memory.shaped)
 
-    def _several(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any], result: Any) -> Any:
+    def _several(
+        self, primitive: Primitive, args: Sequence[Any], params: Params, result: tuple[Array, ...]
+    ) -> tuple[Recorded, ...]:
         values = tuple(Value(np.shape(piece), np.asarray(piece).dtype) for piece in result)
         inputs = tuple(map(self.value_of, args))
         self.equations.append(Equation(primitive, inputs, params, values, caller()))
         return tuple(self.hold(np.array(piece), value) for piece, value in zip(result, values, strict=True))
 
-    def _views(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any], result: Any) -> Any:
+    def _views(
+        self, primitive: Primitive, args: Sequence[Any], params: Params, result: Array | tuple[Array, ...]
+    ) -> Recorded | tuple[Recorded, ...] | None:
         """The results as views of the only argument, if they lie in its memory; else None."""
         source, several = args[0] if args else None, type(result) is tuple
-        found = result if several else (np.asarray(result),)
+        found = result if isinstance(result, tuple) else (np.asarray(result),)
         if len(args) != 1 or not isinstance(source, Recorded):
             return None
         if not any(piece.size and np.may_share_memory(source.form, piece) for piece in found):
             return None
         steps = [(primitive, params)]
         if several:
-            steps = [(ops.getitem, {"index": index}) for index in pieces(primitive, params, result)]
+            steps = [(ops.getitem, {"index": index}) for index in pieces(primitive, params, found)]
         made = [self._handle(source._memory, (*source.steps, step), x) for step, x in zip(steps, found, strict=True)]
         return tuple(made) if several else made[0]
 
-    def written_down(self, primitive: Primitive, inputs: tuple[Value, ...], params: Any, result: Array) -> Value:
+    def written_down(self, primitive: Primitive, inputs: tuple[Value, ...], params: Params, result: Array) -> Value:
         """The value of an operation whose result is known."""
         value = Value(result.shape, result.dtype)
         self.equations.append(Equation(primitive, inputs, params, (value,), caller()))
         return value
 
-    def assign(self, target: Recorded, given: Any) -> None:
+    def assign(self, target: Recorded, given: Recorded | Array) -> None:
         """Write values, of the target's shape and dtype, into the memory of a recorded value."""
         if not self.here:
             with exchanging:
@@ -562,7 +578,7 @@ class Recorder(Interpreter):
             raise RefusedError("a view is written, or what it is a view of, whose place a tensor has chosen")
         array = array.copy() if isinstance(given, Recorded) and not given._apart(target) else array
         if target.steps:
-            whole = self.written_down(ops.overwrite, (memory.value, value), {"path": target.steps}, memory.array)
+            whole = self.written_down(ops.overwrite, (memory.value, value), {"path": target.steps}, memory.shaped)
         else:
             whole = value
         memory.writable()
@@ -571,7 +587,7 @@ class Recorder(Interpreter):
         memory.writes += 1
         target._seen = (memory.writes, value)
 
-    def sampled(self, draw: Any, shape: tuple[int, ...], parameters: Any, generator: Any) -> Any:
+    def sampled(self, draw: Sampler, shape: tuple[int, ...], parameters: Sequence[Any], generator: Source) -> Tensor:
         """Random numbers, which are drawn anew at each call."""
         if not self.moment.holds(generator) or self.moment.moved():
             raise RefusedError(RANDOM)
@@ -608,7 +624,7 @@ class Recorder(Interpreter):
             return _taped(operation)
         return self.alone((primitive,), _taped, operation)
 
-    def _created(self, tensor: Any) -> None:
+    def _created(self, tensor: Tensor) -> None:
         if isinstance(tensor._array, ndarray):
             tensor._array = self.hold(tensor._array, self._constant(tensor._array))
         self.tensors.append(ref(tensor))
@@ -631,7 +647,7 @@ def _typed(primitive: Primitive, args: Sequence[Any]) -> list[Any]:
     return [_as_array(arg, dtypes) if type(arg) in NUMBERS else arg for arg in args]
 
 
-def _as_array(number: Any, dtypes: list[Any]) -> Array:
+def _as_array(number: PythonNumber, dtypes: list[NumpyType]) -> Array:
     own = np.asarray(number)
     if not dtypes:
         return own
@@ -639,12 +655,12 @@ def _as_array(number: Any, dtypes: list[Any]) -> Array:
     return own if "biufc".index(own.dtype.kind) > "biufc".index(dtype.kind) else own.astype(dtype)
 
 
-def _size(arg: Any) -> int:
+def _size(arg: Recorded | TensorLike) -> int:
     """The elements of an argument."""
     return (arg._view if isinstance(arg, Recorded) else np.asarray(arg)).size
 
 
-def _own(result: Array, arrays: Sequence[Any]) -> Array:
+def _own(result: Array, arrays: Sequence[object]) -> Array:
     """A result in memory of its own."""
     if result.base is not None or not result.flags.writeable or any(result is array for array in arrays):
         return result.copy(order="K")
@@ -665,9 +681,9 @@ class Draw:
     commutes = False
     cost = 0
 
-    def __init__(self, draw: Any, shape: tuple[int, ...], generator: Any) -> None:
+    def __init__(self, draw: Sampler, shape: tuple[int, ...], generator: Source) -> None:
         self._draw, self._shape, self._generator = draw, shape, generator
 
-    def forward(self, *parameters: Any) -> Array:
+    def forward(self, *parameters: Array) -> Array:
         """Numbers from the generator."""
         return np.asarray(self._draw(source(self._generator), self._shape, *parameters))

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,23 +19,29 @@ from .numbers import DOUBLE
 from .program import Program
 from .state import State, hooks_on
 
+if TYPE_CHECKING:
+    from .._core.typing import Array
+    from .._numerics.random import Place as Random
+    from .._tensor.tensor import Tensor
+    from .answers import Made
+
 
 class Place:
     """Where a program's input comes from at each call, or where one of its results goes."""
 
-    def tensor(self, leaves: Sequence[Any]) -> Any:
+    def tensor(self, leaves: Sequence[Any]) -> Tensor:
         """The tensor that is there."""
         raise NotImplementedError
 
-    def array(self, leaves: Sequence[Any]) -> Any:
+    def array(self, leaves: Sequence[Any]) -> Array:
         """The array that the program is given."""
         return self.tensor(leaves)._array
 
-    def operand(self, leaves: Sequence[Any]) -> Any:
+    def operand(self, leaves: Sequence[Any]) -> Tensor | Array:
         """What the tape is given, where the whole function is one operation on it."""
         return self.tensor(leaves)
 
-    def put(self, leaves: Sequence[Any], tensor: Any) -> None:
+    def put(self, leaves: Sequence[Any], tensor: Tensor | None) -> None:
         """Put a new tensor there."""
         raise NotImplementedError
 
@@ -43,7 +49,7 @@ class Place:
 class Scalar(Place):
     """A Python float: the program is given it as an array, and it has no history."""
 
-    def operand(self, leaves: Sequence[Any]) -> Any:
+    def operand(self, leaves: Sequence[Any]) -> Array:
         """What the tape is given, where the whole function is one operation on it."""
         return self.array(leaves)
 
@@ -54,7 +60,7 @@ class Argument(Place):
     def __init__(self, number: int) -> None:
         self.number = number
 
-    def tensor(self, leaves: Sequence[Any]) -> Any:
+    def tensor(self, leaves: Sequence[Any]) -> Tensor:
         """The tensor that is there."""
         return leaves[self.number]
 
@@ -62,7 +68,7 @@ class Argument(Place):
 class Float(Scalar, Argument):
     """An argument that is a Python float."""
 
-    def array(self, leaves: Sequence[Any]) -> Any:
+    def array(self, leaves: Sequence[Any]) -> Array:
         """The array that the program is given."""
         return np.array(leaves[self.number], DOUBLE)
 
@@ -70,10 +76,10 @@ class Float(Scalar, Argument):
 class Fixed(Place):
     """A tensor of the state."""
 
-    def __init__(self, tensor: Any) -> None:
+    def __init__(self, tensor: Tensor) -> None:
         self.found = tensor
 
-    def tensor(self, leaves: Sequence[Any]) -> Any:
+    def tensor(self, leaves: Sequence[Any]) -> Tensor:
         """The tensor that is there."""
         return self.found
 
@@ -81,14 +87,14 @@ class Fixed(Place):
 class Held(Place):
     """A tensor of the state that is exchanged for another at each call."""
 
-    def __init__(self, holder: Holder, key: Any) -> None:
+    def __init__(self, holder: Holder, key: Hashable) -> None:
         self.holder, self.key = holder, key
 
-    def tensor(self, leaves: Sequence[Any]) -> Any:
+    def tensor(self, leaves: Sequence[Any]) -> Tensor:
         """The tensor that is there."""
         return self.holder.entries()[self.key]
 
-    def put(self, leaves: Sequence[Any], tensor: Any) -> None:
+    def put(self, leaves: Sequence[Any], tensor: Tensor | None) -> None:
         """Put a new tensor there."""
         self.holder.put(self.key, tensor)
 
@@ -99,7 +105,7 @@ class Rate(Scalar):
     def __init__(self, holder: Holder) -> None:
         self.holder = holder
 
-    def array(self, leaves: Sequence[Any]) -> Any:
+    def array(self, leaves: Sequence[Any]) -> Array:
         """The rate as an array."""
         return np.array(self.holder.held["lr"], DOUBLE)
 
@@ -114,7 +120,7 @@ class Gradient(Place):
         """The tensor that is there."""
         return grad_of(self.of.tensor(leaves))
 
-    def put(self, leaves: Sequence[Any], tensor: Any) -> None:
+    def put(self, leaves: Sequence[Any], tensor: Tensor | None) -> None:
         """Put a new tensor there."""
         set_grad(self.of.tensor(leaves), tensor)
 
@@ -125,12 +131,13 @@ class Exchanged(Place):
     def __init__(self, of: Place) -> None:
         self.of = of
 
-    def put(self, leaves: Sequence[Any], tensor: Any) -> None:
+    def put(self, leaves: Sequence[Any], tensor: Tensor | None) -> None:
         """Give the tensor the memory of a new one."""
+        assert tensor is not None
         self.of.tensor(leaves).data = tensor
 
 
-def set_grad(tensor: Any, grad: Any) -> None:
+def set_grad(tensor: Tensor, grad: Tensor | None) -> None:
     """Give a tensor a gradient."""
     leaf = leaf_of(tensor)
     if leaf is None:
@@ -139,7 +146,7 @@ def set_grad(tensor: Any, grad: Any) -> None:
         leaf.grad = grad
 
 
-def signature(tensor: Any) -> tuple[Any, ...]:
+def signature(tensor: Tensor) -> tuple[Any, ...]:
     """What of a tensor, besides its numbers, decides what a program does with it."""
     array, node = tensor._array, tensor._node
     if node is None:
@@ -182,18 +189,18 @@ class Record:
         self.places = places
         self.state = state
         self.structure: Structure = LEAF
-        self.made: list[Any] = []
+        self.made: list[Made] = []
         self.leaves = 0
         self.outputs: list[tuple[str, Any]] = []
         self.effects: list[tuple[Place, int | None]] = []
         self.written: list[tuple[Place, int]] = []
-        self.fixed: list[tuple[Place, Any]] = []
+        self.fixed: list[tuple[Fixed, Any]] = []
         self.signatures: list[tuple[Place, Any]] = []
-        self.layouts: list[tuple[Place, Any]] = []
-        self.orders: list[tuple[Place, Any]] = []
+        self.layouts: list[tuple[Place, tuple[int, ...]]] = []
+        self.orders: list[tuple[Place, tuple[int, ...] | None]] = []
         self.aliases: list[tuple[Place, Place]] = []
         self.numbers: list[tuple[int, str]] = []
-        self.drawn: list[Any] = []
+        self.drawn: list[Random] = []
         self.reached: frozenset[int] = frozenset()
         self.met: list[int] = []
 

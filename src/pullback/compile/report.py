@@ -6,13 +6,16 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .. import get_num_threads
 from .._numerics.blocks import pieces
 from . import store
+
+if TYPE_CHECKING:
+    from .costs import Work
 
 WIDTH = 100
 ROWS = 24
@@ -87,7 +90,7 @@ class Report:
     """
 
     name: str
-    kernels: Sequence[Any]
+    kernels: Sequence[Work]
     recorded: int
     simplified: int
     peak: int
@@ -122,7 +125,7 @@ class Report:
         """The least seconds that one call can take on this machine, if its kernels move what they say."""
         return sum(self._limit(kernel) for kernel in self.kernels)
 
-    def _limit(self, kernel: Any) -> float:
+    def _limit(self, kernel: Work) -> float:
         return self.machine.limit(kernel.flops, kernel.read + kernel.written, self.arguments + self.peak)
 
     def __str__(self) -> str:
@@ -166,7 +169,7 @@ class Report:
             rows.append([f"{len(self.kernels) - len(kept)} more", "", "", "", duration(rest)])
         return ["", *aligned(rows)] if self.kernels else []
 
-    def _row(self, kernel: Any, timed: bool) -> list[str]:
+    def _row(self, kernel: Work, timed: bool) -> list[str]:
         row = [kernel.name, amount(kernel.flops, ""), amount(kernel.read, "B"), amount(kernel.written, "B")]
         row.append(duration(self._limit(kernel)))
         if timed:

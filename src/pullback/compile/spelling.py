@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._core import xp as _xp
 from .naming import number
 from .program import Equation, Value
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, NumpyType, Path
 
 Spelling = Callable[[Equation, Sequence[str]], "list[str] | str | None"]
 
@@ -133,7 +136,7 @@ def _zeros(e: Equation) -> str:
     return f"{{0}} = np.zeros({e.output.shape}, {_dtype(e.output)})"
 
 
-def way(path: Any, shape: tuple[int, ...], dtype: np.dtype[Any], text: str) -> tuple[str, bool] | None:
+def way(path: Path, shape: tuple[int, ...], dtype: NumpyType, text: str) -> tuple[str, bool] | None:
     """A chain of views as an expression, and whether the result shares memory with a C-contiguous operand."""
     array = view = np.empty(shape, dtype)
     for primitive, params in path:
@@ -210,13 +213,13 @@ SPELLINGS |= {
 }  # fmt: skip
 
 
-def of_numpy(forward: Any) -> str | None:
+def of_numpy(forward: Callable[..., Any]) -> str | None:
     """The name of a forward function in NumPy, if it is NumPy's."""
     name = getattr(forward, "__name__", "")
     return f"np.{name}" if name and getattr(np, name, None) is forward else None
 
 
-def literal(array: Any, e: Equation, known: Callable[[Value], bool]) -> str:
+def literal(array: Array, e: Equation, known: Callable[[Value], bool]) -> str:
     """The text of a scalar constant: without its dtype if the other operands determine that of the result."""
     decided = any(v.shape and v.dtype == array.dtype and not known(v) for v in e.inputs)
     single = array[()]

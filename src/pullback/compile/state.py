@@ -26,7 +26,7 @@ import threading
 import types
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -88,7 +88,7 @@ DESCRIPTIONS = {"__doc__", "__name__", "__qualname__", "__annotations__", "__mod
 LOOKING = (getattr, hasattr, setattr, delattr, vars, dir, operator.attrgetter)
 
 
-def hooks_on(tensor: Any) -> list[Any]:
+def hooks_on(tensor: Tensor) -> list[Any]:
     """The lists of hooks on a leaf."""
     node: Any = tensor._node
     if not isinstance(node, AccumulateGrad):
@@ -104,20 +104,20 @@ class State:
     from a float.
     """
 
-    def __init__(self, roots: Iterable[Any]) -> None:
+    def __init__(self, roots: Iterable[object]) -> None:
         self.holders: list[Holder] = []
-        self.tensors: list[Any] = []
+        self.tensors: list[Tensor] = []
         self.generators: list[Any] = []
         self.randoms: list[tuple[random.Random, Any]] = []
         self.unknown = ""
         self.asks_types = False
-        self._seen: dict[int, Any] = {}
-        self._todo: deque[Any] = deque(roots)
+        self._seen: dict[int, object] = {}
+        self._todo: deque[object] = deque(roots)
         self._names: set[str] = set()
-        self._modules: list[Any] = []
-        self._functions: list[Any] = []
+        self._modules: list[types.ModuleType] = []
+        self._functions: list[types.FunctionType] = []
         self._whole = False
-        self._scopes: dict[int, tuple[Any, set[str], set[str]]] = {}
+        self._scopes: dict[int, tuple[Mapping[str, Any], set[str], set[str]]] = {}
         while self._todo or self._looked_up():
             value = self._todo.popleft()
             if type(value) in PLAIN[:-1] or is_scalar(value) or id(value) in self._seen:
@@ -129,7 +129,7 @@ class State:
                 return
             self._visit(value)
 
-    def knows(self, value: Any) -> bool:
+    def knows(self, value: object) -> bool:
         """Whether a value was there before the function ran."""
         return id(value) in self._seen
 
@@ -287,7 +287,7 @@ class State:
 
     # Names
 
-    def _function(self, function: Any) -> None:
+    def _function(self, function: types.FunctionType) -> None:
         if of_library(_home(function)):  # it stays what it is; but it may have been made of a user's
             self._todo.extend(each() if isinstance(each, weakref.ref) else each for each in _contents(function))
             return
@@ -310,7 +310,7 @@ class State:
             if isinstance(module, types.ModuleType) and of_library(module.__name__):
                 self._want(vars(module), _present(module, names))
 
-    def _want(self, namespace: Any, names: Iterable[str]) -> None:
+    def _want(self, namespace: Mapping[str, Any], names: Iterable[str]) -> None:
         """Have some names of a namespace held."""
         self._scopes.setdefault(id(namespace), (namespace, set(), set()))[1].update(names)
 
@@ -338,7 +338,7 @@ class State:
         return bool(self._todo)
 
 
-def _home(function: Any) -> str:
+def _home(function: types.FunctionType) -> str:
     """The module in which a function was written, whatever `functools.wraps` has made it say."""
     return str(function.__globals__.get("__name__") or function.__module__ or "")
 
@@ -374,12 +374,12 @@ def _present(module: types.ModuleType, names: set[str]) -> set[str]:
     return names.intersection(vars(module))
 
 
-def _followed(value: Any) -> bool:
+def _followed(value: object) -> bool:
     """Whether what NumPy or SciPy has under a name leads on: to other names, or to code of a user."""
     return isinstance(value, types.ModuleType) or _by_user(value, set())
 
 
-def _by_user(value: Any, seen: set[int]) -> bool:
+def _by_user(value: object, seen: set[int]) -> bool:
     """Whether a member of a class is a user's function, or is made of one."""
     if id(value) in seen:
         return False
@@ -390,7 +390,7 @@ def _by_user(value: Any, seen: set[int]) -> bool:
     return any(_by_user(each, seen) for each in parts)
 
 
-def _contents(function: Any) -> list[Any]:
+def _contents(function: types.FunctionType) -> list[Any]:
     """What the variables hold that a function has of those around it."""
     found = []
     for cell in function.__closure__ or ():
@@ -399,7 +399,7 @@ def _contents(function: Any) -> list[Any]:
     return found
 
 
-def _imported(code: Any, package: str | None) -> tuple[str, ...]:
+def _imported(code: types.CodeType, package: str | None) -> tuple[str, ...]:
     """The names in `sys.modules` of those that are none of a library."""
     names = [name for name in cpython.imports_in(code) if name and not of_library(name)]
     found = [*names, *[name.partition(".")[0] for name in names], *[f"{package}.{name}" for name in names if package]]
@@ -407,7 +407,7 @@ def _imported(code: Any, package: str | None) -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _hidden(kind: Any) -> bool:
+def _hidden(kind: type) -> bool:
     """Whether objects of a class have more inside than attributes, and what is walked through."""
     walked = issubclass(kind, dict | list | tuple | set | frozenset | deque | np.ndarray)
     return not walked and cpython.hides(kind)

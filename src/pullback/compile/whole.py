@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import Tensor
 from .._core.modes import mode
 from ..extend import general
 
+if TYPE_CHECKING:
+    from .._core.typing import Array, Namespace
+    from .._tape.recording import Tape
+
 Again = Callable[[Any], list[Any] | None]
 Back = Callable[[Any, Sequence[Any]], list[Any]]
 
 
-def _pulled(xp: Any, g: Any, arrays: Any, *, back: Back, strong: bool, again: Again | None = None) -> list[Any]:
+def _pulled(
+    xp: Namespace, g: Sequence[Any], arrays: Sequence[Any], *, back: Back, strong: bool, again: Again | None = None
+) -> list[Any]:
     if strong is not mode.get().strong_zeros:
         found = None if again is None else again([each and Tensor.interpreter.wrap(each, None) for each in g])
         if found is None:
@@ -33,21 +39,21 @@ def _pulled(xp: Any, g: Any, arrays: Any, *, back: Back, strong: bool, again: Ag
     return back(g, arrays)
 
 
-def _nothing(*arrays: Any) -> None:
+def _nothing(*arrays: Array) -> None:
     raise AssertionError("what a piece of a program computes is computed before it is recorded")
 
 
 COMPILED = general("compiled_function", forward=_nothing, inputs=("*arrays",), joint=_pulled, outputs=2)
 
 
-def recorded(args: Sequence[Any], outputs: Sequence[Any], back: Back, again: Again | None = None) -> tuple[Any, ...]:
+def recorded(args: Sequence[Any], outputs: Sequence[Any], back: Back, again: Again | None = None) -> tuple[Tensor, ...]:
     """Outputs, arrays or what stands for them, as the results of one operation on the tape.
 
     `back` gives the gradients of `args`, None for those that have none, from the cotangents and what `args` were; `again`
     the same from the cotangents as tensors with a history, or None where it cannot.
     """
     edges = [arg._node if isinstance(arg, Tensor) else None for arg in args]
-    tape: Any = Tensor.interpreter
+    tape: Tape = Tensor.interpreter
     params = {"back": back, "strong": mode.get().strong_zeros} | ({} if again is None else {"again": again})
-    results: tuple[Any, ...] = tape.record(COMPILED, args, edges, tuple(outputs), params, conjugated=False)
+    results: Any = tape.record(COMPILED, args, edges, tuple(outputs), params, conjugated=False)
     return results

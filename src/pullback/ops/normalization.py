@@ -324,7 +324,7 @@ def _affine_forward(
 ) -> Array:
     if known is not None and known.centred is None:
         out = np.empty(x.shape, x.dtype)
-        parts = {"x": x, "mean": known.mean, "scale": known.scale, "weight": weight, "out": out}
+        parts: dict[str, Array | int] = {"x": x, "mean": known.mean, "scale": known.scale, "weight": weight, "out": out}
         if (code := _alone(x, axis, weight)) is not None:
             code("affine", bias=np.ascontiguousarray(bias), **parts)
             return out
@@ -443,7 +443,7 @@ def _by_machine_code(
     out, given = np.empty(x.shape, x.dtype), np.ascontiguousarray(g)
     if (code := _alone(x, axis, weight)) is not None:
         sums = np.zeros((2, code.tasks, *weight.shape), x.dtype)
-        parts = {"given": given, "weight": weight, "to_weight": sums[0], "to_bias": sums[1]}
+        parts: dict[str, Array] = {"given": given, "weight": weight, "to_weight": sums[0], "to_bias": sums[1]}
         code("affine_pullback", x=x, mean=known.mean, scale=known.scale, out=out, **parts)
         return out, *np.add.reduce(sums, 1)
     if (rows := _rows(x, axis, weight)) is not None:
@@ -456,7 +456,7 @@ def _shared(
 ) -> tuple[Array, Array]:
     """Write the cotangent of x where rows share statistics; the sums of `given` and of its products with x, per row."""
     sums, products = rows.numbers(2, x.dtype)
-    parts = {"x": x, "mean": known.mean, "given": given, **rows.shared}
+    parts: dict[str, Array | int] = {"x": x, "mean": known.mean, "given": given, **rows.shared}
     rows.code("shares", sums=sums, products=products, **parts)
     if weight is None:
         weight = _xp.constant(1, x.dtype)

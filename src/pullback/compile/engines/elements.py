@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .lowerings import LOWERINGS, lowering, missing
 
+if TYPE_CHECKING:
+    from ..program import Equation
+    from .libraries import Engine
+    from .lowerings import Foreign
 
-def unit(w: Any, e: Any, x: Any) -> Any:
+
+def unit(w: Engine, e: Equation, x: Foreign) -> Foreign:
     """x / abs(x); 0 at 0 and, for real numbers, at NaN."""
     if e.output.dtype.kind == "c":
         return w.xp.where(x == 0, x, x / w.xp.abs(x))
@@ -18,7 +23,7 @@ def unit(w: Any, e: Any, x: Any) -> Any:
 
 
 @lowering("power")
-def _power(w: Any, e: Any, x: Any, *, exponent: float) -> Any:
+def _power(w: Engine, e: Equation, x: Foreign, *, exponent: float) -> Foreign:
     name = {0.5: "sqrt", 0: "ones_like", -1: "reciprocal"}.get(exponent)
     if name and e.output.dtype.kind in "fc":
         return getattr(w.xp, name)(x)
@@ -28,7 +33,7 @@ def _power(w: Any, e: Any, x: Any, *, exponent: float) -> Any:
 
 
 @lowering("pow")
-def _pow(w: Any, e: Any, a: Any, b: Any) -> Any:
+def _pow(w: Engine, e: Equation, a: Foreign, b: Foreign) -> Foreign:
     """Integers to powers below 0 are truncated: 0, but for 1 and -1."""
     if e.output.dtype.kind != "i":
         return w.xp.pow(a, b)
@@ -38,7 +43,7 @@ def _pow(w: Any, e: Any, a: Any, b: Any) -> Any:
 
 
 @lowering("fmod", "trunc_quotient")
-def _truncated(w: Any, e: Any, a: Any, b: Any) -> Any:
+def _truncated(w: Engine, e: Equation, a: Foreign, b: Foreign) -> Foreign:
     """The remainder that has the sign of a, and the quotient that belongs to it."""
     xp, kind = w.xp, e.output.dtype.kind
     if kind == "f":
@@ -55,7 +60,7 @@ def _truncated(w: Any, e: Any, a: Any, b: Any) -> Any:
 
 
 @lowering("logaddexp")
-def _logaddexp(w: Any, e: Any, a: Any, b: Any) -> Any:
+def _logaddexp(w: Engine, e: Equation, a: Foreign, b: Foreign) -> Foreign:
     xp = w.xp
     if e.output.dtype.kind == "f":
         return xp.logaddexp(a, b)
@@ -65,20 +70,20 @@ def _logaddexp(w: Any, e: Any, a: Any, b: Any) -> Any:
 
 
 @lowering("angle")
-def _angle(w: Any, e: Any, x: Any) -> Any:
+def _angle(w: Engine, e: Equation, x: Foreign) -> Foreign:
     if e.inputs[0].dtype.kind == "c":
         return w.xp.atan2(w.xp.imag(x), w.xp.real(x))
     return w.xp.where(missing(x), x, w.astype(x < 0, e.output.dtype) * math.pi)
 
 
 @lowering("round_to")
-def _round_to(w: Any, e: Any, x: Any, *, decimals: int) -> Any:
+def _round_to(w: Engine, e: Equation, x: Foreign, *, decimals: int) -> Foreign:
     shift = 10.0 ** abs(decimals)
     return w.xp.round(x * shift) / shift if decimals >= 0 else w.xp.round(x / shift) * shift
 
 
 @lowering("ldexp")
-def _ldexp(w: Any, e: Any, x: Any, exponent: Any) -> Any:
+def _ldexp(w: Engine, e: Equation, x: Foreign, exponent: Any) -> Foreign:
     """By two factors, each of which is finite."""
     two, half = w.constant(np.asarray(2, e.output.dtype)), exponent // 2
     factors = (w.xp.pow(two, w.astype(part, e.output.dtype)) for part in (half, exponent - half))
@@ -86,19 +91,23 @@ def _ldexp(w: Any, e: Any, x: Any, exponent: Any) -> Any:
 
 
 @lowering("exp2")
-def _exponential(w: Any, e: Any, x: Any) -> Any:
+def _exponential(w: Engine, e: Equation, x: Foreign) -> Foreign:
     return w.xp.pow(w.constant(np.asarray(2, e.output.dtype)), x)
 
 
 @lowering("isclose")
-def _isclose(w: Any, e: Any, a: Any, b: Any, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
+def _isclose(
+    w: Engine, e: Equation, a: Foreign, b: Foreign, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Foreign:
     a, b = (w.astype(x, np.result_type(w.kind(x), 1.0)) for x in (a, b))
     found = (a == b) | (w.xp.isfinite(b) & (w.xp.abs(a - b) <= atol + rtol * w.xp.abs(b)))
     return found | (missing(a) & missing(b)) if equal_nan else found
 
 
 @lowering("isin")
-def _isin(w: Any, e: Any, a: Any, b: Any, *, assume_unique: bool = False, invert: bool = False) -> Any:
+def _isin(
+    w: Engine, e: Equation, a: Foreign, b: Foreign, *, assume_unique: bool = False, invert: bool = False
+) -> Foreign:
     found = w.xp.any(a[..., None] == w.xp.reshape(b, (-1,)), axis=-1)
     return ~found if invert else found
 

@@ -12,13 +12,23 @@ import importlib
 import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ..._core.package import package
 from . import elements, matrices, moving, sums, windows  # noqa: F401  # they fill the table
 from .lowerings import LOWERINGS, SILENT, STANDARD, Lowering, LoweringError, missing
+
+if TYPE_CHECKING:
+    from types import EllipsisType
+
+    from ..._core.primitives import Primitive
+    from ..._core.typing import Array, Index, NumpyType
+    from ...ops.convolution import Window
+    from ..loops import Scan
+    from ..program import Equation, Value
+    from .lowerings import Foreign, Made, StandardNames
 
 SPECIAL = {
     "lgamma": "gammaln", "bessel_j": "bessel_j{order} j{order}", "bessel_y": "bessel_y{order} y{order}",
@@ -45,6 +55,9 @@ class RenamedNamespace:
     def __init__(self, module: Any, others: dict[str, str]) -> None:
         self._module, self._others = module, others
 
+    linalg: StandardNames
+    fft: StandardNames
+
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._module, self._others.get(name, name), None) or getattr(self._module, name, None)
         if found is None:
@@ -52,11 +65,11 @@ class RenamedNamespace:
         setattr(self, name, found)
         return found
 
-    def matrix_transpose(self, x: Any) -> Any:
+    def matrix_transpose(self, x: Foreign) -> Foreign:
         """The last two axes exchanged."""
         return self.permute_dims(x, (*range(len(x.shape) - 2), len(x.shape) - 1, len(x.shape) - 2))
 
-    def argsort(self, x: Any, *, axis: int, stable: bool) -> Any:
+    def argsort(self, x: Foreign, *, axis: int, stable: bool) -> Foreign:
         """The places that sort x."""
         try:
             return self._module.argsort(x, axis=axis, stable=stable)
@@ -73,19 +86,19 @@ class TorchNames(RenamedNamespace):
                      "cumulative_prod": "cumprod"}
         )  # fmt: skip
 
-    def argsort(self, x: Any, *, axis: int, stable: bool) -> Any:
+    def argsort(self, x: Any, *, axis: int, stable: bool) -> Foreign:
         """The places that sort x."""
         return self._module.argsort(x, dim=axis, stable=stable)
 
-    def take(self, x: Any, indices: Any, *, axis: int) -> Any:
+    def take(self, x: Any, indices: Foreign, *, axis: int) -> Foreign:
         """Slices along an axis."""
         return x.index_select(axis, indices)
 
-    def flip(self, x: Any, *, axis: Any) -> Any:
+    def flip(self, x: Any, *, axis: int | tuple[int, ...]) -> Foreign:
         """x in the opposite order along axes."""
         return x.flip(axis if isinstance(axis, tuple) else (axis,))
 
-    def take_along_axis(self, x: Any, indices: Any, *, axis: int) -> Any:
+    def take_along_axis(self, x: Any, indices: Foreign, *, axis: int) -> Foreign:
         """One element along an axis for each place along the others."""
         return self._module.take_along_dim(x, indices, axis)
 
@@ -103,7 +116,7 @@ class Engine:
     own: ClassVar[dict[str, Lowering]] = {}  # never changed
     of_booleans: ClassVar[set[str]] = OF_BOOLEANS
 
-    def __init__(self, xp: Any, library: Any = None, special: Any = None) -> None:
+    def __init__(self, xp: StandardNames, library: Any = None, special: Any = None) -> None:
         self.xp, self.library, self.special = xp, library or xp, special
         self.name = self.library.__name__
         self._kinds: dict[Any, np.dtype[Any]] = {}
@@ -111,15 +124,15 @@ class Engine:
 
     # 1. Arrays
 
-    def mode(self, arrays: Sequence[Any] = ()) -> AbstractContextManager[Any]:
+    def mode(self, arrays: Sequence[Foreign] = ()) -> AbstractContextManager[Any]:
         """Settings for computing with arrays: dtypes mean what they say, and new arrays are where those are."""
         return nullcontext()
 
-    def dtype(self, dtype: Any) -> Any:
+    def dtype(self, dtype: NumpyType) -> Any:
         """The library's dtype."""
         return getattr(self.xp, "bool" if dtype.kind == "b" else dtype.name)
 
-    def kind(self, x: Any) -> np.dtype[Any]:
+    def kind(self, x: Foreign) -> NumpyType:
         """The dtype of an array as NumPy's."""
         dtype = x.dtype
         found = self._kinds.get(dtype)
@@ -127,35 +140,35 @@ class Engine:
             found = self._kinds[dtype] = np.dtype(str(dtype).rpartition(".")[2])
         return found
 
-    def part(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    def part(self, dtype: NumpyType) -> NumpyType:
         """The dtype of a complex number's parts."""
         return np.empty(0, dtype).real.dtype
 
-    def astype(self, x: Any, dtype: np.dtype[Any]) -> Any:
+    def astype(self, x: Foreign, dtype: NumpyType) -> Foreign:
         """x in a dtype."""
         if self.kind(x) == dtype:
             return x
         return x.astype(dtype) if hasattr(x, "astype") else self.xp.astype(x, self.dtype(dtype))
 
-    def constant(self, array: Any) -> Any:
+    def constant(self, array: Array | np.generic) -> Foreign:
         """An array of the host's, on the engine."""
         return self.xp.asarray(np.array(array), dtype=self.dtype(array.dtype))
 
-    def host(self, x: Any) -> Any:
+    def host(self, x: Foreign) -> Array:
         """An array of the engine's, on the host."""
         return np.asarray(x)
 
-    def held(self, arrays: list[Any]) -> list[Any]:
+    def held(self, arrays: list[Foreign]) -> list[Foreign]:
         """The results of a call whose numbers later calls begin with."""
         return arrays
 
-    def truth(self, x: Any) -> Any:
+    def truth(self, x: Foreign) -> Foreign:
         """Where numbers are not zero."""
         return x if self.kind(x).kind == "b" else x != 0
 
     # 2. What the standard lacks
 
-    def complex(self, a: Any, b: Any) -> Any:
+    def complex(self, a: Foreign, b: Foreign) -> Foreign:
         """Complex numbers of two parts. A product with 1j alone makes NaN of infinite ones, and loses the signs of zeros:
         here numbers with an imaginary part below 0 are made, and their conjugates where it is not.
         """
@@ -168,26 +181,28 @@ class Engine:
         below = xp.where(size == 0, xp.conj(whole), whole + below)
         return xp.where(xp.signbit(b), below, xp.conj(below))
 
-    def basic(self, index: Any, shape: Any) -> Any:
+    def basic(
+        self, index: tuple[int | slice | EllipsisType | None, ...], shape: tuple[int, ...]
+    ) -> tuple[int | slice | None, ...]:
         """A basic index with an entry for each axis, within its bounds."""
         missing = len(shape) - sum(entry is not None and entry is not Ellipsis for entry in index)
         place = next((i for i, entry in enumerate(index) if entry is Ellipsis), len(index))
         full = [*index[:place], *[slice(None)] * missing, *index[place + 1 :]]
         sizes = iter(shape)
-        return tuple([entry if entry is None else _within(entry, next(sizes)) for entry in full])
+        return tuple([_within(entry, next(sizes)) if isinstance(entry, int | slice) else None for entry in full])
 
-    def inside(self, indices: Any, size: int) -> Any:
+    def inside(self, indices: Foreign, size: int) -> Foreign:
         """Indices counted from the front."""
         indices = self.astype(indices, np.dtype(np.int64))
         return self.xp.where(indices < 0, indices + size, indices)
 
-    def put(self, x: Any, index: Any, value: Any) -> Any:
+    def put(self, x: Foreign, index: Index, value: Foreign) -> Foreign:
         """x with a value at a basic index."""
         x = self.xp.asarray(x.copy()) if hasattr(x, "copy") else self.xp.asarray(x, copy=True)
         x[index] = value
         return x
 
-    def combine(self, how: str, x: Any, places: Any, values: Any) -> Any:
+    def combine(self, how: str, x: Foreign, places: Foreign, values: Foreign) -> Foreign:
         """A line of elements with values combined at places: by a comparison of all places with all elements."""
         count = self.constant(np.arange(x.shape[0]))
         same = places[:, None] == count
@@ -207,26 +222,32 @@ class Engine:
 
     # 3. Programs
 
-    def ready(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def ready(self, function: Callable[..., list[Foreign]]) -> Callable[..., list[Foreign]]:
         """A function of arrays, prepared to be called often."""
         return function
 
-    def scan(self, step: Callable[..., Any], arrays: Sequence[Any], loop: Any) -> tuple[Any, ...]:
+    def scan(
+        self, step: Callable[..., Sequence[Foreign]], arrays: Sequence[Foreign], loop: Scan
+    ) -> tuple[Foreign, ...]:
         """A loop of Python's."""
         carries, ends = list(arrays[: loop.carries]), loop.carries + loop.columns
         kept = []
         for number in reversed(range(loop.length)) if loop.reverse else range(loop.length):
             found = step(*carries, *[column[number, ...] for column in arrays[loop.carries : ends]], *arrays[ends:])
-            carries = found[: loop.carries]
+            carries = list(found[: loop.carries])
             kept.append(found[loop.carries :])
         stacks = zip(*(reversed(kept) if loop.reverse else kept), strict=True)
         return (*carries, *[self.xp.stack(list(stack), axis=0) for stack in stacks])
 
-    def branch(self, predicate: Any, sides: Sequence[Callable[..., Any]], arrays: Sequence[Any]) -> tuple[Any, ...]:
+    def branch(
+        self, predicate: Foreign, sides: Sequence[Callable[..., Sequence[Foreign]]], arrays: Sequence[Foreign]
+    ) -> tuple[Foreign, ...]:
         """A branch of Python's."""
         return tuple(sides[0 if bool(predicate) else 1](*arrays))
 
-    def repeat(self, test: Callable[..., Any], step: Callable[..., Any], carries: Sequence[Any]) -> tuple[Any, ...]:
+    def repeat(
+        self, test: Callable[..., Foreign], step: Callable[..., Sequence[Foreign]], carries: Sequence[Foreign]
+    ) -> tuple[Foreign, ...]:
         """A loop of Python's, as long as a test holds."""
         while bool(test(*carries)):
             carries = step(*carries)
@@ -234,7 +255,7 @@ class Engine:
 
     # 4. Lowerings
 
-    def find(self, e: Any) -> Lowering:
+    def find(self, e: Equation) -> Lowering:
         """The lowering of an equation's primitive.
 
         Raises
@@ -260,7 +281,7 @@ class Engine:
         """The error for a case that has no lowering."""
         return LoweringError(f"a case {case}")
 
-    def compute(self, e: Any, arrays: Sequence[Any]) -> Any:
+    def compute(self, e: Equation, arrays: Sequence[Foreign]) -> Made:
         """What an equation gives; operands of several dtypes, or of whole numbers where results are not, are converted as by NumPy."""
         if e.primitive.kind in {"elementwise", "zero", "multilinear"} and e.name not in APART:
             numbers = [value.dtype for value in e.inputs if value.dtype.kind != "b"]
@@ -282,7 +303,7 @@ APART = {"ldexp", "masked_fill", "copy", "fill", "max_places", "searchsorted", "
 """Operations whose operands have dtypes of their own."""
 
 
-def _within(entry: Any, size: int) -> Any:
+def _within(entry: int | slice, size: int) -> int | slice:
     """An entry of a basic index that is within the bounds of an axis."""
     return slice(*entry.indices(size)) if isinstance(entry, slice) else int(entry)
 
@@ -293,7 +314,7 @@ def _within(entry: Any, size: int) -> Any:
 def _covering(own: Lowering) -> Lowering:
     """A library's transpose of a convolution, for outputs that cover the whole image; for others the standard's lowering."""
 
-    def chosen(w: Engine, e: Any, a: Any, b: Any, **params: Any) -> Any:
+    def chosen(w: Engine, e: Equation, a: Foreign, b: Foreign, **params: Any) -> Foreign:
         y, size, kernel = (a, params["size"], b.shape[2:]) if "size" in params else (b, a.shape[2:], params["kernel"])
         whole = params["window"].lengths(tuple(size), tuple(kernel)) == tuple(y.shape[2:])
         return (own if whole else LOWERINGS[e.name])(w, e, a, b, **params)
@@ -301,7 +322,7 @@ def _covering(own: Lowering) -> Lowering:
     return chosen
 
 
-def _dims(window: Any) -> str:
+def _dims(window: Window) -> str:
     return f"conv{len(window.stride)}d"
 
 
@@ -313,30 +334,34 @@ class Jax(Engine):
         super().__init__(importlib.import_module("jax.numpy"), special=importlib.import_module("jax.scipy.special"))
         self.name, self.array = "jax", self.jax.Array
 
-    def mode(self, arrays: Sequence[Any] = ()) -> AbstractContextManager[Any]:
+    def mode(self, arrays: Sequence[Foreign] = ()) -> AbstractContextManager[Any]:
         """Dtypes of 64 bits are not cut to 32."""
         mode: AbstractContextManager[Any] = self.jax.enable_x64(True)
         return mode
 
-    def put(self, x: Any, index: Any, value: Any) -> Any:
+    def put(self, x: Any, index: Index, value: Foreign) -> Foreign:
         """x with a value at a basic index."""
         return x.at[index].set(value)
 
-    def combine(self, how: str, x: Any, places: Any, values: Any) -> Any:
+    def combine(self, how: str, x: Any, places: Foreign, values: Foreign) -> Foreign:
         """A line of elements with values combined at places."""
         name = {"put": "set", "maximum": "max", "minimum": "min"}.get(how, how)
         return getattr(x.at[places], name)(values)
 
-    def ready(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def ready(self, function: Callable[..., list[Foreign]]) -> Callable[..., list[Foreign]]:
         """A function of arrays, compiled when it is first called."""
-        compiled: Callable[..., Any] = self.jax.jit(function)
+        compiled: Callable[..., list[Foreign]] = self.jax.jit(function)
         return compiled
 
-    def scan(self, step: Callable[..., Any], arrays: Sequence[Any], loop: Any) -> tuple[Any, ...]:
+    def scan(
+        self, step: Callable[..., Sequence[Foreign]], arrays: Sequence[Foreign], loop: Scan
+    ) -> tuple[Foreign, ...]:
         """A loop of XLA's."""
         ends = loop.carries + loop.columns
 
-        def one(carries: Any, columns: Any) -> Any:
+        def one(
+            carries: tuple[Foreign, ...], columns: tuple[Foreign, ...]
+        ) -> tuple[tuple[Foreign, ...], tuple[Foreign, ...]]:
             found = step(*carries, *columns, *arrays[ends:])
             return tuple(found[: loop.carries]), tuple(found[loop.carries :])
 
@@ -344,28 +369,32 @@ class Jax(Engine):
         carries, kept = self.jax.lax.scan(one, carries, columns, length=loop.length, reverse=loop.reverse)
         return (*carries, *kept)
 
-    def branch(self, predicate: Any, sides: Sequence[Callable[..., Any]], arrays: Sequence[Any]) -> tuple[Any, ...]:
+    def branch(
+        self, predicate: Foreign, sides: Sequence[Callable[..., Sequence[Foreign]]], arrays: Sequence[Foreign]
+    ) -> tuple[Foreign, ...]:
         """A branch of XLA's."""
         return tuple(self.jax.lax.cond(self.xp.reshape(predicate, ()), *sides, *arrays))
 
-    def repeat(self, test: Callable[..., Any], step: Callable[..., Any], carries: Sequence[Any]) -> tuple[Any, ...]:
+    def repeat(
+        self, test: Callable[..., Foreign], step: Callable[..., Sequence[Foreign]], carries: Sequence[Foreign]
+    ) -> tuple[Foreign, ...]:
         """A loop of XLA's."""
         return tuple(
             self.jax.lax.while_loop(lambda c: self.xp.reshape(test(*c), ()), lambda c: tuple(step(*c)), tuple(carries))
         )
 
-    def convolution(self, x: Any, weight: Any, window: Any) -> Any:
+    def convolution(self, x: Foreign, weight: Foreign, window: Window) -> Foreign:
         """XLA's convolution."""
         return self.jax.lax.conv_general_dilated(
             x, weight, window.stride, [(p, p) for p in window.padding], rhs_dilation=window.dilation,
             feature_group_count=window.groups,
         )  # fmt: skip
 
-    def complex(self, a: Any, b: Any) -> Any:
+    def complex(self, a: Foreign, b: Foreign) -> Foreign:
         """Complex numbers of two parts."""
         return self.jax.lax.complex(*self.xp.broadcast_arrays(a, b))
 
-    def transposed(self, function: Callable[[Any], Any], shape: Any, given: Any) -> Any:
+    def transposed(self, function: Callable[[Foreign], Foreign], shape: tuple[int, ...], given: Foreign) -> Foreign:
         """The transpose of a linear function of an array of a shape."""
         like = self.jax.ShapeDtypeStruct(tuple(shape), given.dtype)
         return self.jax.linear_transpose(function, like)(given)[0]
@@ -394,7 +423,7 @@ class Torch(Engine):
         torch = importlib.import_module("torch")
         super().__init__(TorchNames(torch), torch, torch.special)
 
-    def mode(self, arrays: Sequence[Any] = ()) -> AbstractContextManager[Any]:
+    def mode(self, arrays: Sequence[Foreign] = ()) -> AbstractContextManager[Any]:
         """Without torch's own gradients, and on the device of the arrays."""
         stack = ExitStack()
         stack.enter_context(self.library.no_grad())
@@ -402,25 +431,25 @@ class Torch(Engine):
             stack.enter_context(self.library.device(array.device))
         return stack
 
-    def astype(self, x: Any, dtype: np.dtype[Any]) -> Any:
+    def astype(self, x: Any, dtype: NumpyType) -> Foreign:
         """x in a dtype."""
         return x.to(self.dtype(dtype))
 
-    def host(self, x: Any) -> Any:
+    def host(self, x: Any) -> Array:
         """An array of the engine's, on the host."""
         return x.detach().cpu().resolve_conj().numpy()
 
-    def complex(self, a: Any, b: Any) -> Any:
+    def complex(self, a: Foreign, b: Foreign) -> Foreign:
         """Complex numbers of two parts."""
         return self.library.complex(*self.library.broadcast_tensors(a, b))
 
-    def put(self, x: Any, index: Any, value: Any) -> Any:
+    def put(self, x: Any, index: Index, value: Foreign) -> Foreign:
         """x with a value at a basic index."""
         x = x.clone()
         x[index] = value
         return x
 
-    def combine(self, how: str, x: Any, places: Any, values: Any) -> Any:
+    def combine(self, how: str, x: Any, places: Foreign, values: Foreign) -> Foreign:
         """A line of elements with values combined at places."""
         if how == "put":
             return x.scatter(0, places, values)
@@ -468,11 +497,11 @@ class Cupy(Engine):
         cupy = importlib.import_module("cupy")
         super().__init__(RenamedNamespace(cupy, OLDER), cupy, importlib.import_module("cupyx.scipy.special"))
 
-    def host(self, x: Any) -> Any:
+    def host(self, x: Any) -> Array:
         """An array of the engine's, on the host."""
         return x.get()
 
-    def combine(self, how: str, x: Any, places: Any, values: Any) -> Any:
+    def combine(self, how: str, x: Any, places: Foreign, values: Foreign) -> Foreign:
         """A line of elements with values combined at places."""
         if how == "multiply":
             return super().combine(how, x, places, values)
@@ -497,15 +526,15 @@ class Dask(Engine):
         super().__init__(RenamedNamespace(array, OLDER), array)
         self.name, self.array = "dask", array.Array
 
-    def host(self, x: Any) -> Any:
+    def host(self, x: Any) -> Array:
         """An array of the engine's, computed."""
         return np.asarray(x.compute())
 
-    def held(self, arrays: list[Any]) -> list[Any]:
+    def held(self, arrays: list[Foreign]) -> list[Foreign]:
         """The results, computed: what is lazy would hold the tasks of all calls before."""
         return list(self.dask.persist(*arrays))
 
-    def find(self, e: Any) -> Lowering:
+    def find(self, e: Equation) -> Lowering:
         """The lowering for chunks, or the forward function, of elements or of whole arrays."""
         if e.name in CHUNKED:
             return super().find(e)
@@ -514,18 +543,22 @@ class Dask(Engine):
             return lambda w, e, *arrays, **_: w.library.core.elemwise(forward, *arrays, dtype=e.output.dtype)
         return lambda w, e, *arrays, **_: w.whole(forward, arrays, e.outputs)
 
-    def whole(self, forward: Callable[..., Any], arrays: Sequence[Any], outputs: Sequence[Any]) -> tuple[Any, ...]:
+    def whole(
+        self, forward: Callable[..., Any], arrays: Sequence[Foreign], outputs: Sequence[Value]
+    ) -> tuple[Foreign, ...]:
         """The outputs of a function of whole arrays."""
         found = self.dask.delayed(_several)(forward, *arrays)
         return tuple(self.library.from_delayed(found[i], value.shape, value.dtype) for i, value in enumerate(outputs))
 
 
-def _quietly(forward: Callable[..., Any], params: dict[str, Any], *arrays: Any) -> Any:
+def _quietly(
+    forward: Callable[..., Array | tuple[Array, ...]], params: dict[str, Any], *arrays: Array
+) -> Array | tuple[Array, ...]:
     with np.errstate(all="ignore"):
         return forward(*arrays, **params)
 
 
-def _several(forward: Callable[..., Any], *arrays: Any) -> list[Any]:
+def _several(forward: Callable[..., Array | tuple[Array, ...]], *arrays: Array) -> list[Array]:
     found = forward(*arrays)
     return [np.asarray(each) for each in (found if isinstance(found, tuple) else (found,))]
 
@@ -561,7 +594,7 @@ def _made(what: Any) -> Engine:
     return ENGINES[what]() if isinstance(what, str) else Engine(RenamedNamespace(what, OLDER), what)
 
 
-def _of_user(primitive: Any) -> str:
+def _of_user(primitive: Primitive) -> str:
     """What to change in an operation of a user that has no lowering."""
     if not primitive.of_user:
         return ""

@@ -8,7 +8,26 @@ either: the passes of the compiler have decomposed them before.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing import Protocol, TypeAlias
+
+    from ..._core.typing import Array, Index
+
+    Foreign: TypeAlias = Array
+    """An array of an engine's library. NumPy's annotations have what the standard has; what is a library's own, they have not."""
+
+    Made: TypeAlias = Foreign | tuple[Foreign, ...]
+
+    class StandardNames(Protocol):
+        """The functions of the standard, or of a library, by their names."""
+
+        linalg: StandardNames
+        fft: StandardNames
+
+        def __getattr__(self, name: str) -> Callable[..., Any]: ...
+
 
 Lowering = Callable[..., Any]
 LOWERINGS: dict[str, Lowering] = {}
@@ -31,9 +50,15 @@ class LoweringError(NotImplementedError):
     __module__ = "pullback.compile"
 
 
-def missing(x: Any) -> Any:
+def missing(x: Foreign) -> Foreign:
     """Where an array is NaN, by an operator that the arrays of every library and every dtype have."""
     return x != x  # noqa: PLR0124
+
+
+def part(x: Foreign, axis: int, start: int, stop: int) -> Foreign:
+    """The elements of an array from `start` to `stop` along an axis."""
+    index: Index = (*[slice(None)] * axis, slice(start, stop), ...)
+    return x[index]
 
 
 def lowering(*names: str) -> Callable[[Lowering], Lowering]:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .lowerings import LOWERINGS, lowering
 
+if TYPE_CHECKING:
+    from ..._core.typing import NumpyType
+    from ..program import Equation
+    from .libraries import Engine
+    from .lowerings import Foreign
 
-def _adjoint(w: Any, x: Any) -> Any:
+
+def _adjoint(w: Engine, x: Foreign) -> Foreign:
     x = w.xp.matrix_transpose(x)
     return w.xp.conj(x) if w.kind(x).kind == "c" else x
 
 
 @lowering("solve_triangular")
-def _solve_triangular(w: Any, e: Any, a: Any, b: Any, *, upper: bool, unitriangular: bool = False) -> Any:
+def _solve_triangular(
+    w: Engine, e: Equation, a: Foreign, b: Foreign, *, upper: bool, unitriangular: bool = False
+) -> Foreign:
     size = e.inputs[0].shape[-1]
     kept = np.triu(np.ones((size, size), bool), int(unitriangular))
     a = w.xp.where(w.constant(kept if upper else kept.T), a, w.xp.zeros_like(a))
@@ -23,24 +31,24 @@ def _solve_triangular(w: Any, e: Any, a: Any, b: Any, *, upper: bool, unitriangu
 
 
 @lowering("cholesky")
-def _cholesky(w: Any, e: Any, x: Any, *, upper: bool = False, operation: str = "") -> Any:
+def _cholesky(w: Engine, e: Equation, x: Foreign, *, upper: bool = False, operation: str = "") -> Foreign:
     return w.xp.linalg.cholesky(_mirrored(w, e, x, lower=not upper))
 
 
-def _mirrored(w: Any, e: Any, x: Any, *, lower: bool) -> Any:
+def _mirrored(w: Engine, e: Equation, x: Foreign, *, lower: bool) -> Foreign:
     """A Hermitian matrix from one of its triangles, for functions that read the other one."""
     below = w.constant(np.tri(e.inputs[0].shape[-1], dtype=bool))
     return w.xp.where(below if lower else w.xp.matrix_transpose(below), x, _adjoint(w, x))
 
 
 @lowering("eigh", "eigvalsh")
-def _eigh(w: Any, e: Any, x: Any, *, lower: bool = True, **_: Any) -> Any:
+def _eigh(w: Engine, e: Equation, x: Foreign, *, lower: bool = True, **_: Any) -> tuple[Foreign, ...]:
     values, vectors = w.xp.linalg.eigh(_mirrored(w, e, x, lower=lower))
     return (values, vectors, w.xp.zeros_like(x))[: len(e.outputs)]
 
 
 @lowering("cofactor")
-def _cofactor(w: Any, e: Any, x: Any) -> Any:
+def _cofactor(w: Engine, e: Equation, x: Foreign) -> Foreign:
     """By singular values: products of all but one, also of singular matrices."""
     u, s, vh = w.xp.linalg.svd(x)
     same = w.constant(np.eye(x.shape[-1], dtype=bool))
@@ -51,7 +59,7 @@ def _cofactor(w: Any, e: Any, x: Any) -> Any:
 
 
 @lowering("pinv")
-def _pinv(w: Any, e: Any, x: Any, least: Any, relative: Any, *, hermitian: bool) -> Any:
+def _pinv(w: Engine, e: Equation, x: Foreign, least: Foreign, relative: Foreign, *, hermitian: bool) -> Foreign:
     if hermitian:
         values, u = w.xp.linalg.eigh(x)
         vh = _adjoint(w, u)
@@ -65,21 +73,21 @@ def _pinv(w: Any, e: Any, x: Any, least: Any, relative: Any, *, hermitian: bool)
 
 
 @lowering("pivot_info", "minor_info")
-def _info(w: Any, e: Any, x: Any, y: Any, **_: Any) -> Any:
+def _info(w: Engine, e: Equation, x: Foreign, y: Foreign, **_: Any) -> Foreign:
     """0 where a matrix has its inverse or factor, and -1 where it has not: which pivot it was, engines do not say."""
     fine = w.xp.all(w.xp.isfinite(y), axis=(-2, -1))
     return w.astype(fine, e.output.dtype) - 1
 
 
 @lowering("check_phase")
-def _check_phase(w: Any, e: Any, g: Any, vectors: Any, *, real: bool = False, **_: Any) -> Any:
+def _check_phase(w: Engine, e: Equation, g: Foreign, vectors: Foreign, *, real: bool = False, **_: Any) -> Foreign:
     if e.inputs[0].dtype.kind == "c":
         raise w.refusal("of complex vectors")
     return w.constant(np.zeros(()))
 
 
 @lowering("eig")
-def _eig(w: Any, e: Any, x: Any, *, dtype: Any) -> Any:
+def _eig(w: Engine, e: Equation, x: Foreign, *, dtype: NumpyType) -> tuple[Foreign, ...]:
     return tuple(w.xp.linalg.eig(x))
 
 

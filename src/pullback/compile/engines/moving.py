@@ -8,16 +8,24 @@ what has no function of its own.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...extend import xp as _xp
 from ..program import ARRAY
-from .lowerings import LOWERINGS, LoweringError, lowering
+from .lowerings import LOWERINGS, Lowering, LoweringError, lowering, part
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..._core.typing import Array, Entry, Index, NumpyType, Path
+    from ..program import Equation
+    from .libraries import Engine
+    from .lowerings import Foreign, Made
 
 
-def moved(w: Any, e: Any, *arrays: Any, **_: Any) -> Any:
+def moved(w: Engine, e: Equation, *arrays: Foreign, **_: Any) -> Made:
     """The result of an operation that moves elements, or leaves zeros where there are none."""
     if len(set(kinds := _kinds(e))) > 1:
         if any(kind.kind not in "fc" for kind in kinds):
@@ -29,17 +37,18 @@ def moved(w: Any, e: Any, *arrays: Any, **_: Any) -> Any:
     ]
     made = e.primitive.forward(*numbers, **e.params)
     elements = [w.astype(w.xp.reshape(x, (-1,)), e.outputs[0].dtype) for x in arrays]
-    return taken(w, w.xp.concat(elements, axis=0) if len(elements) > 1 else elements[0], made, 0)
+    together = w.xp.concat(elements, axis=0) if len(elements) > 1 else elements[0]
+    return tuple(taken(w, together, each, 0) for each in made) if type(made) is tuple else taken(w, together, made, 0)
 
 
-def _kinds(e: Any) -> list[Any]:
+def _kinds(e: Equation) -> list[NumpyType]:
     """The dtypes of an array and of its views along a path."""
     view = np.broadcast_to(np.empty((), e.inputs[0].dtype), e.inputs[0].shape)
     path = e.params.get("path", ())
     return [view.dtype, *[(view := primitive.forward(view, **params)).dtype for primitive, params in path]]
 
 
-def _moved_parts(w: Any, e: Any, arrays: Any, kinds: Any) -> Any:
+def _moved_parts(w: Engine, e: Equation, arrays: Sequence[Foreign], kinds: tuple[NumpyType, NumpyType]) -> Foreign:
     """The result where a view is of the parts of complex numbers: these have the numbers, two for each element."""
     numbers, elements, start = [], [], 1.0
     for value, x, kind in zip(e.inputs, arrays, kinds, strict=False):
@@ -57,10 +66,8 @@ def _moved_parts(w: Any, e: Any, arrays: Any, kinds: Any) -> Any:
     return w.complex(found[..., 0], found[..., 1]) if width == 2 else found[..., 0]
 
 
-def taken(w: Any, x: Any, numbers: Any, axis: int) -> Any:
+def taken(w: Engine, x: Foreign, numbers: Array, axis: int) -> Foreign:
     """Elements along an axis by their numbers from 1 on, and zeros for the number 0; in the place of the axis, theirs."""
-    if type(numbers) is tuple:
-        return tuple(taken(w, x, each, axis) for each in numbers)
     flat = np.ascontiguousarray(numbers).reshape(-1)
     if flat.size and not flat.min():
         edge = w.xp.zeros((*x.shape[:axis], 1, *x.shape[axis + 1 :]), dtype=x.dtype)
@@ -69,7 +76,7 @@ def taken(w: Any, x: Any, numbers: Any, axis: int) -> Any:
     return w.xp.reshape(found, (*x.shape[:axis], *numbers.shape, *x.shape[axis + 1 :]))
 
 
-def summed(w: Any, x: Any, numbers: Any, size: int) -> Any:
+def summed(w: Engine, x: Foreign, numbers: Array, size: int) -> Foreign:
     """Rows of elements added at their numbers from 1 on, in rows of a size: the transpose of `taken` along the last axis."""
     flat = numbers.reshape(-1)
     order = np.argsort(flat, kind="stable")
@@ -82,7 +89,7 @@ def summed(w: Any, x: Any, numbers: Any, size: int) -> Any:
 
 
 @lowering("fold_windows", "add_strided")
-def _overlapping(w: Any, e: Any, x: Any, **params: Any) -> Any:
+def _overlapping(w: Engine, e: Equation, x: Foreign, **params: Any) -> Foreign:
     """The sums of what moves to the same place: by the transpose, which is the operation's own rule."""
     shape = params.pop("shape")
     (value,) = e.inputs
@@ -92,7 +99,7 @@ def _overlapping(w: Any, e: Any, x: Any, **params: Any) -> Any:
 
 
 @lowering("getitem")
-def _getitem(w: Any, e: Any, x: Any, *, index: Any) -> Any:
+def _getitem(w: Engine, e: Equation, x: Foreign, *, index: Index) -> Made:
     entries = index if isinstance(index, tuple) else (index,)
     if any(isinstance(entry, slice) and (entry.step or 1) < 0 for entry in entries):
         return moved(w, e, x)
@@ -100,12 +107,12 @@ def _getitem(w: Any, e: Any, x: Any, *, index: Any) -> Any:
 
 
 @lowering("scatter_slice")
-def _scatter_slice(w: Any, e: Any, g: Any, *, shape: Any, index: Any) -> Any:
+def _scatter_slice(w: Engine, e: Equation, g: Foreign, *, shape: tuple[int, ...], index: Index) -> Made:
     return _written(w, e, w.xp.zeros(tuple(shape), dtype=g.dtype), g, index)
 
 
 @lowering("overwrite")
-def _overwrite(w: Any, e: Any, x: Any, value: Any, *, path: Any) -> Any:
+def _overwrite(w: Engine, e: Equation, x: Foreign, value: Foreign, *, path: Path) -> Made:
     if not path:
         return w.xp.broadcast_to(w.astype(value, e.output.dtype), e.output.shape)
     if [primitive.name for primitive, _ in path] == ["getitem"]:
@@ -113,7 +120,7 @@ def _overwrite(w: Any, e: Any, x: Any, value: Any, *, path: Any) -> Any:
     return moved(w, e, x, value)
 
 
-def _written(w: Any, e: Any, x: Any, value: Any, index: Any) -> Any:
+def _written(w: Engine, e: Equation, x: Foreign, value: Foreign, index: Index) -> Made:
     entries = index if isinstance(index, tuple) else (index,)
     plain = all(entry is not None and (not isinstance(entry, slice) or (entry.step or 1) > 0) for entry in entries)
     return (
@@ -126,7 +133,7 @@ def _written(w: Any, e: Any, x: Any, value: Any, index: Any) -> Any:
 # Places that are data
 
 
-def along(w: Any, indices: Any, shape: tuple[int, ...], axis: int) -> Any:
+def along(w: Engine, indices: Foreign, shape: tuple[int, ...], axis: int) -> Foreign:
     """The places in a flattened array that indices select along an axis, each beside its own place along the others."""
     step = math.prod(shape[axis + 1 :])
     ranges = tuple(slice(1 if i == axis else size) for i, size in enumerate(indices.shape))
@@ -134,7 +141,7 @@ def along(w: Any, indices: Any, shape: tuple[int, ...], axis: int) -> Any:
     return w.inside(indices, shape[axis]) * step + w.constant(rest)
 
 
-def places(w: Any, arrays: Any, spec: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
+def places(w: Engine, arrays: Sequence[Foreign], spec: tuple[Entry, ...], shape: tuple[int, ...]) -> Foreign:
     """The places in a flattened array that an advanced index picks.
 
     The index with zeros in place of its arrays says where the rest of it leads; the arrays are added along their axes.
@@ -143,9 +150,10 @@ def places(w: Any, arrays: Any, spec: tuple[Any, ...], shape: tuple[int, ...]) -
         raise LoweringError("an index by a mask, whose result has a shape that depends on values,")
     together = np.broadcast_shapes(*[tuple(each.shape) for each in arrays])
     zeros = np.zeros(together, np.int64)
-    rest = np.arange(math.prod(shape)).reshape(shape)[tuple(zeros if each is ARRAY else each for each in spec)]
+    index: tuple[Any, ...] = tuple(zeros if each is ARRAY else each for each in spec)
+    rest = np.arange(math.prod(shape)).reshape(shape)[index]
     used = sum(each is not None and each is not Ellipsis for each in spec)
-    full: list[Any] = []
+    full: list[Entry] = []
     for each in spec:
         full += [slice(None)] * (len(shape) - used) if each is Ellipsis else [each]
     chosen = [i for i, each in enumerate(full) if each is ARRAY or isinstance(each, int)]
@@ -153,19 +161,19 @@ def places(w: Any, arrays: Any, spec: tuple[Any, ...], shape: tuple[int, ...]) -
     form = (1,) * before + together + (1,) * (rest.ndim - before - len(together))
     axes = [i for i, each in enumerate([each for each in full if each is not None]) if each is ARRAY]
     found = w.constant(rest)
-    for axis, each in zip(axes, arrays, strict=True):
-        step = w.inside(w.xp.broadcast_to(each, together), shape[axis]) * math.prod(shape[axis + 1 :])
+    for axis, array in zip(axes, arrays, strict=True):
+        step = w.inside(w.xp.broadcast_to(array, together), shape[axis]) * math.prod(shape[axis + 1 :])
         found = found + w.xp.reshape(step, form)
     return found
 
 
-def picked(w: Any, x: Any, where: Any) -> Any:
+def picked(w: Engine, x: Foreign, where: Foreign) -> Foreign:
     """The elements of an array at places in it, flattened."""
     found = w.xp.take(w.xp.reshape(x, (-1,)), w.xp.reshape(where, (-1,)), axis=0)
     return w.xp.reshape(found, tuple(where.shape))
 
 
-def combined(w: Any, how: str, x: Any, where: Any, values: Any) -> Any:
+def combined(w: Engine, how: str, x: Foreign, where: Foreign, values: Foreign) -> Foreign:
     """An array with values combined with what stands at places in it: by "add", "multiply", "maximum", "minimum", "put"."""
     shape = tuple(where.shape)
     values = w.xp.reshape(w.xp.broadcast_to(w.astype(values, w.kind(x)), shape), (-1,))
@@ -174,20 +182,22 @@ def combined(w: Any, how: str, x: Any, where: Any, values: Any) -> Any:
 
 
 @lowering("index")
-def _index(w: Any, e: Any, x: Any, *arrays: Any, spec: Any) -> Any:
+def _index(w: Engine, e: Equation, x: Foreign, *arrays: Foreign, spec: tuple[Entry, ...]) -> Foreign:
     if spec == (ARRAY,) and e.inputs[1].dtype.kind != "b":
         return rows(w, x, arrays[0])
     return picked(w, x, places(w, arrays, spec, e.inputs[0].shape))
 
 
-def rows(w: Any, x: Any, indices: Any) -> Any:
+def rows(w: Engine, x: Foreign, indices: Foreign) -> Foreign:
     """The slices along the first axis that indices name."""
     found = w.xp.take(x, w.xp.reshape(w.inside(indices, x.shape[0]), (-1,)), axis=0)
     return w.xp.reshape(found, (*indices.shape, *x.shape[1:]))
 
 
 @lowering("index_put")
-def _index_put(w: Any, e: Any, x: Any, value: Any, *arrays: Any, spec: Any) -> Any:
+def _index_put(
+    w: Engine, e: Equation, x: Foreign, value: Foreign, *arrays: Foreign, spec: tuple[Entry, ...]
+) -> Foreign:
     (first, *_) = arrays
     if spec == (ARRAY,) and e.inputs[2].dtype.kind == "b" and e.inputs[1].size == 1:
         mask = w.xp.reshape(first, (*first.shape, *[1] * (len(x.shape) - len(first.shape))))
@@ -195,35 +205,35 @@ def _index_put(w: Any, e: Any, x: Any, value: Any, *arrays: Any, spec: Any) -> A
     return combined(w, "put", x, places(w, arrays, spec, e.inputs[0].shape), value)
 
 
-def _scatter(how: str) -> Any:
-    def scattered(w: Any, e: Any, x: Any, src: Any, indices: Any, *, axis: int) -> Any:
+def _scatter(how: str) -> Lowering:
+    def scattered(w: Engine, e: Equation, x: Foreign, src: Foreign, indices: Foreign, *, axis: int) -> Foreign:
         return combined(w, how, x, along(w, indices, e.inputs[0].shape, axis), src)
 
     return scattered
 
 
-def _zeros(w: Any, e: Any, like: Any) -> Any:
+def _zeros(w: Engine, e: Equation, like: Foreign) -> Foreign:
     return w.xp.zeros(e.output.shape, dtype=like.dtype)
 
 
 @lowering("scatter_rows")
-def _scatter_rows(w: Any, e: Any, g: Any, indices: Any, *, rows: int) -> Any:
+def _scatter_rows(w: Engine, e: Equation, g: Foreign, indices: Foreign, *, rows: int) -> Foreign:
     flat, width = w.inside(w.xp.reshape(indices, (-1, 1)), rows), e.output.shape[1]
     where = flat * width + w.constant(np.arange(width)[None])
     return combined(w, "add", _zeros(w, e, g), where, w.xp.reshape(g, tuple(where.shape)))
 
 
 @lowering("index_counts")
-def _index_counts(w: Any, e: Any, indices: Any) -> Any:
+def _index_counts(w: Engine, e: Equation, indices: Foreign) -> Foreign:
     flat = w.xp.reshape(indices, (-1,))
     return w.xp.sum(w.astype(indices[..., None] == flat, e.output.dtype), axis=-1, keepdims=True)
 
 
-def _column(indices: Any) -> Any:
+def _column(indices: Foreign) -> Foreign:
     return indices[:, None]
 
 
-def _last(w: Any, indices: Any, shape: Any) -> Any:
+def _last(w: Engine, indices: Foreign, shape: tuple[int, ...]) -> Foreign:
     return along(w, w.xp.broadcast_to(indices, (*shape[:-1], indices.shape[-1])), shape, len(shape) - 1)
 
 
@@ -245,7 +255,7 @@ LOWERINGS |= {
         x[(*[slice(None)] * axis, i, ...)] for i in range(len(e.outputs))
     ),
     "split": lambda w, e, x, *, axis, sizes: tuple(
-        x[(*[slice(None)] * axis, slice(stop - size, stop), ...)]
+        part(x, axis, stop - size, stop)
         for size, stop in zip(sizes, np.cumsum(sizes).tolist(), strict=True)
     ),
     "astype": lambda w, e, x, *, dtype: w.truth(x) if np.dtype(dtype).kind == "b" else w.astype(

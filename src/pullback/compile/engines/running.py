@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..program import LOOPS, DepartedError, Program, bodies, has_effect
 from .libraries import Engine, engine
 from .lowerings import LoweringError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..program import Equation
+    from .lowerings import Foreign
 
 
 def check(program: Program, w: Engine) -> None:
@@ -33,7 +38,7 @@ def check(program: Program, w: Engine) -> None:
             w.find(e)
 
 
-def lowered(program: Program, w: Engine) -> Callable[..., list[Any]]:
+def lowered(program: Program, w: Engine) -> Callable[..., list[Foreign]]:
     """The function of an engine's arrays that computes what a program needs: outputs, writes, guards; and checks.
 
     Random numbers, which the host draws, are further arguments. Where the host's functions raise an error, those of engines
@@ -44,7 +49,7 @@ def lowered(program: Program, w: Engine) -> Callable[..., list[Any]]:
     draws = [e.output for e in program.equations if has_effect(e)]
     kept, last = {*program.needed, *constants}, {value: e for e in program.equations for value in e.inputs}
 
-    def call(*arrays: Any) -> list[Any]:
+    def call(*arrays: Foreign) -> list[Foreign]:
         held = {**constants, **dict(zip((*program.inputs, *draws), arrays, strict=True))}
         checks = []
         for e in program.equations:
@@ -71,7 +76,7 @@ def lowered(program: Program, w: Engine) -> Callable[..., list[Any]]:
     return call
 
 
-def executed(program: Program, w: Engine, *, keep: bool = False) -> Callable[..., list[Any]]:
+def executed(program: Program, w: Engine, *, keep: bool = False) -> Callable[..., list[Foreign]]:
     """The function of an engine's arrays that gives a program's outputs, then what is to be written; the host draws, and guards.
 
     With `keep` its results stay on the engine as numbers, where that is more than a plan to compute them.
@@ -81,44 +86,46 @@ def executed(program: Program, w: Engine, *, keep: bool = False) -> Callable[...
     draws = [e for e in program.equations if has_effect(e)]
     count = len(program.outputs) + len(program.writes)
 
-    def call(*arrays: Any) -> list[Any]:
+    def call(*arrays: Foreign) -> list[Foreign]:
         drawn = [w.constant(np.asarray(e.primitive.forward(**e.params))) for e in draws]
         with np.errstate(all="ignore"):
             found = compute(*arrays, *drawn)
         found = w.held(found) if keep else found
         expected = [number for _, number in program.guards]
-        guards = itertools.zip_longest(expected, found[count:], fillvalue=True)
-        if any(w.host(array).item() != number for number, array in guards):
+        expected += [True] * (len(found) - count - len(expected))
+        if any(w.host(array).item() != number for number, array in zip(expected, found[count:], strict=True)):
             raise DepartedError("a guard does not hold")
         return found[:count]
 
     return call
 
 
-def lower(program: Program, library: Any) -> Callable[..., list[Any]]:
+def lower(program: Program, library: Any) -> Callable[..., list[Foreign]]:
     """The function of arrays of a library, or of the host, that computes a program there: see `pullback.program.lower`."""
     w = engine(library)
     call = executed(program, w)
 
-    def lowered(*arrays: Any) -> list[Any]:
+    def lowered(*arrays: Any) -> list[Foreign]:
         with w.mode([array for array in arrays if isinstance(array, w.array)]):
             return call(*[array if isinstance(array, w.array) else w.constant(np.asarray(array)) for array in arrays])
 
     return lowered
 
 
-def _within(body: Program, w: Engine) -> Callable[..., list[Any]]:
+def _within(body: Program, w: Engine) -> Callable[..., list[Foreign]]:
     """The function of a program within, without its checks."""
     function, count = lowered(body, w), len(body.outputs)
     return lambda *arrays: function(*arrays)[:count]
 
 
-def _finite(w: Engine, arrays: list[Any]) -> Any:
+def _finite(w: Engine, arrays: list[Foreign]) -> Foreign:
     """Whether all elements of arrays are finite."""
-    return math.prod([w.astype(w.xp.all(w.xp.isfinite(x)), np.dtype(np.int64)) for x in arrays]) != 0
+    return w.xp.asarray(math.prod([w.astype(w.xp.all(w.xp.isfinite(x)), np.dtype(np.int64)) for x in arrays]) != 0)
 
 
-def _loop(w: Engine, e: Any, given: list[Any], inner: dict[int, Callable[..., Any]]) -> Any:
+def _loop(
+    w: Engine, e: Equation, given: list[Foreign], inner: dict[int, Callable[..., list[Foreign]]]
+) -> Sequence[Foreign]:
     """What a loop or a branch gives."""
     if e.name == "scan_loop":
         loop = e.params["loop"]

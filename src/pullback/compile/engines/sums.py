@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...ops.alignment import IMPOSSIBLE
-from .lowerings import LOWERINGS, lowering, missing
+from .lowerings import LOWERINGS, Lowering, lowering, missing, part
 from .moving import along, picked
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def _axes(axis: Any) -> Any:
-    return tuple(axis) if isinstance(axis, tuple | list) else axis
+    from ..program import Equation
+    from .libraries import Engine
+    from .lowerings import Foreign
 
 
-def _reduced(name: str) -> Any:
+def _axes(axis: Sequence[int] | int | None) -> tuple[int, ...] | int | None:
+    return axis if axis is None or isinstance(axis, int) else tuple(axis)
+
+
+def _reduced(name: str) -> Lowering:
     """A reduction; over no axes, the elements themselves."""
 
-    def reduction(w: Any, e: Any, x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+    def reduction(
+        w: Engine, e: Equation, x: Foreign, *, axis: Sequence[int] | int | None = None, keepdims: bool = False
+    ) -> Foreign:
         if axis == ():
             return x
         more = {"dtype": w.dtype(e.output.dtype)} if name in {"sum", "prod"} else {}
@@ -29,7 +40,7 @@ def _reduced(name: str) -> Any:
     return reduction
 
 
-def _mean(w: Any, e: Any, x: Any, *, axis: Any, keepdims: bool) -> Any:
+def _mean(w: Engine, e: Equation, x: Foreign, *, axis: tuple[int, ...], keepdims: bool) -> Foreign:
     if e.output.dtype.itemsize < 4:
         x = w.astype(x, np.dtype(np.float32))
     total = x if axis == () else w.xp.sum(x, axis=_axes(axis), keepdims=keepdims)
@@ -37,7 +48,9 @@ def _mean(w: Any, e: Any, x: Any, *, axis: Any, keepdims: bool) -> Any:
 
 
 @lowering("var", "std")
-def _variance(w: Any, e: Any, x: Any, *, axis: Any, correction: float, keepdims: bool) -> Any:
+def _variance(
+    w: Engine, e: Equation, x: Foreign, *, axis: tuple[int, ...], correction: float, keepdims: bool
+) -> Foreign:
     if e.inputs[0].dtype.itemsize < 4:
         x = w.astype(x, np.dtype(np.float32))
     size = w.xp.abs(x - _mean(w, e, x, axis=axis, keepdims=True))
@@ -48,9 +61,9 @@ def _variance(w: Any, e: Any, x: Any, *, axis: Any, correction: float, keepdims:
     return (w.xp.sum(size * size, axis=_axes(axis), keepdims=keepdims) if axis else size * size) / divisor
 
 
-def _scaled_norm(w: Any, size: Any, order: float, axis: Any, keepdims: bool) -> Any:
+def _scaled_norm(w: Engine, size: Foreign, order: float, axes: Sequence[int] | None, keepdims: bool) -> Foreign:
     """The norm of absolute values, divided by the largest first: no power is out of range."""
-    xp, axis = w.xp, _axes(axis)
+    xp, axis = w.xp, _axes(axes)
     top = (xp.max if order > 0 else xp.min)(size, axis=axis, keepdims=True)
     unit = xp.where(xp.isfinite(top) & (top > 0), top, xp.ones_like(top))
     size = size / unit
@@ -63,7 +76,7 @@ def _scaled_norm(w: Any, size: Any, order: float, axis: Any, keepdims: bool) -> 
 
 
 @lowering("vector_norm")
-def _norm(w: Any, e: Any, x: Any, *, order: float, axis: Any, keepdims: bool) -> Any:
+def _norm(w: Engine, e: Equation, x: Foreign, *, order: float, axis: tuple[int, ...], keepdims: bool) -> Foreign:
     xp, size, how = w.xp, w.xp.abs(x), {"axis": _axes(axis), "keepdims": keepdims}
     if not axis:
         return w.astype(x != 0, e.output.dtype) if order == 0 else size
@@ -75,52 +88,52 @@ def _norm(w: Any, e: Any, x: Any, *, order: float, axis: Any, keepdims: bool) ->
 
 
 @lowering("logsumexp")
-def _logsumexp(w: Any, e: Any, x: Any, *, axis: Any, keepdims: bool) -> Any:
-    xp, axis = w.xp, _axes(axis)
+def _logsumexp(w: Engine, e: Equation, x: Foreign, *, axis: Sequence[int], keepdims: bool) -> Foreign:
+    xp, axes = w.xp, tuple(axis)
     if not e.inputs[0].size:
-        return xp.log(xp.sum(xp.exp(x), axis=axis, keepdims=keepdims))
-    return xp.reshape(_log_of_sum(w, x, axis, real=e.output.dtype.kind != "c"), e.output.shape)
+        return xp.log(xp.sum(xp.exp(x), axis=axes, keepdims=keepdims))
+    return xp.reshape(_log_of_sum(w, x, axes, real=e.output.dtype.kind != "c"), e.output.shape)
 
 
-def _log_of_sum(w: Any, x: Any, axis: Any, *, real: bool = True) -> Any:
+def _log_of_sum(w: Engine, x: Foreign, axis: tuple[int, ...] | int, *, real: bool = True) -> Foreign:
     """The logarithm of the sum of exponentials along axes, which are kept with length 1."""
     top = w.xp.max(x if real else w.xp.real(x), axis=axis, keepdims=True)
     shift = w.xp.where(w.xp.isfinite(top), top, w.xp.zeros_like(top))
     return w.xp.log(w.xp.sum(w.xp.exp(x - shift), axis=axis, keepdims=True)) + shift
 
 
-def running(w: Any, function: Callable[[Any, Any], Any], x: Any, axis: int, first: Any) -> Any:
+def running(w: Engine, function: Callable[[Foreign, Foreign], Foreign], x: Foreign, axis: int, first: float) -> Foreign:
     """What a function of two numbers accumulates along an axis, by doubling, from its neutral element on."""
-    before, length, step = (slice(None),) * axis, x.shape[axis], 1
+    length, step = x.shape[axis], 1
     while step < length:
         edge = w.xp.full((*x.shape[:axis], step, *x.shape[axis + 1 :]), first, dtype=x.dtype)
-        x = function(x, w.xp.concat([edge, x[(*before, slice(0, length - step), ...)]], axis=axis))
+        x = function(x, w.xp.concat([edge, part(x, axis, 0, length - step)], axis=axis))
         step *= 2
     return x
 
 
 @lowering("cumprod")
-def _cumprod(w: Any, e: Any, x: Any, *, axis: int, exclusive: bool) -> Any:
+def _cumprod(w: Engine, e: Equation, x: Foreign, *, axis: int, exclusive: bool) -> Foreign:
     if exclusive:
         edge = w.xp.ones((*x.shape[:axis], 1, *x.shape[axis + 1 :]), dtype=x.dtype)
-        x = w.xp.concat([edge, x[(*[slice(None)] * axis, slice(0, max(x.shape[axis] - 1, 0)), ...)]], axis=axis)
-        x = x if e.output.shape[axis] else x[(*[slice(None)] * axis, slice(0, 0), ...)]
+        x = w.xp.concat([edge, part(x, axis, 0, max(x.shape[axis] - 1, 0))], axis=axis)
+        x = x if e.output.shape[axis] else part(x, axis, 0, 0)
     return w.xp.cumulative_prod(x, axis=axis)
 
 
 @lowering("product_of_others")
-def _product_of_others(w: Any, e: Any, x: Any, *, axis: int) -> Any:
+def _product_of_others(w: Engine, e: Equation, x: Foreign, *, axis: int) -> Foreign:
     behind = w.xp.flip(_cumprod(w, e, w.xp.flip(x, axis=axis), axis=axis, exclusive=True), axis=axis)
     return _cumprod(w, e, x, axis=axis, exclusive=True) * behind
 
 
 @lowering("logcumsumexp")
-def _logcumsumexp(w: Any, e: Any, x: Any, *, axis: int) -> Any:
+def _logcumsumexp(w: Engine, e: Equation, x: Foreign, *, axis: int) -> Foreign:
     return running(w, lambda a, b: LOWERINGS["logaddexp"](w, e, a, b), x, axis, -math.inf)
 
 
 @lowering("arglast")
-def _arglast(w: Any, e: Any, x: Any, *, axis: int, largest: bool) -> Any:
+def _arglast(w: Engine, e: Equation, x: Foreign, *, axis: int, largest: bool) -> Foreign:
     xp, function = w.xp, w.xp.maximum if largest else w.xp.minimum
     kind = w.kind(x)
     bounds = (-math.inf, math.inf) if kind.kind == "f" else (np.iinfo(kind).min, np.iinfo(kind).max)
@@ -130,12 +143,12 @@ def _arglast(w: Any, e: Any, x: Any, *, axis: int, largest: bool) -> Any:
     return running(w, xp.maximum, found, axis, 0)
 
 
-def _counted(w: Any, x: Any, axis: int) -> Any:
+def _counted(w: Engine, x: Foreign, axis: int) -> Foreign:
     form = [-1 if i == axis % len(x.shape) else 1 for i in range(len(x.shape))]
     return w.constant(np.arange(x.shape[axis]).reshape(form))
 
 
-def order(w: Any, x: Any, axis: int, *, descending: bool = False) -> Any:
+def order(w: Engine, x: Foreign, axis: int, *, descending: bool = False) -> Foreign:
     """The places that sort x along an axis, stable for equal elements; NaN counts as the largest."""
     if not descending:
         return w.xp.argsort(x, axis=axis, stable=True)
@@ -143,14 +156,16 @@ def order(w: Any, x: Any, axis: int, *, descending: bool = False) -> Any:
     return x.shape[axis] - 1 - w.xp.flip(found, axis=axis)
 
 
-def _argtop(w: Any, e: Any, x: Any, *, axis: int, k: int, largest: bool) -> Any:
-    return order(w, x, axis, descending=largest)[(*[slice(None)] * axis, slice(0, k), ...)]
+def _argtop(w: Engine, e: Equation, x: Foreign, *, axis: int, k: int, largest: bool) -> Foreign:
+    return part(order(w, x, axis, descending=largest), axis, 0, k)
 
 
 @lowering("argmedian", "median")
-def _median(w: Any, e: Any, x: Any, *, axis: Any, skip: bool, keepdims: bool = False) -> Any:
+def _median(
+    w: Engine, e: Equation, x: Foreign, *, axis: tuple[int, ...] | int, skip: bool, keepdims: bool = False
+) -> Foreign:
     """The lower median: of the valid numbers if NaNs are skipped; else of all, or the first NaN if there is one."""
-    if e.name == "median":
+    if not isinstance(axis, int):
         rest = e.inputs[0].shape[: len(x.shape) - len(axis)]
         x, axis = w.xp.reshape(x, (*rest, math.prod(x.shape[len(rest) :]))), len(rest)
     size, absent = x.shape[axis], w.astype(missing(x), np.dtype(np.int64))
@@ -167,7 +182,7 @@ def _median(w: Any, e: Any, x: Any, *, axis: Any, skip: bool, keepdims: bool = F
 
 
 @lowering("searchsorted")
-def _searchsorted(w: Any, e: Any, ordered: Any, values: Any, *, right: bool) -> Any:
+def _searchsorted(w: Engine, e: Equation, ordered: Foreign, values: Foreign, *, right: bool) -> Foreign:
     """How many of the ordered numbers come before: of all, since there is no function for rows; NaN is the last."""
     first, other = ordered[..., None, :], values[..., None]
     behind = first > other if right else first >= other
@@ -177,8 +192,16 @@ def _searchsorted(w: Any, e: Any, ordered: Any, values: Any, *, right: bool) -> 
 
 @lowering("fft", "rfft", "irfft")
 def _fft(
-    w: Any, e: Any, x: Any, *, scale: float, axes: Any = (), inverse: bool = False, axis: int = 0, n: int = 0
-) -> Any:
+    w: Engine,
+    e: Equation,
+    x: Foreign,
+    *,
+    scale: float,
+    axes: tuple[int, ...] = (),
+    inverse: bool = False,
+    axis: int = 0,
+    n: int = 0,
+) -> Foreign:
     if e.name == "rfft":
         return w.xp.fft.rfft(x, axis=axis) * scale
     if e.name == "irfft":
@@ -189,7 +212,7 @@ def _fft(
     return w.xp.fft.ifftn(x, axes=axes) * (scale * count) if inverse else w.xp.fft.fftn(x, axes=axes) * scale
 
 
-def _before(w: Any, x: Any, places: int, edge: float) -> Any:
+def _before(w: Engine, x: Foreign, places: int, edge: float) -> Foreign:
     """The elements so many places to the right along the last axis, with copies of a number in front."""
     kept = max(x.shape[-1] - places, 0)
     front = w.xp.full((*x.shape[:-1], x.shape[-1] - kept), edge, dtype=x.dtype)
@@ -198,8 +221,18 @@ def _before(w: Any, x: Any, places: int, edge: float) -> Any:
 
 @lowering("ctc")
 def _ctc(
-    w: Any, e: Any, logs: Any, states: Any, skips: Any, start: Any, ends: Any, wanted: Any, *, whole: bool, **_: Any
-) -> Any:
+    w: Engine,
+    e: Equation,
+    logs: Foreign,
+    states: Foreign,
+    skips: Foreign,
+    start: Foreign,
+    ends: Foreign,
+    wanted: Foreign,
+    *,
+    whole: bool,
+    **_: Any,
+) -> tuple[Foreign, ...]:
     skips, start, ends = (w.astype(value, e.outputs[0].dtype) for value in (skips, start, ends))
     *lead, steps, count, size = e.outputs[1].shape
     if not steps:
@@ -220,13 +253,17 @@ def _ctc(
 
 
 @lowering("lattice")
-def _lattice(w: Any, e: Any, stay: Any, one: Any, two: Any, given: Any, *, reverse: bool) -> Any:
+def _lattice(
+    w: Engine, e: Equation, stay: Foreign, one: Foreign, two: Foreign, given: Foreign, *, reverse: bool
+) -> Foreign:
     steps = given.shape[-3]
     order = range(steps)[::-1] if reverse else range(steps)
-    found: dict[int, Any] = {}
+    found: dict[int, Foreign] = {}
     for step in order:
         total, last = given[..., step, :, :], found.get(step + 1 if reverse else step - 1)
-        for places, ways in enumerate((stay, one, two) if last is not None else ()):
+        for places, ways in enumerate((stay, one, two)):
+            if last is None:
+                break
             share = ways[..., step if reverse else step - 1, :, :]
             if reverse:
                 term = w.xp.flip(_before(w, w.xp.flip(share * last, axis=-1), places, 0.0), axis=-1)
@@ -238,21 +275,21 @@ def _lattice(w: Any, e: Any, stay: Any, one: Any, two: Any, given: Any, *, rever
 
 
 @lowering("einsum")
-def _einsum(w: Any, e: Any, *arrays: Any, equation: str) -> Any:
+def _einsum(w: Engine, e: Equation, *arrays: Foreign, equation: str) -> Foreign:
     """Products over all labels and their sums, for libraries that have no function for it."""
     terms, _, result = equation.partition("->")
     labels = result + "".join(sorted({*terms} - {*result, ","}))
-    product: Any = None
+    factors = []
     for term, x in zip(terms.split(","), arrays, strict=True):
         inner = sorted(range(len(term)), key=lambda i: labels.index(term[i]))
         form = tuple(x.shape[term.index(label)] if label in term else 1 for label in labels)
-        factor = w.xp.reshape(w.xp.permute_dims(x, tuple(inner)), form)
-        product = factor if product is None else product * factor
+        factors.append(w.xp.reshape(w.xp.permute_dims(x, tuple(inner)), form))
+    product = functools.reduce(operator.mul, factors)
     axes = tuple(range(len(result), len(labels)))
     return w.xp.sum(product, axis=axes) if axes else product
 
 
-def _ordered(w: Any, x: Any) -> Any:
+def _ordered(w: Engine, x: Foreign) -> Foreign:
     """Truth values as numbers, which all libraries compare."""
     return w.astype(x, np.dtype(np.int8)) if w.kind(x).kind == "b" else x
 
@@ -271,5 +308,5 @@ LOWERINGS |= {
     "cumsum": lambda w, e, x, *, axis: w.xp.cumulative_sum(x, axis=axis, dtype=w.dtype(e.output.dtype)),
     "argsort": lambda w, e, x, *, axis, descending: order(w, x, axis, descending=descending),
     "argtop": _argtop,
-    "argkth": lambda w, e, x, *, axis, k: order(w, x, axis)[(*[slice(None)] * axis, slice(k, k + 1), ...)],
+    "argkth": lambda w, e, x, *, axis, k: part(order(w, x, axis), axis, k, k + 1),
 }  # fmt: skip

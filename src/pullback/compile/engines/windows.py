@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,9 +16,17 @@ from ...ops.pooling import lowest, places_of
 from .lowerings import LOWERINGS, lowering, missing
 from .moving import summed, taken
 
+if TYPE_CHECKING:
+    from ..._core.typing import Array, NumpyType
+    from ...ops.convolution import Window
+    from ...ops.resampling import Taps
+    from ..program import Equation
+    from .libraries import Engine
+    from .lowerings import Foreign
+
 
 @functools.lru_cache(maxsize=256)
-def numbers(size: Any, lengths: Any, kernel: Any, window: Any) -> Any:
+def numbers(size: tuple[int, ...], lengths: tuple[int, ...], kernel: tuple[int, ...], window: Window) -> Array:
     """The numbers, from 1 on, of the elements of an image that windows cover, (kernel, windows); 0 stands for padding."""
     around, along = [], []
     axes = zip(size, lengths, kernel, window.stride, window.padding, window.dilation, strict=True)
@@ -29,25 +37,25 @@ def numbers(size: Any, lengths: Any, kernel: Any, window: Any) -> Any:
     return image.reshape(-1)[places_of(along, image.shape)]
 
 
-def cut(w: Any, x: Any, table: Any) -> Any:
+def cut(w: Engine, x: Foreign, table: Array) -> Foreign:
     """The windows of images, (batch, channels, kernel, windows)."""
     flat = w.xp.reshape(x, (*x.shape[:2], math.prod(x.shape[2:])))
     return taken(w, flat, table, 2)
 
 
-def overlaid(w: Any, g: Any, table: Any, size: Any) -> Any:
+def overlaid(w: Engine, g: Foreign, table: Array, size: tuple[int, ...]) -> Foreign:
     """Images from windows, which are added where they overlap."""
     found = summed(w, w.xp.reshape(g, (*g.shape[:2], math.prod(g.shape[2:]))), table, math.prod(size))
     return w.xp.reshape(found, (*g.shape[:2], *size))
 
 
-def _grouped(w: Any, x: Any, groups: int, *rest: int) -> Any:
+def _grouped(w: Engine, x: Foreign, groups: int, *rest: int) -> Foreign:
     """A batch with an axis for groups, and the others given."""
     return w.xp.reshape(x, (x.shape[0], groups, *rest))
 
 
 @lowering("convolve")
-def _convolve(w: Any, e: Any, x: Any, weight: Any, *, window: Any) -> Any:
+def _convolve(w: Engine, e: Equation, x: Foreign, weight: Foreign, *, window: Window) -> Foreign:
     groups, kernel, lengths = window.groups, weight.shape[2:], e.output.shape[2:]
     columns = cut(w, x, numbers(x.shape[2:], lengths, kernel, window))
     columns = _grouped(w, columns, groups, math.prod(weight.shape[1:]), math.prod(lengths))
@@ -56,7 +64,9 @@ def _convolve(w: Any, e: Any, x: Any, weight: Any, *, window: Any) -> Any:
 
 
 @lowering("convolve_transpose")
-def _convolve_transpose(w: Any, e: Any, y: Any, weight: Any, *, size: Any, window: Any) -> Any:
+def _convolve_transpose(
+    w: Engine, e: Equation, y: Foreign, weight: Foreign, *, size: tuple[int, ...], window: Window
+) -> Foreign:
     groups, kernel, lengths = window.groups, weight.shape[2:], y.shape[2:]
     matrices = w.xp.reshape(weight, (1, groups, weight.shape[0] // groups, math.prod(weight.shape[1:])))
     given = _grouped(w, y, groups, y.shape[1] // groups, math.prod(lengths))
@@ -66,7 +76,9 @@ def _convolve_transpose(w: Any, e: Any, y: Any, weight: Any, *, size: Any, windo
 
 
 @lowering("convolve_weight")
-def _convolve_weight(w: Any, e: Any, x: Any, y: Any, *, kernel: Any, window: Any) -> Any:
+def _convolve_weight(
+    w: Engine, e: Equation, x: Foreign, y: Foreign, *, kernel: tuple[int, ...], window: Window
+) -> Foreign:
     groups, lengths = window.groups, y.shape[2:]
     columns = cut(w, x, numbers(x.shape[2:], lengths, tuple(kernel), window))
     columns = _grouped(w, columns, groups, math.prod(e.output.shape[1:]), math.prod(lengths))
@@ -75,18 +87,28 @@ def _convolve_weight(w: Any, e: Any, x: Any, y: Any, *, kernel: Any, window: Any
     return w.xp.reshape(found, e.output.shape)
 
 
-def _columns(w: Any, e: Any, x: Any, *, kernel: Any, window: Any) -> Any:
+def _columns(w: Engine, e: Equation, x: Foreign, *, kernel: tuple[int, ...], window: Window) -> Foreign:
     lengths = window.lengths(x.shape[2:], kernel)
     return w.xp.reshape(cut(w, x, numbers(x.shape[2:], lengths, tuple(kernel), window)), e.output.shape)
 
 
-def _overlay(w: Any, e: Any, g: Any, *, size: Any, kernel: Any, window: Any) -> Any:
+def _overlay(
+    w: Engine, e: Equation, g: Foreign, *, size: tuple[int, ...], kernel: tuple[int, ...], window: Window
+) -> Foreign:
     lengths = window.lengths(size, kernel)
     form = (g.shape[0], e.output.shape[1], math.prod(kernel), math.prod(lengths))
     return overlaid(w, w.xp.reshape(g, form), numbers(tuple(size), lengths, tuple(kernel), window), size)
 
 
-def _counts(size: Any, lengths: Any, kernel: Any, window: Any, inside: bool, divisor: Any, dtype: Any) -> Any:
+def _counts(
+    size: tuple[int, ...],
+    lengths: tuple[int, ...],
+    kernel: tuple[int, ...],
+    window: Window,
+    inside: bool,
+    divisor: float | None,
+    dtype: NumpyType,
+) -> Array:
     """What the sum of each window is divided by: its number of elements, where padding counts unless `inside`."""
     if divisor is not None:
         return np.asarray(divisor, dtype)
@@ -99,7 +121,17 @@ def _counts(size: Any, lengths: Any, kernel: Any, window: Any, inside: bool, div
 
 
 @lowering("window_mean")
-def _mean(w: Any, e: Any, x: Any, *, kernel: Any, window: Any, lengths: Any, divisor: Any, inside: bool) -> Any:
+def _mean(
+    w: Engine,
+    e: Equation,
+    x: Foreign,
+    *,
+    kernel: tuple[int, ...],
+    window: Window,
+    lengths: tuple[int, ...],
+    divisor: float | None,
+    inside: bool,
+) -> Foreign:
     size = x.shape[2:]
     total = w.xp.sum(cut(w, x, numbers(size, tuple(lengths), tuple(kernel), window)), axis=2)
     count = w.constant(_counts(size, lengths, kernel, window, inside, divisor, w.part(e.output.dtype)))
@@ -107,7 +139,17 @@ def _mean(w: Any, e: Any, x: Any, *, kernel: Any, window: Any, lengths: Any, div
 
 
 @lowering("window_spread")
-def _spread(w: Any, e: Any, g: Any, *, size: Any, kernel: Any, window: Any, divisor: Any, inside: bool) -> Any:
+def _spread(
+    w: Engine,
+    e: Equation,
+    g: Foreign,
+    *,
+    size: tuple[int, ...],
+    kernel: tuple[int, ...],
+    window: Window,
+    divisor: float | None,
+    inside: bool,
+) -> Foreign:
     lengths = g.shape[2:]
     g = g / w.constant(_counts(size, lengths, kernel, window, inside, divisor, w.part(e.output.dtype)))
     flat = w.xp.reshape(g, (*g.shape[:2], 1, math.prod(lengths)))
@@ -115,7 +157,7 @@ def _spread(w: Any, e: Any, g: Any, *, size: Any, kernel: Any, window: Any, divi
     return overlaid(w, flat, numbers(tuple(size), lengths, tuple(kernel), window), size)
 
 
-def _filled(w: Any, x: Any, table: Any) -> Any:
+def _filled(w: Engine, x: Foreign, table: Array) -> Foreign:
     """The windows, with the lowest number in the place of padding."""
     bound = lowest(w.kind(x))
     found = cut(w, x, table)
@@ -123,12 +165,14 @@ def _filled(w: Any, x: Any, table: Any) -> Any:
 
 
 @lowering("max_pool")
-def _max_pool(w: Any, e: Any, x: Any, *, kernel: Any, window: Any, lengths: Any) -> Any:
+def _max_pool(
+    w: Engine, e: Equation, x: Foreign, *, kernel: tuple[int, ...], window: Window, lengths: tuple[int, ...]
+) -> Foreign:
     table = numbers(x.shape[2:], tuple(lengths), tuple(kernel), window)
     return w.xp.reshape(w.xp.max(_filled(w, x, table), axis=2), e.output.shape)
 
 
-def _chosen(w: Any, x: Any, highest: Any, table: Any) -> Any:
+def _chosen(w: Engine, x: Foreign, highest: Foreign, table: Array) -> Foreign:
     """The place in each window of its maximum, (batch, channels, windows): the first of equal ones, the last NaN."""
     xp, windows = w.xp, _filled(w, x, table)
     top = xp.reshape(highest, (*x.shape[:2], 1, table.shape[1]))
@@ -139,7 +183,9 @@ def _chosen(w: Any, x: Any, highest: Any, table: Any) -> Any:
 
 
 @lowering("max_places")
-def _max_places(w: Any, e: Any, x: Any, highest: Any, *, kernel: Any, window: Any) -> Any:
+def _max_places(
+    w: Engine, e: Equation, x: Foreign, highest: Foreign, *, kernel: tuple[int, ...], window: Window
+) -> Foreign:
     table = numbers(x.shape[2:], highest.shape[2:], tuple(kernel), window)
     found = _chosen(w, x, highest, table) * table.shape[1] + w.constant(np.arange(table.shape[1]))
     flat = w.xp.take(w.constant(np.ascontiguousarray(table).reshape(-1) - 1), w.xp.reshape(found, (-1,)), axis=0)
@@ -147,7 +193,9 @@ def _max_places(w: Any, e: Any, x: Any, highest: Any, *, kernel: Any, window: An
 
 
 @lowering("max_spread")
-def _max_spread(w: Any, e: Any, given: Any, x: Any, highest: Any, *, kernel: Any, window: Any) -> Any:
+def _max_spread(
+    w: Engine, e: Equation, given: Foreign, x: Foreign, highest: Foreign, *, kernel: tuple[int, ...], window: Window
+) -> Foreign:
     table = numbers(x.shape[2:], highest.shape[2:], tuple(kernel), window)
     chosen = _chosen(w, x, highest, table)[:, :, None, :]
     given = w.xp.reshape(given, (*x.shape[:2], 1, table.shape[1]))
@@ -156,7 +204,7 @@ def _max_spread(w: Any, e: Any, given: Any, x: Any, highest: Any, *, kernel: Any
 
 
 @lowering("resample")
-def _resample(w: Any, e: Any, x: Any, *, axis: int, taps: Any) -> Any:
+def _resample(w: Engine, e: Equation, x: Foreign, *, axis: int, taps: Taps) -> Foreign:
     if e.output.dtype.kind not in "fc":
         raise w.refusal("of whole numbers")
     total = w.xp.zeros(e.output.shape, dtype=x.dtype)

@@ -6,11 +6,14 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ..mathematics.lanes import IRValue
 from .elements import KINDS
 from .tasks import BoundKernel, TaskEmitter
+
+if TYPE_CHECKING:
+    from ..._core.typing import Array as NumpyArray
 
 
 class AccumulateEmitter(TaskEmitter):
@@ -37,6 +40,6 @@ def _call(kind: str) -> BoundKernel:
     return BoundKernel(AccumulateEmitter, kind, "add")
 
 
-def add(out: Any, places: Any, rows: Any) -> None:
+def add(out: NumpyArray, places: NumpyArray, rows: NumpyArray) -> None:
     """Add rows, (count, size), to those of `out` at indices `places`, (count,): int64, in range, all arrays contiguous."""
     _call(KINDS[out.dtype])(1, shared=False, count=len(rows), places=places, size=rows.shape[1], x=rows, out=out)

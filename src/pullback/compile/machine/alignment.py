@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -21,8 +21,7 @@ from .tasks import BoundKernel, TaskEmitter
 from .writing import Array
 
 if TYPE_CHECKING:
-    from ..._core.typing import Threshold
-
+    from ..._core.typing import Array as NumpyArray, NumpyType, Threshold
 
 SHARED: Threshold = 1 << 16
 """The number of states, over all steps and sequences, from which on threads share the work."""
@@ -143,7 +142,7 @@ class AlignmentEmitter(TaskEmitter):
 
 
 @functools.lru_cache(maxsize=64)
-def _call(name: str, shape: tuple[int, ...], classes: int, dtype: np.dtype[Any]) -> tuple[BoundKernel, int, bool]:
+def _call(name: str, shape: tuple[int, ...], classes: int, dtype: NumpyType) -> tuple[BoundKernel, int, bool]:
     """A function for arrays of a shape, the number of its tasks, and whether threads share them."""
     *lead, steps, sequences, size = shape
     count = sequences * int(np.prod(lead, dtype=np.int64))
@@ -153,7 +152,7 @@ def _call(name: str, shape: tuple[int, ...], classes: int, dtype: np.dtype[Any])
     return BoundKernel(AlignmentEmitter, KINDS[dtype], name, **words), tasks, shared
 
 
-def run(name: str, *, out: Any, of: Any = None, classes: int = 0, **arrays: Any) -> None:
+def run(name: str, *, out: NumpyArray, of: NumpyArray | None = None, classes: int = 0, **arrays: NumpyArray) -> None:
     """Run all steps, in place in `out`; other arrays are broadcast to its shape, or that of `of`, but for steps and classes."""
     *lead, steps, sequences, size = shape = (out if of is None else of).shape
     call, tasks, shared = _call(name, shape, classes, out.dtype)

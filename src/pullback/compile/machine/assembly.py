@@ -9,6 +9,7 @@ last step.
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -278,7 +279,7 @@ class Assembly:
             found = number if value in made else found
         return found
 
-    def place(self, key: Any) -> tuple[int, int]:
+    def place(self, key: Hashable) -> tuple[int, int]:
         """The slot and the offset of a value, or of the partial results of a root."""
         return self.memory.places[key]
 

@@ -35,7 +35,7 @@ class FunctionBody(Writer):
         super().__init__(ir.IRBuilder(self.function.append_basic_block()))
         self.parameters = [self.number(argument) for argument in self.function.args]
 
-    def _cell(self, address: IRValue) -> Any:
+    def _cell(self, address: IRValue) -> ir.Value:
         return self.builder.inttoptr(address.value, CELL)
 
     # Memory
@@ -62,7 +62,7 @@ class FunctionBody(Writer):
         self.put(made, 0, word)
         return made
 
-    def shared(self, variable: Any) -> IRValue:
+    def shared(self, variable: ir.Value) -> IRValue:
         """The address of a global variable."""
         return self.number(self.builder.ptrtoint(variable, LONG))
 
@@ -92,7 +92,7 @@ class FunctionBody(Writer):
         """The address of what the table has under a name."""
         return self.shared(address_of(self.builder, name, CELL))
 
-    def call(self, function: str | IRValue | Any, *words: IRValue | int, of: str = "i64") -> IRValue:
+    def call(self, function: str | IRValue | ir.Function, *words: IRValue | int, of: str = "i64") -> IRValue:
         """Call a C function by its name or its address, or a function of this module, that returns an integer."""
         if isinstance(function, str):
             function = self.link(function)
@@ -127,7 +127,7 @@ class FunctionBody(Writer):
         self.builder.branch(begin)
         self.builder.position_at_end(end)
 
-    def result(self, word: IRValue | int = 0) -> Any:
+    def result(self, word: IRValue | int = 0) -> ir.Function:
         """Return a word; the function."""
         self.builder.ret(self.number(word).value)
         return self.function
@@ -149,7 +149,7 @@ class FunctionBody(Writer):
             self.result_object(name)
 
 
-def fits(module: LinkedModule) -> Any:
+def fits(module: LinkedModule) -> ir.Function:
     """The function of a module that says whether an object is an array as a row of words describes it."""
     body = FunctionBody(module, "fits", 2)
     thing, row = body.parameters

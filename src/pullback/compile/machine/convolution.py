@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from .elements import KINDS
 from .gathered import GatheredEmitter, tile
 from .indices import strides
 from .tasks import BoundKernel, lanes
+
+if TYPE_CHECKING:
+    from ..._core.typing import Array as NumpyArray, NumpyType
 
 SHARED = 1 << 21
 """The number of multiplications above which threads share the work: waking one takes as long as some hundred thousand."""
@@ -43,7 +46,7 @@ PACKED = 1 << 16
 class ConvolutionPlan:
     """A convolution of one shape: tables of offsets in bytes, by output position and by element of a window."""
 
-    def __init__(self, x: Sizes, weight: Sizes, window: Window, dtype: np.dtype[Any]) -> None:
+    def __init__(self, x: Sizes, weight: Sizes, window: Window, dtype: NumpyType) -> None:
         self.window, self.weight, self.dtype = window, weight, dtype
         self.kind, self.lanes = KINDS[dtype], lanes(KINDS[dtype])
         self.batch, self.channels, self.size = x[0], x[1], x[2:]
@@ -68,7 +71,7 @@ class ConvolutionPlan:
         count = min(groups, math.ceil(self.batch * self.image / PADDED)) if any(self.window.padding) else 1
         return [slice(groups * i // count * each, groups * (i + 1) // count * each) for i in range(count)]
 
-    def padded(self, x: Any) -> Any:
+    def padded(self, x: NumpyArray) -> NumpyArray:
         """Images with zero padding, C-contiguous."""
         return moving.padded(x, self.window.padding) if any(self.window.padding) else np.ascontiguousarray(x)
 
@@ -81,11 +84,11 @@ class ConvolutionPlan:
             plane=self.plane, places=self.places, parts=max(1, min(self.work // TASK, self.places // tile()[0])),
         )  # fmt: skip
 
-    def convolved(self, x: Any, weight: Any) -> Any:
+    def convolved(self, x: NumpyArray, weight: NumpyArray) -> NumpyArray:
         """The convolution, (batch, output channels, *lengths)."""
         out = np.empty((self.batch, self.results, *self.lengths), self.dtype)
         factors = np.ascontiguousarray(weight.reshape(self.results, self.depth)[self.columns].swapaxes(1, 2))
-        parts = self._put.held["parts"]
+        parts = self._put.number("parts")
         for images in self.chunks():
             image = self.padded(x[images])
             shared = len(image) * self.work >= SHARED
@@ -107,10 +110,10 @@ class ConvolutionPlan:
             blocks=self.blocks, results=self.results,
         )  # fmt: skip
 
-    def weights(self, x: Any, given: Any) -> Any:
+    def weights(self, x: NumpyArray, given: NumpyArray) -> NumpyArray:
         """The gradient of the weight: the sum over all windows of the window times its cotangent."""
-        given, held = np.ascontiguousarray(given), self._add.held
-        shares, parts, depth = held["shares"], held["parts"], held["depth"]
+        given = np.ascontiguousarray(given)
+        shares, parts, depth = map(self._add.number, ("shares", "parts", "depth"))
         inner = -(-self.places // parts) * self.together
         totals = np.zeros((shares, self.blocks, depth, self.lanes), self.dtype)
         packed = np.empty((shares, self.blocks, inner, self.lanes), self.dtype)
@@ -126,7 +129,7 @@ class ConvolutionPlan:
         return found.reshape(self.weight)
 
 
-def offsets(lengths: Sizes, steps: list[int], dtype: np.dtype[Any]) -> Any:
+def offsets(lengths: Sizes, steps: list[int], dtype: NumpyType) -> NumpyArray:
     """The offset in bytes of each element of an array with these strides."""
     found = np.zeros((), np.int64)
     for length, step in zip(lengths, steps, strict=True):
@@ -135,7 +138,7 @@ def offsets(lengths: Sizes, steps: list[int], dtype: np.dtype[Any]) -> Any:
 
 
 @functools.lru_cache(maxsize=64)
-def plan(x: Sizes, weight: Sizes, window: Window, dtype: np.dtype[Any]) -> ConvolutionPlan | None:
+def plan(x: Sizes, weight: Sizes, window: Window, dtype: NumpyType) -> ConvolutionPlan | None:
     """The plan of a convolution by machine code; None if NumPy is faster or the case is not supported."""
     if window.groups > 1 or dtype not in (np.float32, np.float64) or not Target.host().fma or 0 in x:
         return None

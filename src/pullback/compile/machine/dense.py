@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,11 @@ from .memory import SIZES
 from .products import ALIGNED, BAND, PARTS, SPLIT
 from .tasks import TaskEmitter, functions
 from .writing import Array
+
+if TYPE_CHECKING:
+    from llvmlite import ir
+
+    from ..._core.typing import Array as NumpyArray, NumpyType
 
 SIZED = "rows columns inner a_down a_right b_down b_right c_down".split()
 WORDS = [*"a b c".split(), *SIZED, "size", "multiply"]
@@ -75,7 +80,7 @@ LEAST, FEWEST = 1 << 16, 8
 """Multiplications from which on our code is quicker than BLAS, and the fewest rows and columns for which it is."""
 
 
-def _is_factor(module: LinkedModule, size: int) -> Any:
+def _is_factor(module: LinkedModule, size: int) -> ir.Function:
     """The function that says whether an object is an aligned array of a dtype and of some axes, with steps of whole elements."""
     body = FunctionBody(module, "is_factor", 3)
     thing, dtype, nd = body.parameters
@@ -160,7 +165,7 @@ class Batch(NamedTuple):
         )
 
 
-def _is_result(module: LinkedModule, size: int, is_factor: Any) -> Any:
+def _is_result(module: LinkedModule, size: int, is_factor: ir.Function) -> ir.Function:
     """The function that says whether a batch of products of some shape can be written to an object."""
     body = FunctionBody(module, "is_result", 4)
     thing, dtype, nd, shape = body.parameters
@@ -230,7 +235,7 @@ def _method(name: str, size: int) -> Any:
     return callables.method(name, doc, partial(write, size=size), size)
 
 
-def _function(name: str, parts: list[str], dtype: np.dtype[Any]) -> Callable[..., Any] | None:
+def _function(name: str, parts: list[str], dtype: NumpyType) -> Callable[..., NumpyArray | None] | None:
     """A built-in function of products, and the functions of its parts; None for a dtype that is not supported."""
     if dtype.char not in "fd" or not native.multiplies():
         return None
@@ -244,13 +249,13 @@ def _function(name: str, parts: list[str], dtype: np.dtype[Any]) -> Callable[...
 
 
 @native.once
-def product(dtype: np.dtype[Any]) -> Callable[[Any, Any], Any] | None:
+def product(dtype: NumpyType) -> Callable[[NumpyArray, NumpyArray], NumpyArray | None] | None:
     """The built-in function that multiplies matrices of a dtype, or returns None where BLAS is faster; None if unsupported."""
     return _function("product", ["by_rows", "by_columns"], dtype)
 
 
 @native.once
-def batched(dtype: np.dtype[Any]) -> Callable[..., Any] | None:
+def batched(dtype: NumpyType) -> Callable[..., NumpyArray | None] | None:
     """The built-in function that multiplies batches of matrices, of one axis or two, or returns None where NumPy is to.
 
     A third array gets the result, if it shares no memory with the factors and its rows are contiguous.

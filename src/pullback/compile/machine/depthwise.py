@@ -13,7 +13,7 @@ import functools
 import math
 import operator
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -26,7 +26,8 @@ from .tasks import BoundKernel, TaskEmitter, lanes
 from .writing import Array
 
 if TYPE_CHECKING:
-    from ..._core.typing import Threshold
+    from ..._core.typing import Array as NumpyArray, NumpyType, Threshold
+    from .tasks import Word
 
 
 LARGEST = 1 << 22
@@ -169,7 +170,7 @@ class DepthwiseEmitter(TaskEmitter):
 class DepthwisePlan:
     """A depthwise convolution of one shape: the layout of frames and the offsets of windows."""
 
-    def __init__(self, x: Sizes, weight: Sizes, window: Window, dtype: np.dtype[Any]) -> None:
+    def __init__(self, x: Sizes, weight: Sizes, window: Window, dtype: NumpyType) -> None:
         self.x, self.weight, self.dtype, self.kind = x, weight, dtype, KINDS[dtype]
         self.lengths = window.lengths(x[2:], weight[2:])
         self.work = x[0] * weight[0] * math.prod(self.lengths) * math.prod(weight[2:])
@@ -179,7 +180,7 @@ class DepthwisePlan:
         steps = strides(form)
         self.frame = math.prod(form) * itemsize
 
-        def along(places: Any) -> Any:
+        def along(places: NumpyArray) -> NumpyArray:
             """The offsets of a line's elements in the frame."""
             return places % apart * steps[-2] + places // apart
 
@@ -198,26 +199,26 @@ class DepthwisePlan:
         }  # fmt: skip
         self.calls = functools.cache(functools.partial(BoundKernel, DepthwiseEmitter, self.kind, **self.words))
 
-    def _call(self, name: str, most: int, **words: Any) -> None:
+    def _call(self, name: str, most: int, **words: Word) -> None:
         tasks = max(1, min(most, self.work // TASK))
         frames = np.zeros(tasks * self.frame, np.uint8)
         self.calls(name)(tasks, shared=self.work >= SHARED, tasks=tasks, frames=frames, **words)
 
-    def convolved(self, x: Any, weight: Any) -> Any:
+    def convolved(self, x: NumpyArray, weight: NumpyArray) -> NumpyArray:
         """The convolution, (batch, output channels, *lengths)."""
         out = np.empty((len(x), len(weight), *self.lengths), self.dtype)
         x, weight = map(np.ascontiguousarray, (x, weight))
         self._call("put", self.words["planes"], x=x, weights=weight, out=out)
         return out
 
-    def transposed(self, given: Any, weight: Any) -> Any:
+    def transposed(self, given: NumpyArray, weight: NumpyArray) -> NumpyArray:
         """The transpose of the convolution: the gradient of the images."""
         out = np.empty(self.x, self.dtype)
         given, weight = map(np.ascontiguousarray, (given, weight))
         self._call("spread", self.words["planes"], x=out, weights=weight, given=given)
         return out
 
-    def weights(self, x: Any, given: Any) -> Any:
+    def weights(self, x: NumpyArray, given: NumpyArray) -> NumpyArray:
         """The gradient of the weight."""
         totals = np.zeros((*self.weight, lanes(self.kind)), self.dtype)
         x, given = map(np.ascontiguousarray, (x, given))
@@ -226,7 +227,7 @@ class DepthwisePlan:
 
 
 @functools.lru_cache(maxsize=64)
-def plan(x: Sizes, weight: Sizes, window: Window, dtype: np.dtype[Any]) -> DepthwisePlan | None:
+def plan(x: Sizes, weight: Sizes, window: Window, dtype: NumpyType) -> DepthwisePlan | None:
     """The plan of a depthwise convolution by machine code; None if the case is not supported."""
     if weight[1] > 1 or dtype not in (np.float32, np.float64) or 0 in x or min(window.padding) < 0:
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -22,7 +22,10 @@ from . import native
 from .linking import LinkedModule, linked
 from .memory import SIZES
 
-KINDS: dict[np.dtype[Any], str] = {
+if TYPE_CHECKING:
+    from ..._core.typing import NumpyType
+
+KINDS: dict[NumpyType, str] = {
     np.dtype(np.float32): "f",
     np.dtype(np.float64): "d",
     np.dtype(bool): "b1",
@@ -84,7 +87,7 @@ def _key(name: str, ir_values: Sequence[IRValue]) -> str:
     return f"{name}.{ir_values[0].kind}{ir_values[0].ctx.lanes or ''}.{len(ir_values)}"
 
 
-def _called(key: str, ir_values: Sequence[IRValue], result: Any) -> Any:
+def _called(key: str, ir_values: Sequence[IRValue], result: ir.Type) -> ir.Value:
     """A call of a function of `library`."""
     ctx, given = ir_values[0].ctx, [ir_value.value for ir_value in ir_values]
     return ctx.builder.call(linked(ctx.builder, key, ir.FunctionType(result, [value.type for value in given])), given)
@@ -99,7 +102,7 @@ def written(name: str, ir_values: Sequence[IRValue]) -> IRValue:
 
 def _reduced(x: IRValue) -> trigonometry.Rest:
     """The reduction of an angle, computed once in a builder's code."""
-    known: dict[int, tuple[Any, trigonometry.Rest]] = x.ctx.builder.__dict__.setdefault("reduced", {})
+    known: dict[int, tuple[ir.Value, trigonometry.Rest]] = x.ctx.builder.__dict__.setdefault("reduced", {})
     found = known.get(id(x.value))
     if found is None:
         found = x.value, trigonometry.Rest(*(reduction(x) if x.ctx.branching else _by_call(x)))
@@ -108,7 +111,7 @@ def _reduced(x: IRValue) -> trigonometry.Rest:
     return found[1]
 
 
-def rest_of(ctx: EmitContext, kind: str) -> Any:
+def rest_of(ctx: EmitContext, kind: str) -> ir.Type:
     """The LLVM type of a reduced angle."""
     return ir.LiteralStructType([ctx.type(part) for part in (kind, kind, BITS[kind])])
 
@@ -153,7 +156,7 @@ def _lane_by_lane(x: IRValue) -> list[IRValue]:
     return [x.with_value(parts[0]), x.with_value(parts[0]), IRValue(ctx, BITS[x.kind], parts[1])]
 
 
-def _far(module: Any, target: Target, kind: str) -> Any:
+def _far(module: ir.Module, target: Target, kind: str) -> ir.Function:
     """The function of a module that reduces one large angle."""
     name, real, whole = f"far.{kind}", TYPES[kind], TYPES[BITS[kind]]
     if (known := module.globals.get(name)) is not None:
@@ -167,7 +170,7 @@ def _far(module: Any, target: Target, kind: str) -> Any:
     return function
 
 
-def returned(builder: Any, of: Any, ir_values: Sequence[IRValue]) -> None:
+def returned(builder: ir.IRBuilder, of: ir.Type, ir_values: Sequence[IRValue]) -> None:
     """Return several IR values from a function."""
     found = ir.Constant(of, ir.Undefined)
     for place, ir_value in enumerate(ir_values):
@@ -232,7 +235,7 @@ for _name, _ufunc in {
 NO_BOOLS = {"subtract", "rsub", "negative", "sign", "square"}
 
 
-def lowers(name: str, inputs: tuple[np.dtype[Any], ...], output: np.dtype[Any], params: dict[str, Any]) -> bool:
+def lowers(name: str, inputs: tuple[NumpyType, ...], output: NumpyType, params: dict[str, Any]) -> bool:
     """Whether an elementwise primitive has machine code for these dtypes."""
     element = ELEMENTS.get(name)
     if element is None or output not in KINDS or any(dtype not in KINDS for dtype in inputs):
@@ -247,7 +250,7 @@ def lowers(name: str, inputs: tuple[np.dtype[Any], ...], output: np.dtype[Any], 
     return not (output.kind == "b" and name in NO_BOOLS)
 
 
-def kind_of_operands(name: str, inputs: tuple[np.dtype[Any], ...], output: np.dtype[Any], place: int) -> str:
+def kind_of_operands(name: str, inputs: tuple[NumpyType, ...], output: NumpyType, place: int) -> str:
     """The kind to which an operand is cast before the operation."""
     rule = ELEMENTS[name].operands
     if rule == "own" or (rule == "condition" and place == 0):
@@ -255,7 +258,7 @@ def kind_of_operands(name: str, inputs: tuple[np.dtype[Any], ...], output: np.dt
     return KINDS[np.result_type(*inputs) if rule == "common" else output]
 
 
-def apply(name: str, ir_values: list[IRValue], inputs: tuple[np.dtype[Any], ...], output: np.dtype[Any], params: dict[str, Any]) -> IRValue:
+def apply(name: str, ir_values: list[IRValue], inputs: tuple[NumpyType, ...], output: NumpyType, params: dict[str, Any]) -> IRValue:
     """The result of a primitive for IR values of the dtypes `inputs`."""
     operands = [cast(ir_value, kind_of_operands(name, inputs, output, place)) for place, ir_value in enumerate(ir_values)]
     given = {key: value for key, value in params.items() if key not in {"label", "given"}}

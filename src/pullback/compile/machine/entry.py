@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,11 +19,15 @@ from . import callables, native
 from .callables import ROW, FunctionBody
 from .linking import LinkedModule
 
+if TYPE_CHECKING:
+    from llvmlite import ir
+
+
 WORDS = """inputs outputs run arena heavy cell slots constants constant_table arrays writes write_table""".split()
 """The words of a block; `arrays` are rows of words as `callables.fits` reads them."""
 
 
-def _apart(module: LinkedModule) -> Any:
+def _apart(module: LinkedModule) -> ir.Function:
     """The function that says whether arrays that will be written share no memory with others."""
     body = FunctionBody(module, "apart", 5)
     table, rows, count, writes, written = body.parameters
@@ -53,7 +57,7 @@ def _write(module: LinkedModule) -> None:
     block = body.field(own, "data")
     told = SimpleNamespace(**{name: body.word(block, place) for place, name in enumerate(WORDS)})
 
-    def row(number: IRValue) -> Any:
+    def row(number: IRValue) -> IRValue:
         return told.arrays + number * (8 * len(ROW))
 
     body.result_object_if(count != told.inputs)
@@ -84,7 +88,9 @@ def _write(module: LinkedModule) -> None:
     body.result(body.call("PyLong_FromLong", status))
 
 
-def _run(body: FunctionBody, told: Any, block: IRValue, table: IRValue, give_up: Callable[[], None]) -> IRValue:
+def _run(
+    body: FunctionBody, told: SimpleNamespace, block: IRValue, table: IRValue, give_up: Callable[[], None]
+) -> IRValue:
     """Run the program with a block of memory, which is kept for the next call; the number of the guard that failed, or 0."""
     after, cell = told.inputs + told.outputs, block + 8 * WORDS.index("cell")
     memory, status = body.variable(0), body.variable(0)

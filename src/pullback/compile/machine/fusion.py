@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,10 @@ from . import indices
 from .elements import ELEMENTS, KINDS, lowers
 from .indices import Affine, AnyIndex, Cut, Index, Unaligned, flat, moved, shifted, uncut, whole
 from .nests import GATHERS, REDUCTIONS, Incompatible, Nest, NestFacts, Root
+
+if TYPE_CHECKING:
+    from ..._core.typing import NumpyType, Path
+    from ..loops import Scan
 
 FEW = 1 << 12
 """The number of iterations up to which nests without shared memory are fused: the loop costs more than its body."""
@@ -148,14 +152,14 @@ def is_solved(equation: Equation) -> bool:
     return len(a.shape) == len(b.shape) == 2 and a.dtype == b.dtype and a.dtype.char in "fd" and bool(routine("strsm"))
 
 
-def _is_code(loop: Any) -> bool:
+def _is_code(loop: Scan) -> bool:
     """Whether a loop's body is all machine code and has no checks."""
     return bool(loop.length) and all(
         equation.name not in GATHERS | CHECKED and kind(equation) != "opaque" for equation in loop.body.equations
     )
 
 
-def _in_registers(loop: Any) -> bool:
+def _in_registers(loop: Scan) -> bool:
     """Whether a loop's body is small enough to keep its state in registers."""
     body = loop.body
     values = {*body.inputs, *body.constants, *(value for equation in body.equations for value in equation.outputs)}
@@ -198,7 +202,7 @@ def _stack(e: Equation) -> Pieces:
         yield x, _at(e.output.shape, partial(_on_new_axis, axis=axis, number=number))
 
 
-def _moved(e: Equation, x: Value, path: Any) -> Pieces:
+def _moved(e: Equation, x: Value, path: Path) -> Pieces:
     """A value indexed by a chain of views."""
     shapes, probe = [], np.broadcast_to(np.empty((), e.output.dtype), e.output.shape)
     for primitive, params in path:
@@ -313,7 +317,7 @@ class Planner:
             first = self._root(Root(equation.output, value, place=place), after=after)
             after = first if after < 0 and place is None else after
 
-    def _number(self, dtype: np.dtype[Any]) -> Value:
+    def _number(self, dtype: NumpyType) -> Value:
         zero = Value((), dtype)
         self.constants[zero] = np.zeros((), dtype)
         self.made[zero] = self.level[zero] = -1

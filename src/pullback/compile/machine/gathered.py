@@ -12,13 +12,16 @@ images of a share; it transposes its other factor first.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ..mathematics.lanes import IRValue
 from . import native
 from .memory import SIZES
 from .tasks import TaskEmitter
 from .writing import Array
+
+if TYPE_CHECKING:
+    from llvmlite import ir
 
 PUT = "x image rows columns weights depth blocks out result results plane places parts".split()
 ADD = """x image rows columns given result results plane places parts together units shares blocks depth totals total
@@ -36,7 +39,7 @@ class GatheredEmitter(TaskEmitter):
 
     WORDS: ClassVar = {"put": PUT, "add": ADD}
 
-    def __init__(self, module: Any, kind: str) -> None:
+    def __init__(self, module: ir.Module, kind: str) -> None:
         super().__init__(module, kind)
         self.rows, self.blocks = tile()
         self.row = SIZES[kind] * self.lanes

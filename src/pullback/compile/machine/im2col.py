@@ -12,7 +12,6 @@ from __future__ import annotations
 import itertools
 import math
 from operator import gt
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,7 @@ LARGEST, MOST_TAPS = 1 << 26, 9
 
 
 @windowed("convolve")
-def _convolve(build: Builder, e: Equation) -> Any:
+def _convolve(build: Builder, e: Equation) -> Value | None:
     x, weight = e.inputs
     columns = _columns(build, x, weight.shape[2:], e.output.shape[2:], weight.shape[0], e.params["window"])
     if columns is None:
@@ -37,7 +36,7 @@ def _convolve(build: Builder, e: Equation) -> Any:
 
 
 @windowed("convolve_transpose")
-def _convolve_transpose(build: Builder, e: Equation) -> Any:
+def _convolve_transpose(build: Builder, e: Equation) -> Value | None:
     """The gradient of images: a convolution with the flipped weight and the opposite padding, for stride one."""
     y, weight = e.inputs
     kernel, window = weight.shape[2:], e.params["window"]
@@ -54,7 +53,7 @@ def _convolve_transpose(build: Builder, e: Equation) -> Any:
 
 
 @windowed("convolve_weight")
-def _convolve_weight(build: Builder, e: Equation) -> Any:
+def _convolve_weight(build: Builder, e: Equation) -> Value | None:
     x, y = e.inputs
     columns = _columns(build, x, e.params["kernel"], y.shape[2:], y.shape[1], e.params["window"])
     if columns is None:
@@ -108,7 +107,7 @@ def _images(build: Builder, product: Value, shape: tuple[int, ...]) -> Value:
 
 
 @windowed("max_pool")
-def _max_pool(build: Builder, e: Equation) -> Any:
+def _max_pool(build: Builder, e: Equation) -> Value | None:
     (x,) = e.inputs
     kernel, window = e.params["kernel"], e.params["window"]
     inside = window.lengths(x.shape[2:], kernel)
@@ -121,7 +120,7 @@ def _max_pool(build: Builder, e: Equation) -> Any:
 
 
 @windowed("max_spread")
-def _max_spread(build: Builder, e: Equation) -> Any:
+def _max_spread(build: Builder, e: Equation) -> Value | None:
     """The gradient of max pooling for windows that do not overlap: the first of equal maxima gets it, or the last NaN."""
     given, x, highest = e.inputs
     kernel, window = e.params["kernel"], e.params["window"]

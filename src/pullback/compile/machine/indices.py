@@ -10,7 +10,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..._core.typing import Index as BasicIndex
+
 
 Affine = tuple[int, tuple[tuple[int, int], ...]]
 Shape = tuple[int, ...]
@@ -161,7 +165,7 @@ def broadcast(index: Index, shape: Shape) -> Index:
 # For each operation that moves elements, the index in its input as a function of that in its output
 
 
-def _getitem(at: Index, shape: Shape, index: Any) -> Index:
+def _getitem(at: Index, shape: Shape, index: BasicIndex) -> Index:
     entries = list(index) if isinstance(index, tuple) else [index]
     if Ellipsis not in entries:
         entries.append(Ellipsis)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -30,6 +30,10 @@ from .elements import KINDS
 from .linking import LinkedModule
 from .lowering import lowered
 from .streaming import PART, StreamWriter, streams
+
+if TYPE_CHECKING:
+    from ..._core.typing import Params
+    from ..._tape.recording import Tape
 
 WORDS = "share some inputs model number".split()
 """The words of a block: the function that shares parts, that of some parts, the number of operands, the first of them that
@@ -98,7 +102,7 @@ def _recorded(
 
     `whole` keeps the recorded operations as they are, without simplification.
     """
-    tape: Any = Tensor.interpreter
+    tape: Tape = Tensor.interpreter
     recorder, before = Recorder(), mode.get()
     try:
         mode.set(NO_GRAD)
@@ -148,12 +152,12 @@ _functions: dict[Any, Function | None] = {}
 _held: list[native.Code] = []
 
 
-def _unknown(entry: Any) -> Any:
+def _unknown(entry: object) -> NoReturn:
     raise TypeError(f"metadata that cannot be compared: {entry!r}")
 
 
 def function(
-    primitive: Primitive, place: int | None, arrays: Sequence[Any], params: dict[str, Any], elements: int
+    primitive: Primitive, place: int | None, arrays: Sequence[Array], params: Params, elements: int
 ) -> Function | None:
     """The machine code of an operation, or of its rule for one input, after it has processed `elements` more; None before
     there is any.

@@ -7,7 +7,6 @@ that occur in many places.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from llvmlite import ir
 
@@ -27,7 +26,7 @@ def _text(names: Sequence[str]) -> str:
     return str(module)
 
 
-def _write(module: Any, name: str) -> None:
+def _write(module: ir.Module, name: str) -> None:
     """Write a function by its name: operation, kind and lanes, number of operands; as in `power.f16.2`."""
     operation, kind, count = name.split(".")
     ctx = EmitContext(None, Target.host(), int(kind[1:]) if kind[1:] else None, branching=True)

@@ -7,7 +7,6 @@ needs.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 from llvmlite import ir
 
@@ -22,7 +21,7 @@ class LinkedModule(ir.Module):  # type: ignore[misc]  # llvmlite has no annotati
     def __init__(self) -> None:
         super().__init__()
         self.links: dict[str, int] = {}
-        self.loaded: dict[tuple[Any, str | int], Any] = {}
+        self.loaded: dict[tuple[ir.Block, str | int], ir.Value] = {}
         self.uses: Counter[str] = Counter()
         self.table = ir.GlobalVariable(self, ir.ArrayType(POINTER, 0), TABLE)
 
@@ -36,7 +35,7 @@ class LinkedModule(ir.Module):  # type: ignore[misc]  # llvmlite has no annotati
         return str(self)
 
 
-def address_of(builder: Any, name: str, of: Any) -> Any:
+def address_of(builder: ir.IRBuilder, name: str, of: ir.Type) -> ir.Value:
     """What the table has under a name, as a pointer of some type; it is read once in a block."""
     module = builder.module
     known = module.loaded.get((builder.block, name))
@@ -47,12 +46,12 @@ def address_of(builder: Any, name: str, of: Any) -> Any:
     return known
 
 
-def linked(builder: Any, name: str, signature: Any) -> Any:
+def linked(builder: ir.IRBuilder, name: str, signature: ir.FunctionType) -> ir.Value:
     """A function of the table."""
     return address_of(builder, name, ir.PointerType(signature))
 
 
-def address_at(builder: Any, slot: int, offset: int) -> Any:
+def address_at(builder: ir.IRBuilder, slot: int, offset: int) -> ir.Value:
     """An address, from a slot of the table that is a function's first argument; a slot is read once in a block."""
     module = builder.module
     known = module.loaded.get((builder.block, slot))

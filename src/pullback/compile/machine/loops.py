@@ -7,7 +7,7 @@ loop. One axis is vectorized; the lanes beyond its end are masked.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,12 +85,12 @@ def accumulated(root: Root, layout: Layout) -> str:
 class OpenLoop:
     """An open loop: the builder for code before its inner loops, and the nodes computed there."""
 
-    builder: Any
-    index: Any
-    known: dict[Any, Any] = field(default_factory=dict)
+    builder: ir.IRBuilder
+    index: ir.Value | None
+    known: dict[Hashable, Any] = field(default_factory=dict)
 
 
-Place = Callable[[Any], tuple[int, int]]
+Place = Callable[[Hashable], tuple[int, int]]
 """The address of a value or of partial results: the slot of the table, and an offset in bytes."""
 
 
@@ -104,7 +104,7 @@ class Emitter:
 
     def __init__(
         self,
-        builder: Any,
+        builder: ir.IRBuilder,
         layout: Layout,
         place: Place,
         late: Collection[Value],
@@ -119,7 +119,7 @@ class Emitter:
         self.often = any_length or math.prod(layout.domain) > BRIEF * self.lanes
         self.top = OpenLoop(builder, None)
         self.scopes: list[OpenLoop] = [self.top]
-        self.mask: Any = None
+        self.mask: ir.Value | None = None
         self.active: list[tuple[Root, Accumulator]] = []
         self.levels: dict[int, int] = {}
 
@@ -149,7 +149,7 @@ class Emitter:
 
     # Loops
 
-    def _bounds(self, position: int) -> tuple[Any, Any, int | None]:
+    def _bounds(self, position: int) -> tuple[ir.Value, ir.Value, int | None]:
         """The bounds of a loop, and its length if that is constant."""
         size = self.layout.domain[position]
         if position == 0 and (self.count > 1 or self.any_length):
@@ -177,7 +177,9 @@ class Emitter:
         if rest:
             self._run(middle, end, lanes, inside, masked=True)
 
-    def _run(self, begin: Any, end: Any, step: int, inside: Callable[[], None], *, masked: bool = False) -> None:
+    def _run(
+        self, begin: ir.Value, end: ir.Value, step: int, inside: Callable[[], None], *, masked: bool = False
+    ) -> None:
         """A loop around the code that `inside` writes; no loop for one iteration."""
         if isinstance(begin, ir.Constant) and isinstance(end, ir.Constant) and begin.constant + step >= end.constant:
             self._once(begin, end.constant - begin.constant, inside, masked=masked)
@@ -216,7 +218,7 @@ class Emitter:
         last.branch(head)
         outer.position_at_end(after)
 
-    def _once(self, index: Any, count: int, inside: Callable[[], None], *, masked: bool) -> None:
+    def _once(self, index: ir.Value, count: int, inside: Callable[[], None], *, masked: bool) -> None:
         self.scopes.append(OpenLoop(self.scopes[-1].builder, index))
         old = self.mask
         if masked:
@@ -401,12 +403,12 @@ class Emitter:
 
     # Memory
 
-    def _base(self, value: Value) -> Any:
+    def _base(self, value: Value) -> ir.Value:
         """The address of a value."""
         known = self.top.known.get(value)
         return self._address(value, self.place(value)) if known is None else known
 
-    def _address(self, key: Any, where: tuple[int, int]) -> Any:
+    def _address(self, key: Hashable, where: tuple[int, int]) -> ir.Value:
         known = self.top.known.get(key)
         if known is None:
             known = self.top.known[key] = address_at(self.top.builder, *where)
@@ -415,7 +417,7 @@ class Emitter:
     def _partial_roots(self) -> list[Root]:
         return [root for root in self.layout.roots if partial(root, self.layout, self.count)]
 
-    def _partial_base(self, root: Root) -> Any:
+    def _partial_base(self, root: Root) -> ir.Value:
         known = self.top.known.get(id(root))
         if known is None:
             base = self._address((id(root), "all"), self.place(root))
@@ -440,7 +442,7 @@ class Emitter:
         self._run(memory.long(0), memory.long(root.value.size), 1, inside)
         self.active = active
 
-    def _offset(self, place: Affine) -> tuple[Any, int, OpenLoop]:
+    def _offset(self, place: Affine) -> tuple[ir.Value, int, OpenLoop]:
         """The address of an access without its lanes, the stride between lanes, and the scope in which it is known."""
         offset, terms = place
         found, scope = memory.long(offset), self.top
@@ -458,7 +460,7 @@ class Emitter:
             found = known
         return found, step, scope
 
-    def _read(self, base: Any, kind: str, place: Affine, ctx: EmitContext) -> IRValue:
+    def _read(self, base: ir.Value, kind: str, place: Affine, ctx: EmitContext) -> IRValue:
         offset, step, _ = self._offset(place)
         address = memory.element(ctx.builder, base, kind, offset)
         if ctx.lanes is None:
@@ -467,7 +469,7 @@ class Emitter:
             return memory.load_spread(ctx, kind, address)
         return memory.load_lanes(ctx, kind, address, step, self.mask)
 
-    def _write(self, ir_value: IRValue, base: Any, place: Affine) -> None:
+    def _write(self, ir_value: IRValue, base: ir.Value, place: Affine) -> None:
         builder = self.scopes[-1].builder
         offset, step, _ = self._offset(place)
         address = memory.element(builder, base, ir_value.kind, offset)

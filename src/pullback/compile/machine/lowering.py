@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from .elements import ELEMENTS, KINDS
 from .fusion import is_solved
 from .im2col import windowed
 from .indices import strides
+
+if TYPE_CHECKING:
+    from ..._core.typing import Entry, NumpyType
 
 indexed = Rules()
 
@@ -89,7 +93,7 @@ class Checking(Builder):
 
 
 @indexed("take_rows")
-def _take_rows(build: Any, e: Equation) -> Any:
+def _take_rows(build: Builder, e: Equation) -> Value | None:
     """A gather of a stored value; of a computed one, a sum in which all elements but one are 0."""
     x, chosen = e.inputs
     if not e.output.size:
@@ -101,14 +105,14 @@ def _take_rows(build: Any, e: Equation) -> Any:
     return _summed(build, x, build.reshape(chosen, shape=(*chosen.shape, 1)), 1)
 
 
-def _summed(build: Any, x: Value, chosen: Value, axis: int) -> Any:
+def _summed(build: Builder, x: Value, chosen: Value, axis: int) -> Value:
     """The element that is chosen along an axis, as a sum in which all others are 0."""
     own = build.where(_mask(build, chosen, x.shape[axis], axis), x, build.scalar(0, x.dtype))
     return build.sum(own, axis=(axis,), keepdims=False)
 
 
 @indexed("put_rows")
-def _put_rows(build: Any, e: Equation) -> Any:
+def _put_rows(build: Builder, e: Equation) -> Value | None:
     g, chosen = e.inputs
     rows, columns = e.params["shape"]
     if not e.output.size or g.dtype != e.output.dtype:
@@ -119,7 +123,7 @@ def _put_rows(build: Any, e: Equation) -> Any:
 
 
 @indexed("take_along_axis")
-def _take_along_axis(build: Any, e: Equation) -> Any:
+def _take_along_axis(build: Builder, e: Equation) -> Value | None:
     x, chosen = e.inputs
     if not e.output.size:
         return None
@@ -132,7 +136,7 @@ def _take_along_axis(build: Any, e: Equation) -> Any:
 
 
 @indexed("select_along")
-def _select_along(build: Any, e: Equation) -> Any:
+def _select_along(build: Builder, e: Equation) -> Value | None:
     (x, chosen), axis = e.inputs, e.params["axis"]
     if not e.output.size:
         return None
@@ -143,7 +147,7 @@ def _select_along(build: Any, e: Equation) -> Any:
 
 
 @indexed("argmax", "argmin")
-def _place(build: Any, e: Equation) -> Any:
+def _place(build: Builder, e: Equation) -> Value | None:
     """The first place along an axis, or in all elements, whose element is the extreme one or NaN."""
     (x,), axis = e.inputs, e.params["axis"]
     if not e.output.size or x.dtype not in KINDS:
@@ -163,7 +167,7 @@ def _place(build: Any, e: Equation) -> Any:
 
 
 @indexed("put_along_axis")
-def _put_along_axis(build: Any, e: Equation) -> Any:
+def _put_along_axis(build: Builder, e: Equation) -> Value | None:
     g, chosen = e.inputs
     shape = e.params["shape"]
     if (line := _line(build, shape, chosen, e.params["axis"])) is not None:
@@ -176,7 +180,7 @@ def _put_along_axis(build: Any, e: Equation) -> Any:
     return build.where(_mask(build, chosen, shape[axis], axis), g, build.scalar(0, g.dtype))
 
 
-def _flat(build: Any, shape: tuple[int, ...], chosen: Value, axis: int) -> Any:
+def _flat(build: Builder, shape: tuple[int, ...], chosen: Value, axis: int) -> Value:
     """The places in a flat array of a shape that an index along an axis amounts to."""
     places = build.multiply(_wrapped(build, chosen, shape[axis]), strides(shape)[axis])
     for i, (count, step) in enumerate(zip(chosen.shape, strides(shape), strict=True)):
@@ -192,7 +196,7 @@ def _one_in_each_row(shape: tuple[int, ...], chosen: Value, axis: int) -> bool:
 
 
 @indexed("solve")
-def _solve(build: Any, e: Equation) -> Any:
+def _solve(build: Builder, e: Equation) -> Value | None:
     (a, b), triangle = e.inputs, e.params.get("triangle")
     if not triangle or len(a.shape) != len(b.shape):
         return None
@@ -200,41 +204,40 @@ def _solve(build: Any, e: Equation) -> Any:
 
 
 @indexed("solve_triangular")
-def _solve_triangular(build: Any, e: Equation) -> Any:
+def _solve_triangular(build: Builder, e: Equation) -> None:
     if is_solved(e) and e.output.size and not e.params.get("unitriangular"):
         build.require(build.not_equal(build.diagonal(e.inputs[0], axes=(0, 1)), 0))
-    return None
 
 
 @indexed("embedding")
-def _embedding(build: Any, e: Equation) -> Any:
+def _embedding(build: Builder, e: Equation) -> None:
     if e.output.size:
         build.check(e.inputs[1], e.inputs[0].shape[0])
-    return None
 
 
 @indexed("scatter_rows")
-def _scatter_rows(build: Any, e: Equation) -> Any:
+def _scatter_rows(build: Builder, e: Equation) -> None:
     if e.output.size and e.inputs[0].size:
         build.check(e.inputs[1], e.output.shape[0])
-    return None
 
 
 @indexed("index")
-def _index(build: Any, e: Equation) -> Any:
+def _index(build: Builder, e: Equation) -> Value | None:
     x, *chosen = e.inputs
     found = _leading(build, x.shape, chosen, e.params["spec"]) if e.output.size else None
     return None if found is None else _rows_at(build, x, found[0], e.output, found[1])
 
 
 @indexed("index_add")
-def _index_add(build: Any, e: Equation) -> Any:
+def _index_add(build: Builder, e: Equation) -> Value | None:
     g, *chosen = e.inputs
     found = _leading(build, e.output.shape, chosen, e.params["spec"]) if g.size else None
     return None if found is None else _added_up(build, g, found[0], e.output, found[1])
 
 
-def _leading(build: Any, shape: tuple[int, ...], chosen: list[Value], spec: Any) -> tuple[Any, tuple[int, int]] | None:
+def _leading(
+    build: Builder, shape: tuple[int, ...], chosen: list[Value], spec: Sequence[Entry]
+) -> tuple[Value, tuple[int, int]] | None:
     """The rows at integer indices of the first axes, all others taken whole, and the shape of the array as rows."""
     count = len(chosen)
     whole = [entry is Ellipsis or (type(entry) is slice and entry == _xp.WHOLE) for entry in spec[count:]]
@@ -248,7 +251,7 @@ def _leading(build: Any, shape: tuple[int, ...], chosen: list[Value], spec: Any)
     return build.reshape(line, shape=(line.size,)), (math.prod(shape[:count]), math.prod(shape[count:]))
 
 
-def _wrapped(build: Any, chosen: Value, count: int) -> Any:
+def _wrapped(build: Builder, chosen: Value, count: int) -> Value:
     """Indices in range counted from the front, as int64."""
     if chosen.dtype == np.uint64:  # others are the same numbers as int64
         build.check(chosen, count)
@@ -259,14 +262,14 @@ def _wrapped(build: Any, chosen: Value, count: int) -> Any:
 
 
 @indexed("scatter_add")
-def _scatter_add(build: Any, e: Equation) -> Any:
+def _scatter_add(build: Builder, e: Equation) -> Value | None:
     x, g, chosen = e.inputs
     line = _line(build, x.shape, chosen, e.params["axis"])
     added = None if line is None else _added_up(build, g, line, e.output, _as_rows(x.shape))
     return None if added is None else build.add(x, added)
 
 
-def _line(build: Any, shape: tuple[int, ...], chosen: Value, axis: int) -> Any:
+def _line(build: Builder, shape: tuple[int, ...], chosen: Value, axis: int) -> Value | None:
     """The row indices that an index of elements amounts to; None if it does not select whole rows."""
     if axis != 0 or chosen.shape[1:] != shape[1:]:
         return None
@@ -282,7 +285,7 @@ def _as_rows(shape: tuple[int, ...]) -> tuple[int, int]:
     return shape[0], math.prod(shape[1:])
 
 
-def _rows_at(build: Any, x: Value, line: Value, out: Value, rows: tuple[int, int]) -> Any:
+def _rows_at(build: Builder, x: Value, line: Value, out: Value, rows: tuple[int, int]) -> Value:
     """The rows at indices, of an array seen as rows."""
     places = build.reshape(line, shape=(line.size,))
     return build.reshape(
@@ -290,7 +293,7 @@ def _rows_at(build: Any, x: Value, line: Value, out: Value, rows: tuple[int, int
     )
 
 
-def _added_up(build: Any, g: Value, line: Value, out: Value, rows: tuple[int, int]) -> Any:
+def _added_up(build: Builder, g: Value, line: Value, out: Value, rows: tuple[int, int]) -> Value | None:
     """Zeros, seen as rows, with those of g added at indices."""
     if not out.size or not g.size or g.dtype != out.dtype:
         return None
@@ -299,13 +302,13 @@ def _added_up(build: Any, g: Value, line: Value, out: Value, rows: tuple[int, in
     return build.reshape(added, shape=out.shape)
 
 
-def _mask(build: Any, chosen: Value, count: int, axis: int) -> Any:
+def _mask(build: Builder, chosen: Value, count: int, axis: int) -> Value:
     """A mask of the elements selected along an axis, which has length 1 in the index."""
     wrapped = _wrapped(build, chosen, count)
     return build.equal(_numbers(build, count, wrapped.dtype, len(chosen.shape) - axis), wrapped)
 
 
-def _numbers(build: Any, count: int, dtype: Any, axes: int) -> Any:
+def _numbers(build: Builder, count: int, dtype: type[np.int64] | NumpyType, axes: int) -> Value:
     """The numbers 0 to count - 1 along the first of some axes."""
     return build.constant(np.arange(count, dtype=dtype).reshape(-1, *[1] * (axes - 1)))
 

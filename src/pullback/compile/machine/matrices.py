@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from llvmlite import ir
 
@@ -36,7 +35,7 @@ SIZED = "rows", "columns", "inner", "a_down", "a_right", "b_down", "b_right", "c
 class MatrixEmitter(Writer):
     """The function `multiply_f` or `multiply_d`: c = a @ b, given sizes and strides."""
 
-    def __init__(self, module: Any, kind: str) -> None:
+    def __init__(self, module: ir.Module, kind: str) -> None:
         super().__init__(None, kind, lanes(kind))
         self.module = module
 
@@ -72,12 +71,12 @@ class CopyEmitter(Writer):
     The panel has room for `width` columns, of which `columns` exist.
     """
 
-    def __init__(self, module: Any, kind: str, lanes: int) -> None:
+    def __init__(self, module: ir.Module, kind: str, lanes: int) -> None:
         super().__init__(None, kind, lanes)
         sizes = ("columns", "inner", "b_down", "b_right", "width")
         self.given = self.begin(module, f"copy_{kind}", ("b", "room"), sizes, internal=True)
 
-    def emit(self) -> Any:
+    def emit(self) -> ir.Function:
         """Write the function."""
         given = self.given
         with self.loop(0, given.width, self.lanes) as j:
@@ -95,7 +94,7 @@ class CopyEmitter(Writer):
 
     def _source(self, k: IRValue, j: IRValue) -> Array:
         given = self.given
-        return given.b.at(k * given.b_down + j * given.b_right)  # type: ignore[no-any-return]
+        return given.b.at(k * given.b_down + j * given.b_right)
 
     def _put(self, ir_value: IRValue, k: IRValue, j: IRValue) -> None:
         self.given.room.at(k * self.given.width + j).put(ir_value)
@@ -119,13 +118,13 @@ class CopyEmitter(Writer):
 class PanelEmitter(Writer):
     """A function for a panel of some registers: all rows of the result, from term `start` on."""
 
-    def __init__(self, module: Any, kind: str, lanes: int, vectors: int, copy: Any) -> None:
+    def __init__(self, module: ir.Module, kind: str, lanes: int, vectors: int, copy: ir.Function) -> None:
         super().__init__(None, kind, lanes)
         self.vectors, self.copy_panel, self.width = vectors, copy, vectors * lanes
         name, numbers = f"panel_{kind}_{vectors}", (*SIZED, "start")
         self.given = self.begin(module, name, (*FACTORS, "room"), numbers, internal=True)
 
-    def emit(self) -> Any:
+    def emit(self) -> ir.Function:
         """Write the function."""
         given = self.given
         self.mask = self.first(given.columns - (self.width - self.lanes))

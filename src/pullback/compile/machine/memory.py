@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite import ir
 
 from ..mathematics.lanes import TYPES, EmitContext, IRValue, declared
@@ -12,12 +10,12 @@ LONG, POINTER, BYTE = ir.IntType(64), ir.PointerType(), ir.IntType(8)
 SIZES = {"f": 4, "d": 8, "b1": 1} | {f"{letter}{width}": width // 8 for letter in "iu" for width in (8, 16, 32, 64)}
 
 
-def long(number: int) -> Any:
+def long(number: int) -> ir.Constant:
     """A constant of 64 bits."""
     return ir.Constant(LONG, number)
 
 
-def stored_type(kind: str) -> Any:
+def stored_type(kind: str) -> ir.Type:
     """The type of an element in memory: a bool is a byte there."""
     return BYTE if kind == "b1" else TYPES[kind]
 
@@ -28,27 +26,27 @@ def _suffix(kind: str, lanes: int) -> str:
     return f"v{lanes}{letters}"
 
 
-def _from_memory(ctx: EmitContext, kind: str, value: Any) -> IRValue:
+def _from_memory(ctx: EmitContext, kind: str, value: ir.Value) -> IRValue:
     if kind != "b1":
         return IRValue(ctx, kind, value)
     return IRValue(ctx, "u8", value) != 0
 
 
-def _to_memory(ir_value: IRValue) -> Any:
+def _to_memory(ir_value: IRValue) -> ir.Value:
     return ir_value.to("u8").value if ir_value.kind == "b1" else ir_value.value
 
 
-def lane_numbers(lanes: int) -> Any:
+def lane_numbers(lanes: int) -> ir.Constant:
     """0, 1, 2, ... as a vector."""
     return ir.Constant(ir.VectorType(LONG, lanes), list(range(lanes)))
 
 
-def first_lanes(builder: Any, count: Any, lanes: int) -> Any:
+def first_lanes(builder: ir.IRBuilder, count: ir.Value, lanes: int) -> ir.Value:
     """A mask of the first `count` lanes."""
     return builder.icmp_signed("<", lane_numbers(lanes), splat(builder, count, lanes))
 
 
-def splat(builder: Any, value: Any, lanes: int) -> Any:
+def splat(builder: ir.IRBuilder, value: ir.Value, lanes: int) -> ir.Value:
     """A scalar in all lanes."""
     of = ir.VectorType(value.type, lanes)
     zero = ir.IntType(32)(0)
@@ -58,28 +56,28 @@ def splat(builder: Any, value: Any, lanes: int) -> Any:
     )
 
 
-def element(builder: Any, base: Any, kind: str, place: Any) -> Any:
+def element(builder: ir.IRBuilder, base: ir.Value, kind: str, place: ir.Value) -> ir.Value:
     """The address of an element."""
     return builder.gep(base, [place], source_etype=stored_type(kind))
 
 
-def load(ctx: EmitContext, kind: str, address: Any) -> IRValue:
+def load(ctx: EmitContext, kind: str, address: ir.Value) -> IRValue:
     """Load one element."""
     return _from_memory(ctx, kind, ctx.builder.load(address, typ=stored_type(kind), align=SIZES[kind]))
 
 
-def load_spread(ctx: EmitContext, kind: str, address: Any) -> IRValue:
+def load_spread(ctx: EmitContext, kind: str, address: ir.Value) -> IRValue:
     """Load one element into all lanes."""
     one = load(EmitContext(ctx.builder, ctx.target, None), kind, address)
     return IRValue(ctx, kind, splat(ctx.builder, one.value, ctx.lanes or 1))
 
 
-def store(ir_value: IRValue, address: Any) -> None:
+def store(ir_value: IRValue, address: ir.Value) -> None:
     """Store one element."""
     ir_value.ctx.builder.store(_to_memory(ir_value), address, align=SIZES[ir_value.kind])
 
 
-def _addresses(ctx: EmitContext, kind: str, address: Any, step: int) -> Any:
+def _addresses(ctx: EmitContext, kind: str, address: ir.Value, step: int) -> ir.Value:
     lanes = ctx.lanes or 1
     numbers = ir.Constant(ir.VectorType(LONG, lanes), [step * lane for lane in range(lanes)])
     found = ctx.builder.gep(address, [numbers], source_etype=stored_type(kind))
@@ -87,7 +85,7 @@ def _addresses(ctx: EmitContext, kind: str, address: Any, step: int) -> Any:
     return found
 
 
-def load_lanes(ctx: EmitContext, kind: str, address: Any, step: int, mask: Any) -> IRValue:
+def load_lanes(ctx: EmitContext, kind: str, address: ir.Value, step: int, mask: ir.Value | None) -> IRValue:
     """Load one element for each lane, `step` apart; zeros where the mask is off."""
     lanes, builder = ctx.lanes or 1, ctx.builder
     of = ir.VectorType(stored_type(kind), lanes)
@@ -96,19 +94,21 @@ def load_lanes(ctx: EmitContext, kind: str, address: Any, step: int, mask: Any) 
     return _masked_load(ctx, kind, address if step == 1 else _addresses(ctx, kind, address, step), mask)
 
 
-def load_places(ctx: EmitContext, kind: str, base: Any, places: Any, mask: Any) -> IRValue:
+def load_places(ctx: EmitContext, kind: str, base: ir.Value, places: ir.Value, mask: ir.Value | None) -> IRValue:
     """Load one element for each lane, from a vector of indices."""
     pointers = ctx.builder.gep(base, [places], source_etype=stored_type(kind))
     pointers.type = ir.VectorType(POINTER, ctx.lanes)  # llvmlite does not see it
     return _masked_load(ctx, kind, pointers, mask)
 
 
-def _masked_load(ctx: EmitContext, kind: str, pointers: Any, mask: Any) -> IRValue:
+def _masked_load(ctx: EmitContext, kind: str, pointers: ir.Value, mask: ir.Value | None) -> IRValue:
     of = ir.VectorType(stored_type(kind), ctx.lanes or 1)
     return _from_memory(ctx, kind, _masked(ctx, kind, of, [pointers], mask, [ir.Constant(of, None)]))
 
 
-def _masked(ctx: EmitContext, kind: str, of: Any, given: list[Any], mask: Any, other: list[Any]) -> Any:
+def _masked(
+    ctx: EmitContext, kind: str, of: ir.Type, given: list[ir.Value], mask: ir.Value | None, other: list[ir.Value]
+) -> ir.Value:
     """Call an intrinsic that loads or stores the lanes where a mask is on; the last of `given` are the addresses.
 
     What a load gives the other lanes is `other`, which is empty for a store.
@@ -124,7 +124,7 @@ def _masked(ctx: EmitContext, kind: str, of: Any, given: list[Any], mask: Any, o
     return builder.call(function, arguments)
 
 
-def store_lanes(ir_value: IRValue, address: Any, step: int, mask: Any) -> None:
+def store_lanes(ir_value: IRValue, address: ir.Value, step: int, mask: ir.Value | None) -> None:
     """Store one element of each lane, `step` apart, where the mask is on."""
     ctx, kind, value = ir_value.ctx, ir_value.kind, _to_memory(ir_value)
     if step == 1 and mask is None:
@@ -137,7 +137,7 @@ def store_lanes(ir_value: IRValue, address: Any, step: int, mask: Any) -> None:
     _masked(ctx, kind, ir.VoidType(), [value, pointers], mask, [])
 
 
-def _store_first(builder: Any, value: Any, address: Any, kind: str, count: int) -> None:
+def _store_first(builder: ir.IRBuilder, value: ir.Value, address: ir.Value, kind: str, count: int) -> None:
     """Store the first lanes in parts of 1, 2, 4 ... lanes: AMD's AVX2 takes a dozen cycles for a store with a mask."""
     nothing, start = ir.Constant(value.type, ir.Undefined), 0
     while start < count:

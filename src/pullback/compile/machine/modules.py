@@ -12,7 +12,6 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import Any
 
 from llvmlite import ir
 
@@ -50,7 +49,7 @@ class ModuleWriter:
         self.late = frozenset(assembly.written_in_place.values())
         self.likenesses = {piece: self._likeness(piece) for piece in assembly.pieces}
         self.alike = Counter(like.key for like in self.likenesses.values() if like.key is not None)
-        self.shared: dict[Hashable, Any] = {}
+        self.shared: dict[Hashable, ir.Function] = {}
 
     def _likeness(self, piece: AssembledStep) -> Likeness:
         if isinstance(piece.step, MatrixProduct):
@@ -76,7 +75,7 @@ class ModuleWriter:
 
     # Steps
 
-    def _piece(self, builder: Any, piece: AssembledStep) -> None:
+    def _piece(self, builder: ir.IRBuilder, piece: AssembledStep) -> None:
         """Write the code of a step."""
         if isinstance(piece.step, MatrixProduct):
             self._product(builder, piece, piece.step)
@@ -90,7 +89,7 @@ class ModuleWriter:
         elif piece.layout is not None:
             self._nest(builder, piece, piece.layout)
 
-    def _loop(self, builder: Any, piece: AssembledStep, step: Steps) -> None:
+    def _loop(self, builder: ir.IRBuilder, piece: AssembledStep, step: Steps) -> None:
         """Write a loop of the program: in registers, or as calls of a function for its body."""
         equation, inputs = step.equation, []
         for value, elements in zip(equation.inputs, step.offsets, strict=True):
@@ -106,7 +105,7 @@ class ModuleWriter:
             one = function.run(*piece.body.stages)
             RepeatEmitter(builder, equation, piece.body, one, room).emit(inputs, outputs, constants)
 
-    def _product(self, builder: Any, piece: AssembledStep, step: MatrixProduct) -> None:
+    def _product(self, builder: ir.IRBuilder, piece: AssembledStep, step: MatrixProduct) -> None:
         """Write a matrix product; if threads share it, its function is written once for each form."""
         how, values = form(step), factors(step)
         if not how.shared:
@@ -129,12 +128,12 @@ class ModuleWriter:
         )
 
     @staticmethod
-    def _share(builder: Any, how: str, function: Any, table: Any, count: int) -> None:
+    def _share(builder: ir.IRBuilder, how: str, function: ir.Function, table: ir.Value, count: int) -> None:
         """Write a call that lets threads share a function's chunks."""
         share = linked(builder, how, ir.FunctionType(ir.VoidType(), [POINTER, POINTER, LONG]))
         builder.call(share, [builder.bitcast(function, POINTER), table, long(count)])
 
-    def _nest(self, builder: Any, piece: AssembledStep, layout: Layout) -> None:
+    def _nest(self, builder: ir.IRBuilder, piece: AssembledStep, layout: Layout) -> None:
         """Write a loop nest: one range or several chunks, and the code that combines results of chunks."""
         function, like = self._range(piece, layout)
         table = self._table(builder, like)
@@ -155,10 +154,10 @@ class ModuleWriter:
             if partial(root, layout, piece.count):
                 self._emit(builder, self._together(root, layout, piece.count))
 
-    def _emit(self, builder: Any, layout: Layout, count: int = 1) -> None:
+    def _emit(self, builder: ir.IRBuilder, layout: Layout, count: int = 1) -> None:
         Emitter(builder, layout, self.assembly.place, self.late, count=count).emit()
 
-    def _range(self, piece: AssembledStep, layout: Layout) -> tuple[Any, Likeness | None]:
+    def _range(self, piece: AssembledStep, layout: Layout) -> tuple[ir.Function | None, Likeness | None]:
         """The function of a loop over a range, None if inlined; and the addresses that it takes, None for the whole table."""
         key, values, starts = like = self.likenesses[piece]
         arguments, single = [POINTER, LONG, LONG, LONG], is_single(layout)
@@ -171,7 +170,9 @@ class ModuleWriter:
             return builder.function, None
         function = self.shared.get(key)
         if function is None:
-            numbers = {value: (number, -starts[number]) for number, value in enumerate(values)}
+            numbers: dict[Hashable, tuple[int, int]] = {
+                value: (number, -starts[number]) for number, value in enumerate(values)
+            }
             builder = self._begun(f"shared_{len(self.shared)}", arguments)
             Emitter(builder, layout, numbers.__getitem__, self.late, count=piece.count, any_length=single).emit()
             builder.ret_void()
@@ -179,7 +180,14 @@ class ModuleWriter:
         return function, like
 
     @staticmethod
-    def _chunks(builder: Any, function: Any, table: Any, begin: Any, end: Any, piece: AssembledStep) -> None:
+    def _chunks(
+        builder: ir.IRBuilder,
+        function: ir.Function,
+        table: ir.Value,
+        begin: ir.Value,
+        end: ir.Value,
+        piece: AssembledStep,
+    ) -> None:
         """Write a loop over chunks."""
         assert piece.layout is not None
         write = Writer(builder)
@@ -188,7 +196,7 @@ class ModuleWriter:
             stop = (start + piece.chunk).at_most(piece.layout.domain[0])
             write.call(function, write.array(table), start, stop, number)
 
-    def _table(self, builder: Any, like: Likeness | None) -> Any:
+    def _table(self, builder: ir.IRBuilder, like: Likeness | None) -> ir.Value:
         """The table of addresses that a function gets: the program's, or one on the stack."""
         if like is None:
             return builder.function.args[0]
@@ -226,7 +234,7 @@ class ModuleWriter:
 
     # Guards, writes and entry points
 
-    def _check(self, builder: Any, step: int) -> None:
+    def _check(self, builder: ir.IRBuilder, step: int) -> None:
         """Return from the program's function if a guard that is known after a step fails."""
         for number, value, expected in self.assembly.guards.get(step, ()):
             ir_value = Writer(builder, KINDS[value.dtype]).array(self._address(builder, value)).one()
@@ -235,7 +243,7 @@ class ModuleWriter:
             ir.IRBuilder(bad).ret(STATUS(number + 1))
             builder.position_at_end(good)
 
-    def _end(self, builder: Any) -> None:
+    def _end(self, builder: ir.IRBuilder) -> None:
         """Copy to inputs what was not computed in their memory."""
         write = Writer(builder)
         for place, value in self.assembly.program.writes:
@@ -243,7 +251,7 @@ class ModuleWriter:
                 source = write.array(self._address(builder, value))
                 write.copy(write.array(address_at(builder, place, 0)), source, value.nbytes)
 
-    def run(self, stage: Stage) -> Any:
+    def run(self, stage: Stage) -> ir.Function:
         """The function of a stage, which is the whole program if no step runs in Python."""
         builder = self._begun(stage.name, [POINTER], STATUS)
         self._check(builder, stage.before)
@@ -253,7 +261,7 @@ class ModuleWriter:
         builder.ret(STATUS(0))
         return builder.function
 
-    def _long(self, builder: Any, steps: Sequence[int]) -> None:
+    def _long(self, builder: ir.IRBuilder, steps: Sequence[int]) -> None:
         """Write many steps: sequences of those that share their code, and parts with the others."""
         others: list[int] = []
         for row, group in itertools.groupby(steps, self._repeats):
@@ -284,7 +292,7 @@ class ModuleWriter:
         function, _ = self._range(piece, piece.layout)
         return StepCall(function, self._places(like), piece.layout.domain[0])
 
-    def _multiplying(self, how: Form) -> Any:
+    def _multiplying(self, how: Form) -> ir.Function:
         """The function of products of a form."""
         function = self.shared.get(how)
         if function is None:
@@ -294,12 +302,12 @@ class ModuleWriter:
             function = self.shared[how] = builder.function
         return function
 
-    def _parts(self, builder: Any, numbers: list[int]) -> None:
+    def _parts(self, builder: ir.IRBuilder, numbers: list[int]) -> None:
         """Write functions for steps, and calls of them."""
         for start in range(0, len(numbers), PART):
             self._part(builder, numbers[start : start + PART])
 
-    def _part(self, builder: Any, numbers: Sequence[int]) -> None:
+    def _part(self, builder: ir.IRBuilder, numbers: Sequence[int]) -> None:
         """Write a function for some steps, and a call of it."""
         own = self._begun(f"part_{numbers[0]}", [POINTER], STATUS)
         self._steps(own, numbers)
@@ -309,17 +317,17 @@ class ModuleWriter:
             with builder.if_then(builder.icmp_signed("!=", status, STATUS(0))):
                 builder.ret(status)
 
-    def _steps(self, builder: Any, numbers: Sequence[int]) -> None:
+    def _steps(self, builder: ir.IRBuilder, numbers: Sequence[int]) -> None:
         """Write steps, and the checks of guards that are known after each."""
         for number in numbers:
             self._piece(builder, self.assembly.pieces[number])
             self._check(builder, number)
 
-    def _address(self, builder: Any, key: Any) -> Any:
+    def _address(self, builder: ir.IRBuilder, key: Hashable) -> ir.Value:
         """The address of a value, or of the partial results of a root."""
         return address_at(builder, *self.assembly.place(key))
 
-    def _begun(self, name: str, arguments: list[Any], result: Any = None) -> Any:
+    def _begun(self, name: str, arguments: list[ir.Type], result: ir.Type | None = None) -> ir.IRBuilder:
         """A builder of a function that can be called from outside."""
         function = ir.Function(self.module, ir.FunctionType(result or ir.VoidType(), arguments), self.prefix + name)
         return ir.IRBuilder(function.append_basic_block())

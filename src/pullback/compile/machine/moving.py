@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -19,8 +19,9 @@ from .tasks import BoundKernel, TaskEmitter
 from .writing import Array
 
 if TYPE_CHECKING:
-    from ..._core.typing import Threshold
+    from types import EllipsisType
 
+    from ..._core.typing import Array as NumpyArray, Threshold
 
 SHORTEST: Threshold = 1 << 6
 """The shortest row in bytes: NumPy is as fast for shorter ones."""
@@ -115,7 +116,7 @@ def _frame(out: int, out_down: int, size: int, rows: tuple[int, int, int], left:
     _move("frame", count, size, x=x, x_down=x_down, out=out, out_down=out_down, left=left, end=end, **told)
 
 
-def _steps(x: Any) -> list[tuple[int, int]]:
+def _steps(x: NumpyArray) -> list[tuple[int, int]]:
     """Lengths and strides in bytes of the axes of an array, adjacent ones merged where possible."""
     found: list[tuple[int, int]] = []
     for length, step in zip(x.shape, x.strides, strict=True):
@@ -128,7 +129,7 @@ def _steps(x: Any) -> list[tuple[int, int]]:
     return found
 
 
-def _rows(x: Any, count: int) -> tuple[int, int, int] | None:
+def _rows(x: NumpyArray, count: int) -> tuple[int, int, int] | None:
     """An array as `count` rows without gaps: their number, the address of the first, the stride; None if it has other gaps."""
     if not count or x.size * x.itemsize < count * SHORTEST:
         return None
@@ -140,7 +141,7 @@ def _rows(x: Any, count: int) -> tuple[int, int, int] | None:
     return (count, at, steps[0][1]) if fits else None
 
 
-def copied(x: Any) -> Any:
+def copied(x: NumpyArray) -> NumpyArray | None:
     """A contiguous copy of an array; None if it is not regular rows or reversed rows."""
     steps, item = _steps(x), x.itemsize
     if not 0 < len(steps) < 3 or steps[-1][0] * item < SHORTEST:
@@ -158,7 +159,7 @@ def copied(x: Any) -> Any:
     return out
 
 
-def triangle(x: Any, k: int, *, lower: bool) -> Any:
+def triangle(x: NumpyArray, k: int, *, lower: bool) -> NumpyArray | None:
     """The lower or upper triangles of C-contiguous matrices, from diagonal k on; None for others."""
     height, width = x.shape[-2:]
     rows = _rows(x, x.size // width) if x.flags.c_contiguous else None
@@ -173,13 +174,13 @@ def triangle(x: Any, k: int, *, lower: bool) -> Any:
     return out
 
 
-def padded(x: Any, padding: tuple[int, ...]) -> Any:
+def padded(x: NumpyArray, padding: tuple[int, ...]) -> NumpyArray:
     """Images with so many zeros around them, C-contiguous; the last axes of x are those that are padded."""
     before = x.ndim - len(padding)
     size = [n + 2 * p for n, p in zip(x.shape[before:], padding, strict=True)]
     if x.nbytes < 2 * TASK or len(size) != 2 or not x.flags.c_contiguous:
         out = np.zeros((*x.shape[:before], *size), x.dtype)
-        inside: list[Any] = [slice(p, p + n) for p, n in zip(padding, x.shape[before:], strict=True)]
+        inside: list[slice | EllipsisType] = [slice(p, p + n) for p, n in zip(padding, x.shape[before:], strict=True)]
         out[(..., *inside)] = x
         return out
     out, down = np.empty((*x.shape[:before], *size), x.dtype), size[1] * x.itemsize

@@ -11,7 +11,7 @@ import functools
 import hashlib
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from llvmlite import binding, ir
@@ -21,6 +21,19 @@ from ..._core.machine import umath
 from ..._core.modes import like
 from .. import cpython, store
 from ..cpython import HEAD, WORD, int_at, word_at, words_at
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from ..._core.typing import Array
+
+    class KernelWriter(Protocol):
+        """What writes kernels into a module."""
+
+        def __init__(self, module: ir.Module, kind: str) -> None: ...
+        def emit(self) -> object:
+            """Write them."""
+
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 turn = forks.lock()
@@ -45,7 +58,7 @@ def once(function: Function) -> Function:
     return asked
 
 
-def _machine(level: int) -> Any:
+def _machine(level: int) -> binding.TargetMachine:
     try:
         binding.initialize_native_target()
         binding.initialize_native_asmprinter()
@@ -64,7 +77,7 @@ def _processor() -> tuple[str, str]:
 
 
 @functools.cache
-def machine(*, plain: bool = False) -> Any:
+def machine(*, plain: bool = False) -> binding.TargetMachine:
     """The target machine: this processor, with its widest registers; a `plain` one does not optimise."""
     return _machine(0 if plain else 2)
 
@@ -117,7 +130,7 @@ def _data_place() -> int | None:
     return None if found is None else found["data"]
 
 
-def data(array: Any) -> int:
+def data(array: Array) -> int:
     """The address of the elements of an array, in a fifth of the time of `array.ctypes.data`."""
     place = _data_place()
     if place is None or type(array) is not np.ndarray:  # an object of another type has something else at that place
@@ -146,7 +159,7 @@ def address(name: str) -> int:
 
 # Code
 
-_engines: dict[weakref.ref[Code], Any] = {}
+_engines: dict[weakref.ref[Code], binding.ExecutionEngine] = {}
 _left: list[weakref.ref[Code]] = []
 """The codes that are gone, and whose engines are not closed yet."""
 
@@ -215,7 +228,7 @@ def kept(text: str, write: Callable[[], str] | None = None, *, plain: bool = Fal
 
 
 @once
-def made(emitter: Any, kind: str) -> Code:
+def made(emitter: type[KernelWriter], kind: str) -> Code:
     """The code that an emitter writes for a kind of numbers, cached in memory and on disk."""
 
     def text() -> str:

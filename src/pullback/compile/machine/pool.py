@@ -21,7 +21,6 @@ from __future__ import annotations
 import atexit
 import ctypes
 import os
-from typing import Any
 
 from llvmlite import binding, ir
 
@@ -68,11 +67,11 @@ class PoolWriter:
         self.module = module
         self.variables = {name: self._variable(name, 1) for name in GLOBALS}
         self.crew = self._variable("crew", THREADS)
-        self.functions: dict[str, Any] = {}
+        self.functions: dict[str, ir.Function] = {}
         for name, parameters in PARTS.items():
             self.functions[name] = getattr(self, name)(FunctionBody(module, name, parameters, public=name in PUBLIC))
 
-    def _variable(self, name: str, count: int) -> Any:
+    def _variable(self, name: str, count: int) -> ir.GlobalVariable:
         made = ir.GlobalVariable(self.module, ir.ArrayType(LONG, count * MEMBER), f"pool.{name}")
         made.linkage, made.align, made.initializer = "internal", 64, ir.Constant(made.value_type, None)
         return made
@@ -96,13 +95,13 @@ class PoolWriter:
         function = declared(self.module, name, ir.FunctionType(ir.VoidType(), types))
         body.builder.call(function, [of(argument) for of, argument in zip(types, arguments, strict=True)])
 
-    def here(self, body: FunctionBody) -> Any:
+    def here(self, body: FunctionBody) -> ir.Function:
         """The processor that the thread is on; -1 where that is not known."""
         get = body.link("sched_getcpu")
         body.result_if(get == 0, -1)
         return body.result(body.call(get, of="i32"))
 
-    def take(self, body: FunctionBody) -> Any:
+    def take(self, body: FunctionBody) -> ir.Function:
         """Claim and do one chunk after another, from the end or from the beginning."""
         (at_the_end,) = body.parameters
         left = self._at(body, "left")
@@ -118,14 +117,14 @@ class PoolWriter:
                 body.atomic("add", self._at(body, "done"), 1)
         return body.result()
 
-    def wanted(self, body: FunctionBody) -> Any:
+    def wanted(self, body: FunctionBody) -> ir.Function:
         """Whether a thread is to take part in a job, or to end."""
         (member,) = body.parameters
         counted = body.word(member, NUMBER) < body.seen(body.link("chosen"))
         work = counted & ((body.seen(self._at(body, "left")) & ALL_LEFT) != 0)
         return body.result((work | (body.seen(self._at(body, "stop")) != 0)).select(1, 0, "i64"))
 
-    def help(self, body: FunctionBody) -> Any:
+    def help(self, body: FunctionBody) -> ir.Function:
         """What a thread does until it is to end: look for work, do it, sleep."""
         (member,) = body.parameters
         looks = body.variable(0)
@@ -158,7 +157,7 @@ class PoolWriter:
             with idle:
                 sleep()
 
-    def wake(self, body: FunctionBody) -> Any:
+    def wake(self, body: FunctionBody) -> ir.Function:
         """Wake those of the first threads that sleep."""
         (count,) = body.parameters
         with body.loop(0, count) as number:
@@ -167,7 +166,7 @@ class PoolWriter:
                 body.call("PyThread_release_lock", body.word(member, LOCK))
         return body.result()
 
-    def hire(self, body: FunctionBody) -> Any:
+    def hire(self, body: FunctionBody) -> ir.Function:
         """Begin threads until there are as many as asked for; how many there are."""
         count = body.parameters[0].at_most(THREADS)
         begun = self._at(body, "begun")
@@ -189,7 +188,7 @@ class PoolWriter:
             body.put(begun, 0, number + 1)
         return body.result(count)
 
-    def wait(self, body: FunctionBody) -> Any:
+    def wait(self, body: FunctionBody) -> ir.Function:
         """Wait until a word is what is wanted, after a while with pauses."""
         word, wanted = body.parameters
         looks = body.variable(0)
@@ -203,7 +202,7 @@ class PoolWriter:
                     body.call("PyThread_acquire_lock_timed", body.word(self._at(body, "held")), 100, 0, of="i32")
         return body.result()
 
-    def share(self, body: FunctionBody) -> Any:
+    def share(self, body: FunctionBody) -> ir.Function:
         """Call a function for all chunks, with no more threads than there are chunks, if they have no job."""
         function, table, chunks = body.parameters
         others, busy = body.seen(body.link("chosen")) - 1, self._at(body, "busy")
@@ -224,7 +223,7 @@ class PoolWriter:
         body.call(function, table, 0, chunks)
         return body.result()
 
-    def alone(self, body: FunctionBody) -> Any:
+    def alone(self, body: FunctionBody) -> ir.Function:
         """Count those who want OpenBLAS for themselves: the first has it use one thread, the last as many as before."""
         (more,) = body.parameters
         words = body.link("openblas")
@@ -243,7 +242,7 @@ class PoolWriter:
         body.call("PyThread_release_lock", lock)
         return body.result()
 
-    def share_products(self, body: FunctionBody) -> Any:
+    def share_products(self, body: FunctionBody) -> ir.Function:
         """The same as `share`, while OpenBLAS uses one thread."""
         function, table, chunks = body.parameters
         self._call(body, "alone", 1)
@@ -255,7 +254,7 @@ class PoolWriter:
         self._call(body, "alone", -1)
         return body.result()
 
-    def begin(self, body: FunctionBody) -> Any:
+    def begin(self, body: FunctionBody) -> ir.Function:
         """Make the lock that is never released; no processor had a job yet."""
         body.put(self._at(body, "where"), 0, -1)
         lock = body.call("PyThread_allocate_lock")
@@ -263,7 +262,7 @@ class PoolWriter:
         body.put(self._at(body, "held"), 0, lock)
         return body.result()
 
-    def pause(self, body: FunctionBody) -> Any:
+    def pause(self, body: FunctionBody) -> ir.Function:
         """End all threads, and have no job until `resume`."""
         busy, begun = self._at(body, "busy"), self._at(body, "begun")
         with body.forever() as leave:
@@ -279,7 +278,7 @@ class PoolWriter:
         body.tell(self._at(body, "stop"), 0)
         return body.result()
 
-    def resume(self, body: FunctionBody) -> Any:
+    def resume(self, body: FunctionBody) -> ir.Function:
         """Take jobs again."""
         body.tell(self._at(body, "busy"), 0)
         return body.result()

@@ -11,7 +11,7 @@ import contextlib
 import functools
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from llvmlite import ir
@@ -25,8 +25,7 @@ from .tasks import BoundKernels, TaskEmitter, lanes
 from .writing import Array
 
 if TYPE_CHECKING:
-    from ..._core.typing import Threshold
-
+    from ..._core.typing import Array as NumpyArray, NumpyType, Threshold
 
 MOST = 1 << 18
 """The largest table; it should stay in the cache for all images."""
@@ -118,7 +117,7 @@ class PoolEmitter(TaskEmitter):
 class PoolingPlan:
     """Max pooling of images of one shape."""
 
-    def __init__(self, shape: Sizes, along: list[Any], dtype: np.dtype[Any]) -> None:
+    def __init__(self, shape: Sizes, along: list[NumpyArray], dtype: NumpyType) -> None:
         self.dtype, self.size, self.lengths = dtype, math.prod(shape[2:]), tuple(each.shape[1] for each in along)
         planes, places, lane = math.prod(shape[:2]), math.prod(self.lengths), lanes(KINDS[dtype])
         # Small images are grouped to units, so that all lanes are used.
@@ -135,19 +134,19 @@ class PoolingPlan:
             offsets=self.offsets, places=self.offsets.shape[1], units=units,
         )  # fmt: skip
 
-    def highest(self, x: Any) -> Any:
+    def highest(self, x: NumpyArray) -> NumpyArray:
         """The largest element of each window."""
         out = np.empty((*x.shape[:2], *self.lengths), self.dtype)
         self.call("highest", x=np.ascontiguousarray(x), out=out)
         return out
 
-    def places(self, x: Any, y: Any) -> Any:
+    def places(self, x: NumpyArray, y: NumpyArray) -> NumpyArray:
         """The index of each maximum in its flattened image."""
         out = np.empty(y.shape, np.int32)
         self.call("find", x=np.ascontiguousarray(x), y=np.ascontiguousarray(y), out=out)
         return np.remainder(out, self.size, dtype=np.int64)
 
-    def spread(self, given: Any, x: Any, y: Any) -> Any:
+    def spread(self, given: NumpyArray, x: NumpyArray, y: NumpyArray) -> NumpyArray:
         """The gradient of the images: cotangents added at the indices of the maxima."""
         out, chosen = np.empty(x.shape, self.dtype), np.empty((self.tasks, self.offsets.shape[1]), np.int32)
         given, x, y = map(np.ascontiguousarray, (given, x, y))
@@ -156,7 +155,7 @@ class PoolingPlan:
 
 
 @functools.lru_cache(maxsize=64)
-def plan(shape: Sizes, lengths: Sizes, kernel: Sizes, window: Window, dtype: np.dtype[Any]) -> PoolingPlan | None:
+def plan(shape: Sizes, lengths: Sizes, kernel: Sizes, window: Window, dtype: NumpyType) -> PoolingPlan | None:
     """The plan of a max pooling by machine code; None if the case is not supported."""
     if dtype not in (np.float32, np.float64) or math.prod(lengths) * math.prod(kernel) > MOST:
         return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from llvmlite import ir
 
@@ -153,7 +153,7 @@ def _turned(m: Matrix) -> Matrix:
 class ProductEmitter(Writer):
     """The code of a product, written where a builder is; `bases` are the addresses of both factors and of the result."""
 
-    def __init__(self, builder: Any, form: Form, bases: list[Any]) -> None:
+    def __init__(self, builder: ir.IRBuilder, form: Form, bases: list[ir.Value]) -> None:
         super().__init__(builder, form.kind)
         self.form, self.bases = form, [self.array(base) for base in bases]
 
@@ -165,7 +165,7 @@ class ProductEmitter(Writer):
         else:
             self._batches(0, count)
 
-    def emit_parts(self, begin: Any, end: Any) -> None:
+    def emit_parts(self, begin: ir.Value, end: ir.Value) -> None:
         """Write the code of a range of parts: of several batches, or of some rows or columns of one."""
         parts = self.form.parts
         with self.loop(self.number(begin), self.number(end)) as number:

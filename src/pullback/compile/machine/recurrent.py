@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from . import matrices
 from .elements import KINDS
 from .tasks import BoundKernel, TaskEmitter, lanes
 from .writing import Array
+
+if TYPE_CHECKING:
+    from ..._core.typing import Array as NumpyArray, NumpyType
+    from .tasks import Word
 
 FEWEST = 16
 """The fewest sequences in a task: each task reads the whole weight. Each thread has one task."""
@@ -161,7 +165,7 @@ class RecurrentEmitter(TaskEmitter):
 
     def _address(self, name: str, array: str, row: IRValue, base: str = "") -> IRValue:
         """The address of a row of an array."""
-        return getattr(self.given, base or array) + self.bytes(self._size(name, array)) * row  # type: ignore[no-any-return]
+        return getattr(self.given, base or array) + self.bytes(self._size(name, array)) * row
 
     def _multiply(self, name: str, left: str, out: str, row: IRValue, begin: IRValue, stop: IRValue) -> None:
         """Multiply some rows with the weight, panel by panel."""
@@ -208,7 +212,7 @@ class RecurrentEmitter(TaskEmitter):
 class RecurrentPlan:
     """A layer of one kind, forwards or backwards, with the number of rows of each step."""
 
-    def __init__(self, name: str, sizes: Sizes, reverse: bool, width: int, dtype: np.dtype[Any]) -> None:
+    def __init__(self, name: str, sizes: Sizes, reverse: bool, width: int, dtype: NumpyType) -> None:
         steps = [(start, stop - start) for start, stop in in_order(sizes, reverse)]
         order = np.array([(*step, *before) for step, before in zip(steps, [(0, 0), *steps], strict=False)], np.int64)
         self.step, self.back, self.width, self.dtype, kind = STEPS[name], backwards(name), width, dtype, KINDS[dtype]
@@ -230,7 +234,7 @@ class RecurrentPlan:
             return (width,)
         return self.sequences if name in SEQUENCES or name == "first" else self.rows, width
 
-    def run(self, weight: Any, arrays: dict[str, Any]) -> dict[str, Any] | None:
+    def run(self, weight: NumpyArray, arrays: dict[str, NumpyArray]) -> dict[str, NumpyArray] | None:
         """Run all steps; the arrays that are read or written, of which missing ones are allocated.
 
         None if an array has another shape or dtype.
@@ -248,7 +252,7 @@ class RecurrentPlan:
         self.call(tasks, shared=self.shared, tasks=tasks, **self._of_weight(weight), **found)
         return found
 
-    def _of_weight(self, weight: Any) -> dict[str, Any]:
+    def _of_weight(self, weight: NumpyArray) -> dict[str, Word]:
         """The words about the weight: a copy in panels, or itself where it is needed once."""
         factor = weight if self.back else weight.T
         if self.single:
@@ -260,7 +264,7 @@ class RecurrentPlan:
 
 
 @functools.lru_cache(maxsize=64)
-def plan(name: str, sizes: Sizes, reverse: bool, width: int, dtype: np.dtype[Any]) -> RecurrentPlan | None:
+def plan(name: str, sizes: Sizes, reverse: bool, width: int, dtype: NumpyType) -> RecurrentPlan | None:
     """The plan of a layer by machine code; None if NumPy is faster or the case is not supported."""
     if dtype not in (np.float32, np.float64) or not Target.host().fma or list(sizes) != sorted(sizes, reverse=True):
         return None

@@ -10,7 +10,7 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from llvmlite import ir
@@ -19,11 +19,14 @@ from ..mathematics.arithmetic import cast, maximum, minimum, plus, times
 from ..mathematics.lanes import REALS, EmitContext, IRValue
 from .elements import KINDS
 
+if TYPE_CHECKING:
+    from ..._core.typing import NumpyType
+
 LONG_SUM = 256
 """The number of doubles up to which a sum is not compensated."""
 
 
-def kind_of(how: str, operand: np.dtype[Any], result: np.dtype[Any]) -> str:
+def kind_of(how: str, operand: NumpyType, result: NumpyType) -> str:
     """The kind in which a reduction accumulates."""
     if how in {"and", "or"}:
         return "b1"
@@ -74,7 +77,7 @@ class Accumulator:
         numbers = [identity(how, kind), *([0] if exact else [])]
         return Accumulator(how, kind, exact, ctx.lanes, [ctx.number(kind, number) for number in numbers])
 
-    def add(self, ctx: EmitContext, ir_value: IRValue, mask: Any) -> None:
+    def add(self, ctx: EmitContext, ir_value: IRValue, mask: ir.Value | None) -> None:
         """Accumulate an IR value, where the mask is on."""
         ir_value = cast(ir_value, self.kind)
         if mask is not None:

@@ -8,7 +8,7 @@ step.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from llvmlite import ir
@@ -24,6 +24,9 @@ from .memory import load, load_lanes, splat, store, store_lanes
 from .nests import REDUCTIONS
 from .writing import Writer
 
+if TYPE_CHECKING:
+    from ..._core.typing import Array
+
 EXACT_TERMS = 8
 """The number of floats up to which a sum is computed in single precision."""
 
@@ -38,7 +41,9 @@ def _lanes(size: int) -> int | None:
 class LoopEmitter(Writer):
     """Writes the code of one loop, between the addresses of its inputs and those of its outputs."""
 
-    def __init__(self, builder: Any, equation: Equation, inputs: list[Any], outputs: list[Any]) -> None:
+    def __init__(
+        self, builder: ir.IRBuilder, equation: Equation, inputs: list[ir.Value], outputs: list[ir.Value]
+    ) -> None:
         super().__init__(builder)
         self.scan: Scan = equation.params["loop"]
         self.makers = self.scan.body.makers()
@@ -98,7 +103,7 @@ class LoopEmitter(Writer):
 
     # Memory
 
-    def _row(self, base: Any, index: IRValue, value: Value) -> Any:
+    def _row(self, base: ir.Value, index: IRValue, value: Value) -> ir.Value:
         """The address of a step's row of a column."""
         number = self.number(self.scan.length - 1) - index if self.scan.reverse else index
         return self.array(base, "i8").at(number * value.nbytes).value
@@ -106,14 +111,14 @@ class LoopEmitter(Writer):
     def _desk(self, size: int) -> EmitContext:
         return EmitContext(self.builder, Target.host(), _lanes(size), branching=True)
 
-    def _loaded(self, value: Value, address: Any) -> IRValue:
+    def _loaded(self, value: Value, address: ir.Value) -> IRValue:
         kind, ctx = KINDS[value.dtype], self._desk(value.size)
         if ctx.lanes is None:
             return load(ctx, kind, address)
         exact = load_lanes(EmitContext(self.builder, Target.host(), value.size), kind, address, 1, None)
         return exact if ctx.lanes == value.size else self._gathered(exact, list(range(value.size)))
 
-    def _stored(self, value: Value, ir_value: IRValue, address: Any) -> None:
+    def _stored(self, value: Value, ir_value: IRValue, address: ir.Value) -> None:
         if ir_value.ctx.lanes is None:
             store(ir_value, address)
             return
@@ -121,7 +126,7 @@ class LoopEmitter(Writer):
             ir_value = ir_value.shuffled(ir_value, range(value.size))
         store_lanes(ir_value, address, 1, None)
 
-    def _constant(self, value: Value, array: Any) -> IRValue:
+    def _constant(self, value: Value, array: Array) -> IRValue:
         ctx, kind = self._desk(value.size), KINDS[value.dtype]
         numbers = array.reshape(-1).tolist()
         if len(set(map(repr, numbers))) == 1:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..program import Equation, Program
 from .assembly import Assembly, aligned
-from .writing import Writer
+from .writing import Array, Writer
+
+if TYPE_CHECKING:
+    from llvmlite import ir
+
+    from ..mathematics.lanes import IRValue
 
 
 class RepeatEmitter(Writer):
@@ -16,12 +21,14 @@ class RepeatEmitter(Writer):
     the new state are exchanged, such that the last state is stored in the loop's result.
     """
 
-    def __init__(self, builder: Any, equation: Equation, body: Assembly, step: Any, room: Any) -> None:
+    def __init__(
+        self, builder: ir.IRBuilder, equation: Equation, body: Assembly, step: ir.Function, room: ir.Value
+    ) -> None:
         super().__init__(builder)
         self.repeated, self.body, self.step, self.room = equation.params["loop"], body, step, self.array(room, "i8")
         self.table = self.stack(body.memory.slots)
 
-    def emit(self, inputs: list[Any], outputs: list[Any], constants: list[Any]) -> None:
+    def emit(self, inputs: list[ir.Value], outputs: list[ir.Value], constants: list[ir.Value]) -> None:
         """Write the code; the builder is left after the loop."""
         loop, program = self.repeated, self.body.program
         given, carries = len(program.inputs), loop.carries
@@ -35,7 +42,7 @@ class RepeatEmitter(Writer):
             self._set(arena + number, self.array(address))
         turns = (outputs[:carries], self._seconds(program))
         first, second = turns if loop.length % 2 else turns[::-1]
-        states = [*inputs[:carries], *first, *second]
+        states: list[IRValue] = [*inputs[:carries], *first, *second]
         with self.loop(0, loop.length, carried=states) as index:
             row = self.number(loop.length - 1) - index if loop.reverse else index
             for slot, base, value in rows:
@@ -47,7 +54,7 @@ class RepeatEmitter(Writer):
             self.call(self.step, self.table)
             states[:] = [*new, *other, *new]
 
-    def _seconds(self, program: Program) -> list[Any]:
+    def _seconds(self, program: Program) -> list[Array]:
         """The second buffers of the states, after the memory of the step."""
         places, start = [], aligned(self.body.memory.arena)
         for value in program.outputs[: self.repeated.carries]:
@@ -55,5 +62,5 @@ class RepeatEmitter(Writer):
             start += aligned(value.nbytes)
         return places
 
-    def _set(self, slot: int, address: Any) -> None:
+    def _set(self, slot: int, address: IRValue) -> None:
         self.builder.store(address.value, self.table.at(slot).value, align=8)

@@ -7,7 +7,7 @@ NumPy's order.
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from ..mathematics.lanes import IRValue
 from . import native
 from .elements import KINDS
 from .tasks import BoundKernel, TaskEmitter
+
+if TYPE_CHECKING:
+    from ..._core.typing import Array as NumpyArray
 
 TASK = 1 << 14
 """The approximate number of products in a task."""
@@ -67,7 +70,7 @@ def _call(name: str, kind: str) -> BoundKernel:
     return BoundKernel(ResampleEmitter, kind, name)
 
 
-def resampled(x: Any, axis: int, taps: Taps) -> Any:
+def resampled(x: NumpyArray, axis: int, taps: Taps) -> NumpyArray:
     """A sparse matrix times an array of float32 or float64 along an axis; the result is C-contiguous."""
     x = np.ascontiguousarray(x)
     outer, inner = math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1 :])

@@ -23,8 +23,7 @@ from .tasks import BoundKernels, TaskEmitter
 from .writing import Array
 
 if TYPE_CHECKING:
-    from ..._core.typing import Threshold
-
+    from ..._core.typing import NumpyType, Threshold
 
 TASK: Threshold = 1 << 14
 SEVERAL: Threshold = 4
@@ -296,7 +295,7 @@ class RowEmitter(TaskEmitter):
 
 
 @functools.lru_cache(maxsize=256)
-def plan(rows: int, size: int, dtype: np.dtype[Any]) -> BoundKernels | None:
+def plan(rows: int, size: int, dtype: NumpyType) -> BoundKernels | None:
     """The functions for matrices of a shape and dtype, which take C-contiguous arrays; None for unsupported dtypes."""
     if dtype not in (np.float32, np.float64):
         return None

@@ -7,7 +7,7 @@ The order of the additions is the same, and so are the bits.
 from __future__ import annotations
 
 import functools
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from ..mathematics.lanes import IRValue
 from . import native
 from .elements import KINDS
 from .tasks import BoundKernel, TaskEmitter
+
+if TYPE_CHECKING:
+    from ..._core.typing import Array as NumpyArray
+    from .tasks import Word
 
 TASK = 1 << 14
 """The number of elements in a task: threads share rows."""
@@ -42,12 +46,12 @@ def _call(kind: str) -> BoundKernel:
     return BoundKernel(ScanEmitter, kind, "sums")
 
 
-def running_sums(x: Any) -> Any:
+def running_sums(x: NumpyArray) -> NumpyArray:
     """The running sums along the last axis of an array of float32 or float64, whose steps are whole elements."""
     out = np.empty(x.shape, x.dtype)
     rows = x.reshape(-1, x.shape[-1])
     tasks = max(1, min(len(rows), x.size // TASK))
     over, along = (step // x.itemsize for step in rows.strides)
-    words = {"x": native.data(rows), "over": over, "along": along, "size": rows.shape[1], "out": out}
+    words: dict[str, Word] = {"x": native.data(rows), "over": over, "along": along, "size": rows.shape[1], "out": out}
     _call(KINDS[x.dtype])(tasks, shared=tasks > 1, rows=len(rows), tasks=tasks, **words)
     return out

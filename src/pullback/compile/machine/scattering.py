@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..mathematics.lanes import IRValue
 from ..program import Equation
@@ -13,6 +13,9 @@ from .elements import KINDS
 from .memory import SIZES
 from .writing import Writer
 
+if TYPE_CHECKING:
+    from llvmlite import ir
+
 
 class ScatterEmitter(Writer):
     """Writes `scatter_rows`: zeros, to which one row after another is added.
@@ -20,13 +23,13 @@ class ScatterEmitter(Writer):
     A guard has checked that the indices are in range.
     """
 
-    def __init__(self, builder: Any, equation: Equation) -> None:
+    def __init__(self, builder: ir.IRBuilder, equation: Equation) -> None:
         kind = KINDS[equation.output.dtype]
         columns = equation.output.shape[1]
         super().__init__(builder, kind, 1 if columns == 1 else max(2, native.width() // SIZES[kind]))
         self.equation = equation
 
-    def emit(self, rows: Any, indices: Any, out: Any) -> None:
+    def emit(self, rows: ir.Value, indices: ir.Value, out: ir.Value) -> None:
         """Write the code, given the addresses of the operands and the result."""
         chosen = self.equation.inputs[1]
         count, columns = self.equation.output.shape

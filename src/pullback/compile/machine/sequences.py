@@ -8,13 +8,13 @@ the program's table and an offset. LLVM so compiles a case for each function ins
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from llvmlite import ir
 
 from .linking import LinkedModule
 from .memory import LONG
-from .writing import Writer
+from .writing import Array, Writer
 
 LEAST = 24
 """The number of steps in a row from which on they are a sequence."""
@@ -25,7 +25,7 @@ SLOT_BITS = 24
 class StepCall(NamedTuple):
     """A step: a function of a table of addresses and of the end of its outermost loop; the place of each address."""
 
-    function: Any
+    function: ir.Function
     places: Sequence[tuple[int, int]]
     end: int
 
@@ -35,7 +35,7 @@ class StepCall(NamedTuple):
         return [self.end, *[offset << SLOT_BITS | slot for slot, offset in self.places]]
 
 
-def write_sequence(builder: Any, calls: Sequence[StepCall]) -> None:
+def write_sequence(builder: ir.IRBuilder, calls: Sequence[StepCall]) -> None:
     """Write the loop over a sequence, and its table."""
     write, kinds = Writer(builder), {call.function: call for call in calls}
     numbers = {function: number for number, function in enumerate(kinds)}
@@ -60,7 +60,7 @@ def write_sequence(builder: Any, calls: Sequence[StepCall]) -> None:
     builder.position_at_end(after)
 
 
-def _write_case(write: Writer, row: Any, table: Any, call: StepCall) -> None:
+def _write_case(write: Writer, row: Array, table: Array, call: StepCall) -> None:
     """Write a step of a kind: the addresses of a row into the table, and the call."""
     given = write.array(write.builder.function.args[0])
     for number in range(len(call.places)):
@@ -70,7 +70,7 @@ def _write_case(write: Writer, row: Any, table: Any, call: StepCall) -> None:
     write.call(call.function, table, 0, row.at(1).one(), 0)
 
 
-def _constant(module: LinkedModule, words: Sequence[int]) -> Any:
+def _constant(module: LinkedModule, words: Sequence[int]) -> ir.GlobalVariable:
     """The numbers in the module."""
     of = ir.ArrayType(LONG, len(words))
     made = ir.GlobalVariable(module, of, module.get_unique_name("sequence"))

@@ -6,13 +6,18 @@ rows are not contiguous is packed first.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..mathematics.lanes import IRValue
 from . import native
 from .matrices import FACTORS, SIZED
 from .tasks import lanes
 from .writing import Writer
+
+if TYPE_CHECKING:
+    from llvmlite import ir
+
+    from .writing import Array as Address
 
 PACKED = 1 << 13
 """The largest right factor that is packed, in elements."""
@@ -22,7 +27,7 @@ ROWS = (8, 2, 1)
 class SmallEmitter(Writer):
     """The function `small_f` or `small_d`: c = a @ b, given sizes and strides."""
 
-    def __init__(self, module: Any, kind: str) -> None:
+    def __init__(self, module: ir.Module, kind: str) -> None:
         super().__init__(None, kind, lanes(kind))
         self.given = self.begin(module, f"small_{kind}", FACTORS, SIZED)
 
@@ -44,7 +49,7 @@ class SmallEmitter(Writer):
                 begin = end
         self.end()
 
-    def _block(self, b: Any, down: IRValue, rows: list[IRValue], j: IRValue, mask: IRValue | None) -> None:
+    def _block(self, b: Address, down: IRValue, rows: list[IRValue], j: IRValue, mask: IRValue | None) -> None:
         """Compute one register of columns for some rows."""
         given, sums = self.given, [self.zero() for _ in rows]
         with self.loop(0, given.inner, carried=sums) as k:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite import ir
 
 from ..._numerics import blas
@@ -20,11 +18,11 @@ class SolutionEmitter(Writer):
     A guard has checked that the diagonal has no zeros.
     """
 
-    def __init__(self, builder: Any, equation: Equation) -> None:
+    def __init__(self, builder: ir.IRBuilder, equation: Equation) -> None:
         super().__init__(builder, KINDS[equation.output.dtype])
         self.equation = equation
 
-    def emit(self, a: Any, b: Any, out: Any) -> None:
+    def emit(self, a: ir.Value, b: ir.Value, out: ir.Value) -> None:
         """Write the code, given the addresses of the operands and the result."""
         params, output, name = self.equation.params, self.equation.output, ("s" if self.kind == "f" else "d") + "trsm"
         self.copy(self.array(out), self.array(b), output.nbytes)

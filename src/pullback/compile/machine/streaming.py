@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
 
 from llvmlite import ir
 
@@ -73,10 +73,10 @@ class StreamWriter(Writer):
         self._parts(self.end())
         return self.module.finished()
 
-    def _begun(self, name: str, *, internal: bool = False) -> Any:
+    def _begun(self, name: str, *, internal: bool = False) -> SimpleNamespace:
         return self.begin(self.module, name, ["table"], ["begin", "end"], "i64", internal=internal)
 
-    def _parts(self, vectors: Any) -> None:
+    def _parts(self, vectors: ir.Function) -> None:
         """Write the function of a range of parts, which calls the loop for its range of elements."""
         own = self._begun("some")
         size, parts, address = (own.table.at(place).one() for place in range(3))

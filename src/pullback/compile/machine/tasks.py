@@ -9,12 +9,21 @@ from __future__ import annotations
 import ctypes
 import functools
 from array import array
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ..mathematics.lanes import IRValue
 from . import native, pool
 from .memory import SIZES
 from .writing import Writer
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from llvmlite import ir
+
+    from ..._core.typing import Array as NumpyArray
+
+    Word: TypeAlias = int | NumpyArray
 
 
 class Words:
@@ -38,7 +47,7 @@ class TaskEmitter(Writer):
     task: IRValue
     given: Words
 
-    def __init__(self, module: Any, kind: str) -> None:
+    def __init__(self, module: ir.Module, kind: str) -> None:
         super().__init__(None, kind, lanes(kind))
         self.module = module
 
@@ -75,7 +84,7 @@ class Functions:
 
 
 @native.once
-def functions(emitter: Any, kind: str) -> Functions:
+def functions(emitter: type[TaskEmitter], kind: str) -> Functions:
     """The kernels of an emitter for a kind of numbers, loaded once."""
     return Functions(emitter, kind)
 
@@ -83,21 +92,25 @@ def functions(emitter: Any, kind: str) -> Functions:
 class BoundKernel:
     """A kernel with some words bound, and the others given at each call; C-contiguous arrays stand for their addresses."""
 
-    def __init__(self, emitter: Any, kind: str, name: str, **words: Any) -> None:
+    def __init__(self, emitter: type[TaskEmitter], kind: str, name: str, /, **words: Word) -> None:
         self.functions, self.name = functions(emitter, kind), name
         self.places = {word: place for place, word in enumerate(self.functions.words[name])}
         self.table, self.held = array("q", bytes(8 * len(self.places))), words
         self._tell(self.table, words)
 
-    def _tell(self, table: array[int], words: dict[str, Any]) -> None:
+    def number(self, word: str) -> int:
+        """A number that is bound."""
+        return self.table[self.places[word]]
+
+    def _tell(self, table: array[int], words: dict[str, Word]) -> None:
         for word, value in words.items():
-            if type(value) is int:
+            if isinstance(value, int):
                 table[self.places[word]] = value
                 continue
             assert value.flags.c_contiguous, (self.name, word)
             table[self.places[word]] = native.data(value)
 
-    def __call__(self, tasks: int, /, *, shared: bool, **words: Any) -> None:
+    def __call__(self, tasks: int, /, *, shared: bool, **words: Word) -> None:
         """Run all tasks, in threads if `shared`."""
         table = self.table[:]
         self._tell(table, words)
@@ -114,11 +127,11 @@ class BoundKernels:
     Threads share the tasks where there are `several`.
     """
 
-    def __init__(self, emitter: Any, kind: str, tasks: int, several: int, **words: Any) -> None:
+    def __init__(self, emitter: type[TaskEmitter], kind: str, tasks: int, several: int, **words: Word) -> None:
         self._of = functools.cache(functools.partial(BoundKernel, emitter, kind, tasks=tasks, **words))
         self.tasks, self._shared = tasks, tasks >= several
 
-    def __call__(self, name: str, /, **words: Any) -> None:
+    def __call__(self, name: str, /, **words: Word) -> None:
         """Run all tasks of a function."""
         self._of(name)(self.tasks, shared=self._shared, **words)
 

@@ -12,7 +12,7 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -26,8 +26,7 @@ from .tasks import BoundKernels, TaskEmitter
 from .writing import Array
 
 if TYPE_CHECKING:
-    from ..._core.typing import Threshold
-
+    from ..._core.typing import Array as NumpyArray, NumpyType, Threshold
 
 TASK: Threshold = 1 << 15
 """The approximate number of elements in a task."""
@@ -281,7 +280,7 @@ def _factored(x: IRValue) -> tuple[IRValue, IRValue]:
     return whole.select(x, one.real()), whole.select(0, field - BIAS["d"])
 
 
-def _within(powers: Any, bound: int) -> Any:
+def _within(powers: NumpyArray, bound: int) -> NumpyArray:
     """Integers clipped to -bound and bound, in a third of the time of numpy.clip."""
     return np.minimum(np.maximum(powers, -bound), bound)
 
@@ -290,7 +289,7 @@ class Totals:
     """A reduction of arrays of one shape and dtype."""
 
     def __init__(
-        self, name: str, form: tuple[int, int, int], results: Sequence[tuple[int, ...]], dtype: np.dtype[Any]
+        self, name: str, form: tuple[int, int, int], results: Sequence[tuple[int, ...]], dtype: NumpyType
     ) -> None:
         self.name, self.form, self.results, self.dtype = name, form, results, dtype
         outer, size, inner = form
@@ -305,7 +304,7 @@ class Totals:
         words = dict(zip(FORM[:-1], (*form, self.parts, strips, units), strict=True))
         self.call = BoundKernels(AlongEmitter if inner == 1 else AcrossEmitter, KINDS[dtype], self.tasks, 2, **words)
 
-    def __call__(self, x: Any, *, keepdims: bool, **arrays: Any) -> Any:
+    def __call__(self, x: NumpyArray, *, keepdims: bool, **arrays: NumpyArray) -> NumpyArray:
         """The results of the reduction; products have a method of their own."""
         found = np.empty(self.results[keepdims], self.dtype)
         if self.parts == 1:
@@ -317,13 +316,13 @@ class Totals:
         _xp.reshaped_view(found, outer, inner)[...] = COMBINED.get(self.name, np.add).reduce(out, 1)
         return found
 
-    def product(self, x: Any, *, keepdims: bool) -> Any:
+    def product(self, x: NumpyArray, *, keepdims: bool) -> NumpyArray:
         """Products of rows."""
         found = np.empty(self.results[keepdims], self.dtype)
         _xp.reshaped_view(found, -1)[...] = np.ldexp(*self._factored(x))
         return found
 
-    def _factored(self, x: Any) -> tuple[Any, Any]:
+    def _factored(self, x: NumpyArray) -> tuple[NumpyArray, NumpyArray]:
         """Products of rows as significands from 1/2 to 1, or 0, inf or NaN, and exponents."""
         shape = (self.form[0], self.parts)
         out, powers = np.empty(shape), np.empty(shape, np.int64)
@@ -331,7 +330,7 @@ class Totals:
         one, power = np.frexp(np.multiply.reduce(out, 1))
         return one, _within(np.add.reduce(powers, 1) + power, FAR).astype(np.intc)
 
-    def product_pullback(self, g: Any, x: Any) -> Any:
+    def product_pullback(self, g: NumpyArray, x: NumpyArray) -> NumpyArray | None:
         """The gradient of a product of rows; None if a product is 0, inf or NaN."""
         one, power = self._factored(x)
         if not (np.isfinite(one) & (one != 0)).all():
@@ -344,7 +343,7 @@ class Totals:
 
 
 @functools.lru_cache(maxsize=256)
-def plan(name: str, shape: tuple[int, ...], axis: tuple[int, ...], dtype: np.dtype[Any]) -> Totals | None:
+def plan(name: str, shape: tuple[int, ...], axis: tuple[int, ...], dtype: NumpyType) -> Totals | None:
     """The reduction of arrays of a shape over axes.
 
     None if the axes are not adjacent or empty, for products over other than the last axes, and for unsupported dtypes.

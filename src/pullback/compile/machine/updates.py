@@ -12,7 +12,7 @@ import ctypes
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from types import CellType, CodeType, FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,13 @@ from .lowering import lowered
 from .memory import SIZES
 from .streaming import COOL, SPREAD, applied
 from .writing import Writer
+
+if TYPE_CHECKING:
+    from ..._core.typing import NumpyType
+    from ..._tape.recording import Tape
+    from ..mathematics.lanes import IRValue
+    from ..program import Equation
+    from .writing import Array as Address
 
 Formula = Callable[..., None]
 TASK = 1 << 13
@@ -70,7 +77,7 @@ class UpdateWriter(Writer):
         self.end()
         return self.module.finished()
 
-    def _apply(self, given: list[Any], inputs: list[Any], at: Any) -> None:
+    def _apply(self, given: list[IRValue], inputs: list[Address], at: IRValue) -> None:
         ctx = given[0].ctx
         ir_values = dict(zip(self.program.inputs, given, strict=True))
         ir_values |= {
@@ -110,12 +117,12 @@ def _with_numbers(formula: Any, numbers: Iterator[Any]) -> Any:
     return FunctionType(formula.__code__, formula.__globals__, formula.__name__, formula.__defaults__, tuple(cells))
 
 
-def _recorded(formula: Formula, dtype: Any, count: int, several: int) -> tuple[Program, list[int]] | None:
+def _recorded(formula: Formula, dtype: NumpyType, count: int, several: int) -> tuple[Program, list[int]] | None:
     """A formula of `count` arrays, recorded with `several` numbers, and which arrays it changes.
 
     None unless it is elementwise, and computes no other numbers.
     """
-    tape: Any = Tensor.interpreter
+    tape: Tape = Tensor.interpreter
     recorder, before = Recorder(), mode.get()
     try:
         mode.set(NO_GRAD)
@@ -134,7 +141,7 @@ def _recorded(formula: Formula, dtype: Any, count: int, several: int) -> tuple[P
     return (program, places) if fits and all(map(_lowers, program.equations)) else None
 
 
-def _lowers(equation: Any) -> bool:
+def _lowers(equation: Equation) -> bool:
     if equation.name in COPIES:
         return True
     dtypes = tuple([value.dtype for value in equation.inputs])
@@ -145,7 +152,7 @@ def _lowers(equation: Any) -> bool:
 class Update:
     """A formula as machine code."""
 
-    def __init__(self, program: Program, places: Sequence[int], dtype: np.dtype[Any]) -> None:
+    def __init__(self, program: Program, places: Sequence[int], dtype: NumpyType) -> None:
         known = f"update {dtype} {places} {program}"
         self.code = native.Code(native.kept(known, UpdateWriter(program, places, KINDS[dtype]).write))
         self.code.fill(library.addresses(self.code.names))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,7 +20,7 @@ VOID = ir.VoidType()
 class Array(IRValue):
     """The address of elements of a kind: one of them is read or written, or as many as there are lanes."""
 
-    def with_value(self, value: Any) -> Array:
+    def with_value(self, value: ir.Value) -> Array:
         """Another address of such elements."""
         return Array(self.ctx, self.kind, value)
 
@@ -57,30 +58,30 @@ class Array(IRValue):
             memory.store_lanes(ir_value, self.value, 1, None if mask is None else mask.value)
 
 
-def _value(ir_value: IRValue | int) -> Any:
+def _value(ir_value: IRValue | int) -> ir.Value:
     return ir_value.value if isinstance(ir_value, IRValue) else memory.long(ir_value)
 
 
 class Writer:
     """Writes code where a builder is; `kind` and `lanes` are those of the numbers that it is about."""
 
-    def __init__(self, builder: Any, kind: str = "i64", lanes: int = 1) -> None:
+    def __init__(self, builder: ir.IRBuilder | None, kind: str = "i64", lanes: int = 1) -> None:
         self.kind, self.lanes = kind, lanes
         self.scalar, self.ctx = (
             EmitContext(builder, Target.host(), count) for count in (None, lanes if lanes > 1 else None)
         )
-        self.builder = builder
+        self.builder: ir.IRBuilder = builder  # none before a function is begun
 
     def begin(
         self,
-        module: Any,
+        module: ir.Module,
         name: str,
         arrays: Iterable[str],
         numbers: Iterable[str],
         kind: str = "",
         *,
         internal: bool = False,
-    ) -> Any:
+    ) -> SimpleNamespace:
         """Go on in a new function without a result; its parameters by name: addresses of elements, and numbers."""
         arrays, numbers = [*arrays], [*numbers]
         signature = ir.FunctionType(VOID, [POINTER] * len(arrays) + [LONG] * len(numbers))
@@ -93,7 +94,7 @@ class Writer:
 
     # Words
 
-    def number(self, value: Any) -> IRValue:
+    def number(self, value: IRValue | ir.Value | int) -> IRValue:
         """A constant or a value of LLVM as an IR value of 64 bits; IR values are returned as they are."""
         if isinstance(value, IRValue):
             return value
@@ -103,7 +104,7 @@ class Writer:
         """Zero in all lanes."""
         return self.ctx.number(self.kind, 0)
 
-    def array(self, address: IRValue | Any, kind: str = "") -> Array:
+    def array(self, address: IRValue | ir.Value, kind: str = "") -> Array:
         """The elements at an address."""
         value = self.builder.inttoptr(address.value, POINTER) if isinstance(address, IRValue) else address
         return Array(self.ctx, kind or self.kind, value)
@@ -154,7 +155,7 @@ class Writer:
 
     # Control flow
 
-    def call(self, function: Any, *ir_values: IRValue | int, of: Any = VOID) -> Any:
+    def call(self, function: IRValue | ir.Value, *ir_values: IRValue | int, of: ir.Type = VOID) -> ir.Value:
         """Call a function, of the module or at an address; the value that it gives."""
         values = [_value(ir_value) for ir_value in ir_values]
         if isinstance(function, IRValue):
@@ -162,17 +163,17 @@ class Writer:
             function = self.builder.inttoptr(function.value, ir.PointerType(signature))
         return self.builder.call(function, values)
 
-    def when(self, condition: IRValue) -> Any:
+    def when(self, condition: IRValue) -> AbstractContextManager[Any]:
         """A block that runs where a condition holds."""
         return self.builder.if_then(condition.value)
 
-    def either(self, condition: IRValue) -> Any:
+    def either(self, condition: IRValue) -> AbstractContextManager[Any]:
         """Two blocks, of which the first runs where a condition holds, and else the second."""
         return self.builder.if_else(condition.value)
 
     @contextlib.contextmanager
     def loop(
-        self, begin: IRValue | int, end: IRValue | int, step: IRValue | int = 1, carried: list[Any] | None = None
+        self, begin: IRValue | int, end: IRValue | int, step: IRValue | int = 1, carried: list[IRValue] | None = None
     ) -> Iterator[IRValue]:
         """A loop over numbers; `carried` values are replaced in place by those of the next iteration."""
         builder, carried = self.builder, [] if carried is None else carried
@@ -196,7 +197,7 @@ class Writer:
         builder.position_at_end(after)
 
     def registers(
-        self, begin: IRValue | int, end: IRValue, carried: list[Any] | None = None, together: int = 1
+        self, begin: IRValue | int, end: IRValue, carried: list[IRValue] | None = None, together: int = 1
     ) -> Iterator[tuple[IRValue, IRValue | None]]:
         """Two loops over numbers, for each of which what is in a `for` over this is written once.
 
@@ -209,7 +210,7 @@ class Writer:
         with self.loop(whole, end, lanes, carried) as place:
             yield place, mask if together == 1 else self.first(end - place)
 
-    def end(self) -> Any:
+    def end(self) -> ir.Function:
         """End a function without a result; the function."""
         self.builder.ret_void()
         return self.builder.function

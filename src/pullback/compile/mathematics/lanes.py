@@ -10,11 +10,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Sequence
-from typing import Any
 
 from llvmlite import binding, ir
-
-Value = Any  # llvmlite has no annotations
 
 ORDERED = ("i8", "i16", "i32", "i64")
 """The kinds of signed integers."""
@@ -63,9 +60,9 @@ class _Spread(ir.Constant):  # type: ignore[misc]  # llvmlite has no annotations
 
 
 @functools.lru_cache(maxsize=4096)
-def _constant(kind: str, number: Any, lanes: int | None) -> Value:
+def _constant(kind: str, number: float | str, lanes: int | None) -> ir.Constant:
     """A constant, a real by its hexadecimal digits; one object for each, which writes its text once."""
-    one = ir.Constant(TYPES[kind], float.fromhex(number) if kind in REALS else number)
+    one = ir.Constant(TYPES[kind], float.fromhex(number) if isinstance(number, str) else number)
     return one if lanes is None else _Spread(ir.VectorType(TYPES[kind], lanes), [one] * lanes)
 
 
@@ -77,11 +74,18 @@ class EmitContext:
     """
 
     def __init__(
-        self, builder: Value, target: Target, lanes: int | None, *, branching: bool = False, often: bool = True
+        self,
+        builder: ir.IRBuilder | None,
+        target: Target,
+        lanes: int | None,
+        *,
+        branching: bool = False,
+        often: bool = True,
     ) -> None:
-        self.builder, self.target, self.lanes, self.branching, self.often = builder, target, lanes, branching, often
+        self.builder: ir.IRBuilder = builder
+        self.target, self.lanes, self.branching, self.often = target, lanes, branching, often
 
-    def type(self, kind: str) -> Value:
+    def type(self, kind: str) -> ir.Type:
         """The LLVM type of a value of that kind here."""
         return TYPES[kind] if self.lanes is None else ir.VectorType(TYPES[kind], self.lanes)
 
@@ -113,18 +117,18 @@ class EmitContext:
             found = self.builder.insert_element(found, entry, at)
         return IRValue(self, "d", found)
 
-    def _entry(self, array: Value, index: Value) -> Value:
+    def _entry(self, array: ir.Value, index: ir.Value) -> ir.Value:
         address = self.builder.gep(array, [ir.Constant(TYPES["i64"], 0), index], inbounds=True)
         return self.builder.load(address)
 
 
-def declared(module: Value, name: str, of: Value) -> Value:
+def declared(module: ir.Module, name: str, of: ir.Type) -> ir.Function:
     """The function of that name in a module, declared there if it is not yet."""
     known = module.globals.get(name)
     return ir.Function(module, of, name) if known is None else known
 
 
-def _table(module: Value, name: str, entries: Sequence[float]) -> Value:
+def _table(module: ir.Module, name: str, entries: Sequence[float]) -> ir.GlobalVariable:
     """The constant array of that name in a module."""
     known = module.globals.get(name)
     if known is not None:
@@ -141,10 +145,10 @@ class IRValue:
 
     __hash__ = None  # type: ignore[assignment]  # == is an instruction here
 
-    def __init__(self, ctx: EmitContext, kind: str, value: Value) -> None:
+    def __init__(self, ctx: EmitContext, kind: str, value: ir.Value) -> None:
         self.ctx, self.kind, self.value = ctx, kind, value
 
-    def with_value(self, value: Value) -> IRValue:
+    def with_value(self, value: ir.Value) -> IRValue:
         """Another value of this kind, with as many lanes."""
         return IRValue(self.ctx, self.kind, value)
 
@@ -240,7 +244,7 @@ class IRValue:
         m, k = self._by_registers("getmant", ir.IntType(32)(PARTED)), self._by_registers("getexp")
         return m, (m < 1).select(k + 1, k)
 
-    def _by_registers(self, name: str, *operands: IRValue | Value) -> IRValue:
+    def _by_registers(self, name: str, *operands: IRValue | ir.Value) -> IRValue:
         """What an instruction of AVX-512 makes of this, one register after another."""
         builder, lanes = self.ctx.builder, REGISTER // {"f": 4, "d": 8}[self.kind]
         of, mask, mode = ir.VectorType(TYPES[self.kind], lanes), ir.IntType(max(8, lanes)), ir.IntType(32)
@@ -440,7 +444,7 @@ class Sum(IRValue):
         return left.mad(right, self._term + other)
 
 
-def _joined(builder: Value, left: Value, right: Value) -> Value:
+def _joined(builder: ir.IRBuilder, left: ir.Value, right: ir.Value) -> ir.Value:
     """The lanes of two vectors, one after the other."""
     count = 2 * left.type.count
     return builder.shuffle_vector(left, right, ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(count))))

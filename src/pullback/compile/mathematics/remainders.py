@@ -8,7 +8,6 @@ the one place where loops over an operation do not become vector code.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from llvmlite import ir
 
@@ -20,8 +19,6 @@ from .pairs import product
 QUOTIENT = {"f": 2.0**28, "d": 2.0**52}
 SMALL, HUGE = 2.0**-900, 2.0**900
 STEP = 10  # bits of the quotient at once: a remainder below 2^53, shifted by so many, is an i64
-
-Value = Any
 
 
 def is_moderate(a: IRValue, b: IRValue) -> IRValue:
@@ -98,7 +95,7 @@ def _called(a: IRValue, b: IRValue) -> IRValue:
     return IRValue(ctx, "d", out)
 
 
-def _long_division(module: Value) -> Value:
+def _long_division(module: ir.Module) -> ir.Function:
     """The function of a module for the remainders of doubles."""
     double = TYPES["d"]
     function = declared(module, "pullback.fmod", ir.FunctionType(double, [double, double]))

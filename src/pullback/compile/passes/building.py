@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from .. import keys
 from ..definitions import read
 from ..inference import infer
 from ..program import LOOPS, Array, Equation, Program, Value, effectful
+
+if TYPE_CHECKING:
+    from ..._core.primitives import Primitive
+    from ..._core.typing import Number, NumpyType, Params
 
 Rule = Callable[["Builder", Equation], "Value | tuple[Value, ...] | None"]
 """What is the same as the output of an equation, or the outputs; None where the rule has nothing to say."""
@@ -76,7 +80,7 @@ class Builder:
         self.makers: dict[Value, Equation] = {}
         self.constants: dict[Value, Array] = {}
         self.numbers: dict[Value, Value] = {}
-        self.unread: list[tuple[Any, Exception]] = []
+        self.unread: list[tuple[Primitive, Exception]] = []
         self.site: Site | None = None
         self._alike: dict[Hashable, Value] = {}  # constants
         self._known: dict[Hashable, tuple[Value, ...]] = {}
@@ -147,26 +151,25 @@ class Builder:
             self.numbers[value] = value if not array.ndim else self.constant(array.reshape(()))
         return value
 
-    def scalar(self, number: Any, dtype: np.dtype[Any]) -> Value:
+    def scalar(self, number: Number | np.generic, dtype: NumpyType) -> Value:
         """A number as a constant without axes."""
         return self.constant(quiet.run(np.asarray(number).astype, dtype))
 
-    def op(self, name: str, *operands: Any, **params: Any) -> Value:
+    def op(self, name: str, *operands: Value | Number | np.generic, **params: Any) -> Value:
         """The only output of a new equation; Python numbers take the dtype of the operands."""
         outputs = self.several(name, *operands, **params)
         return outputs[0]
 
-    def several(self, name: str, *operands: Any, **params: Any) -> tuple[Value, ...]:
+    def several(self, name: str, *operands: Value | Number | np.generic, **params: Any) -> tuple[Value, ...]:
         """The outputs of a new equation."""
         primitive = getattr(ops, name)
-        for operand in operands:
-            if type(operand) is not Value:
-                dtype = next(each.dtype for each in operands if type(each) is Value)
-                operands = tuple([x if type(x) is Value else self.scalar(x, dtype) for x in operands])
-                break
-        return self.apply(primitive, operands, params)
+        values = tuple([x for x in operands if isinstance(x, Value)])
+        if len(values) < len(operands):
+            dtype = values[0].dtype
+            values = tuple([x if isinstance(x, Value) else self.scalar(x, dtype) for x in operands])
+        return self.apply(primitive, values, params)
 
-    def apply(self, primitive: Any, values: tuple[Value, ...], params: dict[str, Any]) -> tuple[Value, ...]:
+    def apply(self, primitive: Primitive, values: tuple[Value, ...], params: Params) -> tuple[Value, ...]:
         """The outputs of a new equation of a primitive."""
         outputs = tuple([Value(shape, dtype) for shape, dtype in infer(primitive, values, params)])
         return self.place(Equation(primitive, values, params, outputs, self.site))
@@ -210,7 +213,7 @@ class Builder:
         return tuple([self.constant(np.asarray(array)) for array in (made if type(made) is tuple else (made,))])
 
     def _shared(self, equation: Equation) -> tuple[Value, ...]:
-        inputs: Any = equation.inputs
+        inputs = equation.inputs
         if equation.primitive.commutes and inputs[0].dtype.kind != "c" and id(inputs[0]) > id(inputs[1]):
             inputs = (inputs[1], inputs[0])
         key = (id(equation.primitive), inputs, keys.of_metadata(equation.params))

@@ -6,13 +6,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..program import Equation, Value
 from .building import Builder
 from .rules import Rules
+
+if TYPE_CHECKING:
+    from ..._core.typing import NumpyType
 
 exact = Rules()
 
@@ -215,7 +218,7 @@ MANTISSA = {"f": {2: 11, 4: 24, 8: 53}}
 """The whole numbers that a float of so many bytes holds, in bits."""
 
 
-def keeps_all(source: np.dtype[Any], dtype: np.dtype[Any]) -> bool:
+def keeps_all(source: NumpyType, dtype: NumpyType) -> bool:
     """Whether every number of one dtype is one of another."""
     if source == dtype:
         return True
