@@ -44,6 +44,7 @@ DROPPED = {
     "pullback.autograd.checks": {"Limits"},
     "pullback.checking": {"MEANT"},
     "pullback.checkpointing": {"Call"},
+    "pullback.compile.program": {"acts"},
     "pullback.compile.source": {"Source"},
     "pullback.control": {"Step"},
     "pullback.custom_rules": {"Plan"},
