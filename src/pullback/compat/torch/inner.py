@@ -67,7 +67,10 @@ class _PrintOptions:
     """How tensors are printed: what `set_printoptions` has chosen."""
 
     def __getattr__(self, name: str) -> Any:
-        return get_printoptions()[name]
+        try:
+            return get_printoptions()[name]
+        except KeyError:
+            raise AttributeError(name) from None
 
 
 PRINT_OPTS = _PrintOptions()
