@@ -40,6 +40,7 @@ def kind_of(value: object) -> str | None:
 def begins(kind: str, before: Iterable[str | None]) -> bool:
     """True if NaN or inf of a result begins in it: no operand has NaN and, for inf, all are finite.
 
+    >>> from pullback.observe import begins
     >>> begins("nan", ["inf", None]), begins("inf", ["inf", None])
     (True, False)
     """

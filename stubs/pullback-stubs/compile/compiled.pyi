@@ -29,8 +29,8 @@ from typing import Self as _Self
 import functools
 import sys
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any
 import numpy as np
 from .. import Tensor
 from .._core import dtypes as _dtypes
@@ -61,6 +61,14 @@ from .records import Record, Way, signature
 from .report import Report
 from .source import write
 from .whole import recorded
+if TYPE_CHECKING:
+    from .._core.trees import Structure
+    from .._core.typing import Array
+    from .._numerics.random import Place as Random
+    from .._tape.node import Node
+    from .._tape.recording import Tape
+    from .costs import Work
+    from .placed import Placed
 ndarray = np.ndarray
 REST = 64
 QUICK = 4
@@ -73,28 +81,28 @@ class Prepared:
     def __init__(self, record: Record, made: Callable[[Program], Machinery], function: Callable[[Sequence[Any]], Any]) -> None:
         ...
 
-    def arrays(self, leaves: Sequence[Any]) -> list[Any] | None:
+    def arrays(self, leaves: Sequence[Any]) -> list[Array] | None:
         ...
 
-    def clashes(self, leaves: Sequence[Any], arrays: list[Any]) -> bool:
+    def clashes(self, leaves: Sequence[Any], arrays: list[Array]) -> bool:
         ...
 
-    def run(self, leaves: Sequence[Any], arrays: list[Any]) -> Any:
+    def run(self, leaves: Sequence[Any], arrays: list[Array]) -> Any:
         ...
 
-    def _made(self, leaves: Sequence[Any], results: list[Any]) -> list[Any]:
+    def _made(self, leaves: Sequence[Any], results: list[Array]) -> list[Tensor]:
         ...
 
-    def _recorded(self, way: Way, leaves: Sequence[Any], results: list[Any], arrays: list[Any]) -> dict[int, Any]:
+    def _recorded(self, way: Way, leaves: Sequence[Any], results: list[Array], arrays: list[Array]) -> dict[int, Tensor]:
         ...
 
-    def _tensors(self, leaves: Sequence[Any]) -> list[Any]:
+    def _tensors(self, leaves: Sequence[object]) -> list[Tensor]:
         ...
 
-    def _again(self, leaves: Sequence[Any], args: list[Any], versions: list[int], g: Any) -> list[Any] | None:
+    def _again(self, leaves: Sequence[Any], args: list[Tensor | Array], versions: list[int], g: Sequence[Any]) -> list[Tensor | None] | None:
         ...
 
-    def _pull(self, g: Any, arrays: Any) -> list[Any]:
+    def _pull(self, g: Sequence[Any], arrays: Sequence[Any]) -> list[Array | None]:
         ...
     back: _Any
     execute: _Any
@@ -103,25 +111,25 @@ class Prepared:
     quickened: _Any
     record: Record
 
-def _undone(execute: Callable[..., Any], drawn: Sequence[Any], *arrays: Any) -> Any:
+def _undone(execute: Callable[..., list[Array]], drawn: Sequence[Random], *arrays: Array) -> list[Array]:
     ...
 
-def _answer(kind: str, what: Any, leaves: Sequence[Any], made: list[Any], answers: list[Any]) -> Any:
+def _answer(kind: str, what: Any, leaves: Sequence[Any], made: Sequence[Tensor], answers: list[Any]) -> Any:
     ...
 
-def _guard(tensors: Sequence[Any], node: Any) -> None:
+def _guard(tensors: Sequence[Tensor], node: Node) -> None:
     ...
 
 class _Spent(Obstacle):
     ...
 
-    def error(self, node: Any, order: Any=()) -> Exception:
+    def error(self, node: Node, order: Any=()) -> Exception:
         ...
 
-def _never(g: Any, arrays: Any) -> list[Any]:
+def _never(g: Sequence[Any], arrays: Sequence[Any]) -> list[Array | None]:
     ...
 
-def _spent(array: Any) -> Any:
+def _spent(array: Array) -> Tensor:
     ...
 
 class Compiled:
@@ -133,37 +141,37 @@ class Compiled:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         ...
 
-    def _known(self, key: Any, leaves: list[Any], structure: Any) -> Any:
+    def _known(self, key: Hashable, leaves: list[Any], structure: Structure) -> Any:
         ...
 
-    def __get__(self, instance: Any, owner: Any=None) -> Any:
+    def __get__(self, instance: Any, owner: type | None=None) -> Any:
         ...
 
     def __reduce__(self) -> Any:
         ...
 
-    def _run(self, prepared: Prepared, key: Any, leaves: list[Any], structure: Any) -> Any:
+    def _run(self, prepared: Prepared, key: Hashable, leaves: list[Any], structure: Structure) -> Any:
         ...
 
-    def _plainly(self, leaves: Sequence[Any], structure: Any) -> Any:
+    def _plainly(self, leaves: Sequence[Any], structure: Structure) -> Any:
         ...
 
-    def _uncompiled(self, args: Any, kwargs: Any) -> Any:
+    def _uncompiled(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         ...
 
-    def _record(self, key: Any, leaves: list[Any], structure: Any) -> Any:
+    def _record(self, key: Hashable, leaves: list[Any], structure: Structure) -> Any:
         ...
 
     def _prepared(self, record: Record, function: Callable[[Sequence[Any]], Any]) -> Prepared:
         ...
 
-    def _made(self, key: Any, leaves: list[Any], structure: Any) -> Any:
+    def _made(self, key: Hashable | None, leaves: list[Any], structure: Structure) -> tuple[Any, Record | None, str]:
         ...
 
-    def recorded(self, leaves: list[Any], structure: Any) -> tuple[Record | None, str]:
+    def recorded(self, leaves: list[Any], structure: Structure) -> tuple[Record | None, str]:
         ...
 
-    def on(self, engine: Any) -> Any:
+    def on(self, engine: object) -> Placed:
         ...
 
     def _newest(self) -> Prepared:
@@ -184,14 +192,14 @@ class Compiled:
     def report(self) -> Report:
         ...
 
-    def _make_quick(self, prepared: Prepared, leaves: list[Any], structure: Any) -> None:
+    def _make_quick(self, prepared: Prepared, leaves: list[Any], structure: Structure) -> None:
         ...
 
     @property
     def _name(self) -> str:
         ...
 
-    def _refuse(self, key: Any, reason: str) -> None:
+    def _refuse(self, key: Hashable, reason: str) -> None:
         ...
     _constant: _Any
     _quick: _Any
@@ -223,18 +231,18 @@ class CompiledModule(Module):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         ...
 
-    def on(self, engine: Any) -> Any:
+    def on(self, engine: object) -> Placed:
         ...
 
     def __getattr__(self, name: str) -> Any:
         ...
     _orig_mod: Module
 
-def _kind(leaf: Any) -> Any:
+def _kind(leaf: object) -> Hashable:
     ...
 
-def _typed(structure: Any) -> Any:
+def _typed(structure: Structure) -> Structure:
     ...
 
-def _aliases(leaves: Sequence[Any]) -> tuple[int, ...] | None:
+def _aliases(leaves: Sequence[object]) -> tuple[int, ...] | None:
     ...
