@@ -95,17 +95,10 @@ class _PrintOptions:
     """How tensors are printed: what `set_printoptions` has chosen."""
 
     def __getattr__(self, name: str) -> Any:
-<<<<<<< HEAD
         options = get_printoptions()
         if name not in options:
             raise AttributeError(f"print options have no {name!r}: they are {', '.join(options)}")
         return options[name]
-=======
-        try:
-            return get_printoptions()[name]
-        except KeyError:
-            raise AttributeError(name) from None
->>>>>>> 19a3faa7a49863e06bb94ed815f68834cf6a5b7e
 
 
 PRINT_OPTS = _PrintOptions()
