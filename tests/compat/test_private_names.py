@@ -7,6 +7,8 @@ PROGRAMS = {
     "print options": """
         from torch._tensor_str import PRINT_OPTS
         assert PRINT_OPTS.precision == 4 and not hasattr(PRINT_OPTS, "colors")
+        if "pullback" in sys.modules:
+            raises(AttributeError, "print options have no 'colors'", lambda: PRINT_OPTS.colors)
     """,
     "processes": """
         import torch.multiprocessing
@@ -128,6 +130,7 @@ PROGRAMS = {
     "ranks": """
         from torch.distributed.distributed_c10d import _get_default_group, _get_global_rank
         assert torch.distributed.Backend.NCCL == "nccl" == torch.distributed.Backend("NCCL")
+        raises(ValueError, "constructor parameter must be string-ish", lambda: torch.distributed.Backend(1))
         assert not torch.distributed.is_initialized()
         raises(ValueError, "Default process group has not been initialized", _get_default_group)
     """,

@@ -529,3 +529,11 @@ def test_batches_of_gradients_from_an_edge_or_from_no_tensor():
     np.testing.assert_array_equal(rows.numpy(), np.diag([2.0, 4.0, 6.0]))
     with pytest.raises(TypeError, match=r"Expected output to be a torch.Tensor"):
         pullback.autograd.grad([np.ones(3)], x, pullback.eye(3), is_grads_batched=True)
+
+
+def test_an_image_has_one_size():
+    image = pullback.ones(1, 1, 2, 2)
+    with pytest.raises(ValueError, match="only one of size or scale_factor should be defined"):
+        F.interpolate(image, size=4, scale_factor=2)
+    with pytest.raises(ValueError, match="either size or scale_factor"):
+        F.interpolate(image)
