@@ -163,6 +163,43 @@ def test_an_editor_completes(installed, text, wanted):
             "optimizer: Optimizer, step_size: int, gamma: float=0.1",
         ),
         ("import pullback as pb\npb.masked.sum(", "input: Tensor, dim: Dim=None, *, keepdim: bool=False"),
+        (
+            "import pullback as pb\npb.ones(2).sum(",
+            "dim: _builtins.int | _Sequence[_builtins.int] | None=None, keepdim: _builtins",
+        ),
+        ("import pullback as pb\npb.ones(2).mean(", "dtype: _DType | None=None, axis: _builtins.int"),
+        ("import pullback as pb\npb.ones(2).reshape(", "*sizes: _builtins.int | _Sequence[_builtins.int]"),
+        (
+            "import pullback as pb\npb.ones(2).topk(",
+            "k: _builtins.int, axis: _builtins.int=-1, largest: _builtins.bool=True",
+        ),
+        ("import pullback as pb\npb.ones(2).backward(", "retain_graph: _builtins.bool | None=None"),
+        (
+            "import pullback as pb\npb.tensor(",
+            "data: object, *, dtype: _DType | None=None, requires_grad: _builtins.bool=False",
+        ),
+        ("import pullback as pb\npb.linspace(", "start: _Number | Tensor, end: _Number | Tensor, steps: _builtins.int"),
+        ("import pullback as pb\npb.where(", "condition: Tensor, input: _TensorLike"),
+        ("import pullback as pb\npb.manual_seed(", "seed: _builtins.int"),
+        ("import pullback as pb\npb.compile(", "fullgraph: bool=False, dynamic: bool | None=None"),
+        ("import pullback as pb\npb.explain(", "target: object, *args: object, gradient: object=None"),
+        ("import pullback as pb\npb.save(", "obj: object, f: File"),
+        ("import pullback as pb\npb.linalg.solve(", "A: Tensor, B: Tensor, *, left: bool=True"),
+        ("import pullback as pb\npb.fft.rfft(", "input: Tensor, n: int | None=None, axis: int=-1"),
+        ("import pullback as pb\npb.func.vmap(", "in_dims: int | tuple[object, ...]=0, out_dims: object=0"),
+        (
+            "import pullback as pb\npb.sparse_jacobian(",
+            "x: ArrayLike, *, local: bool=False, like: SparseMatrix | None=None",
+        ),
+        (
+            "import pullback.nn.functional as F\nF.cross_entropy(",
+            "input: Tensor, target: Tensor, weight: Tensor | None=None",
+        ),
+        ("import pullback.nn.functional as F\nF.conv2d(", "bias: Tensor | None=None, stride: int | _Sequence[int]=1"),
+        ("from pullback import nn\nnn.LSTM(", "input_size: int, hidden_size: int, num_layers: int=1, bias: bool=True"),
+        ("from pullback import nn\nnn.MultiheadAttention(", "embed_dim: int, num_heads: int, dropout: float=0.0"),
+        ("from pullback.distributions import Normal\nNormal(", "loc: Tensor | float, scale: Tensor | float"),
+        ("from pullback.distributions import Normal\nNormal(0.0, 1.0).rsample(", "sample_shape: Sequence[int]=()"),
     ],
 )
 def test_an_editor_shows_parameters_with_their_types(installed, text, wanted):
