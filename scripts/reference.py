@@ -46,6 +46,8 @@ ALSO = {
         create_selective_checkpoint_contexts detach_variable noop_context_fn set_checkpoint_debug_enabled
         set_checkpoint_early_stop""",
 }
+# Names that modules have from others, where their entries are
+ELSEWHERE = {"observe": {"Node", "Primitive"}}
 # What some names of types in sources stand for; stubs have that in their place, too
 ALIASES = {
     node.target.id: ast.unparse(node.value)
@@ -90,7 +92,7 @@ def names(module: str) -> list[str]:
     if "__dir__" in vars(holder) or isinstance(holder, type):
         return found
     if listed := getattr(holder, "__all__", None):
-        return sorted(listed)
+        return sorted({*listed} - ELSEWHERE.get(module, set()))
     own = ALSO.get(module, "").split()
     modules = {name: str(getattr(getattr(holder, name), "__module__", "")) for name in found}
     return [name for name in found if name in own or modules[name].startswith(holder.__name__)]
@@ -291,9 +293,84 @@ def entry(module: str, name: str, known: set[str]) -> str:
         kind = "py:attribute" if module == "Tensor" else "py:data"
         return fenced(kind, path, markdown(text, known) + shown.replace("\n ", " "))
     kind = "py:class" if isinstance(value, type) else "py:method" if module == "Tensor" else "py:function"
-    body = markdown(text, known) + ("\n\n" + members(module, path, value, known) if isinstance(value, type) else "")
+    parts = [markdown(with_table(text, forms[-1], always=isinstance(value, type)), known), source_link(value)]
+    if isinstance(value, type):
+        parts += [inherited(value, known), members(module, path, value, known)]
+    body = "\n\n".join(filter(None, parts))
     empty = [fenced(kind, path + form, "", index=not place) for place, form in enumerate(forms[:-1])]
     return "\n".join([*empty, fenced(kind, path + forms[-1], body, index=len(forms) == 1)])
+
+
+PARAMETERS = re.compile(
+    r"^Parameters\n-{3,}\n((?:.*\n?)*?)(?=^\w[\w ]*\n-{3,}|^[ \t]*>>>|^\S.*[^\w, *\n].*$|\Z)", re.MULTILINE
+)
+TERM = re.compile(r"^(\*{0,2}\w[\w, *]*)\n((?: {4}.*\n?|\n(?= {4}))+)", re.MULTILINE)
+
+
+def with_table(text: str, form: str, *, always: bool) -> str:
+    """A docstring whose section of parameters is a table with their types and defaults; with `always` it gets one."""
+    section = PARAMETERS.search(text)
+    if not (section or always):
+        return text
+    said = {
+        name.strip("* "): " ".join(about.split()).replace("|", "\\|")
+        for names, about in TERM.findall(section[1] if section else "")
+        for name in names.split(",")
+    }
+    rows = [(*cells, said.pop(cells[0], "")) for cells in arguments(form)]
+    if said or not rows:  # of arguments that the signature does not name
+        return text
+    titles = ["parameter", "type", "default", "meaning"][: 4 if any(row[3] for row in rows) else 3]
+    lines = [f"| {' | '.join([f'``{row[0]}``', *row[1 : len(titles)]])} |" for row in rows]
+    table = "\n".join([f"| {' | '.join(titles)} |", "|---" * len(titles) + "|", *lines])
+    if section:
+        return f"{text[: section.start()]}\n{table}\n\n{text[section.end() :]}"
+    later = re.search(r"(?m)^[ \t]*>>>|^\w[\w ]*\n-{3,}$", text)
+    place = later.start() if later else len(text)
+    return f"{text[:place].rstrip()}\n\n{table}\n\n{text[place:]}"
+
+
+def arguments(form: str) -> Iterator[tuple[str, str, str]]:
+    """The arguments of a signature with their types and defaults, as cells of a table."""
+    try:
+        given = ast.parse(f"def f{form}: ...").body[0].args  # type: ignore[attr-defined]  # a function's
+    except SyntaxError:  # what Python says of a builtin
+        return
+    places = [*given.posonlyargs, *given.args]
+    defaults = [*[None] * (len(places) - len(given.defaults)), *given.defaults, *given.kw_defaults]
+    for each, default in zip([*places, *given.kwonlyargs], defaults, strict=True):
+        kind = ast.unparse(each.annotation) if each.annotation else ""
+        kind = re.sub(r"\b(builtins|pullback)\.", "", kind).replace("|", "\\|")
+        yield each.arg, f"``{kind}``" if kind else "", f"``{ast.unparse(default)}``" if default else ""
+
+
+def source_link(value: Any) -> str:
+    """A link to the lines of a class or function, if it is written in a file of the package."""
+    try:
+        inner = inspect.unwrap(value)
+        path, line = Path(inspect.getsourcefile(inner) or "").resolve(), inspect.getsourcelines(inner)[1]
+    except (TypeError, OSError, ValueError):  # made at run time
+        return ""
+    place = path.relative_to(ROOT).as_posix() if path.is_relative_to(SOURCE) else ""
+    return f"[source]({REPOSITORY}{place}#L{max(line, 1)})" if place else ""
+
+
+def inherited(kind: type, known: set[str]) -> str:
+    """The classes of the package that a class inherits from, and the methods that it has from others without an entry."""
+    public, covered, others = [], set(vars(kind)), set()
+    for base in kind.__mro__[1:-1]:
+        path = next((each for each in sorted(known) if each.endswith(f".{base.__name__}")), None)
+        if path and base.__module__.startswith("pullback") and not covered.issuperset(dir(base)):
+            public.append(f"{{py:obj}}`{base.__name__} <{path}>`")
+            covered.update(dir(base))
+    for base in kind.__mro__[1:-1]:
+        if base.__module__.startswith("pullback"):
+            others |= {name for name, value in vars(base).items() if name not in covered and callable(value)}
+    said = [f"Inherits the methods of {' and '.join(public)}."] if public else []
+    listed = sorted(name for name in others if not name.startswith("_"))
+    return "\n\n".join(
+        [*said, *([f"Inherited methods: {', '.join(f'``{name}``' for name in listed)}."] if listed else [])]
+    )
 
 
 def members(module: str, path: str, kind: type, known: set[str]) -> str:

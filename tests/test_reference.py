@@ -66,3 +66,31 @@ def test_a_docstring_becomes_sections_blocks_and_links() -> None:
         "A sum of {py:obj}`nn.Linear <pullback.nn.Linear>` and `x`.\n\n**Raises**\n\n`ValueError`\n: If there\n  is none.\n\n"
         "```python\n>>> 1 + 1\n2\n```"
     )
+
+
+def test_arguments_are_in_a_table_with_their_types_defaults_and_meanings() -> None:
+    text = "A sum.\n\nParameters\n----------\nx, y\n    What is\n    added.\nscale\n    A factor | number.\n\nRaises\n------\nValueError\n    Never.\n"
+    form = "(x: pullback.Tensor, /, y: builtins.int | None=None, *, scale: builtins.float=1.0)"
+    table = (
+        "| parameter | type | default | meaning |\n|---|---|---|---|\n| ``x`` | ``Tensor`` |  | What is added. |\n"
+        "| ``y`` | ``int \\| None`` | ``None`` | What is added. |\n| ``scale`` | ``float`` | ``1.0`` | A factor \\| number. |"
+    )
+    made = reference.with_table(text, form, always=False)
+    assert made == f"A sum.\n\n\n{table}\n\nRaises\n------\nValueError\n    Never.\n"
+    assert (
+        reference.with_table(text.replace("scale\n", "factor\n"), form, always=False).count("|") == 1
+    )  # as it is written
+    assert reference.with_table("A sum.\n\n>>> 1\n1\n", "(x: builtins.int=2)", always=True) == (
+        "A sum.\n\n| parameter | type | default |\n|---|---|---|\n| ``x`` | ``int`` | ``2`` |\n\n>>> 1\n1\n"
+    )
+
+
+def test_classes_say_what_they_inherit_and_where_they_are_written() -> None:
+    known = {"pullback.nn.Module", "pullback.optim.Optimizer"}
+    assert reference.inherited(pullback.nn.Conv2d, known).startswith(
+        "Inherits the methods of {py:obj}`Module <pullback.nn.Module>`."
+    )
+    assert reference.inherited(pullback.nn.Linear, known).count("``forward``") == 0
+    assert re.search(r"src/pullback/nn/modules/conv\.py#L\d+\)$", reference.source_link(pullback.nn.Conv2d))
+    assert "src/pullback/vocabulary/arithmetic.py#L" in reference.source_link(pullback.exp)
+    assert not reference.source_link(len)
