@@ -19,6 +19,7 @@ import pullback
 from pullback import nn
 from pullback.compat.torch import storing
 from pullback.files import FileError, UnsafeFileError
+from pullback.files.arrays import made
 
 from .test_files import Call, archive, name, number, rebuilt, safetensors, storage, text
 
@@ -417,3 +418,10 @@ def test_a_file_that_gives_few_bytes_is_read_to_its_end(tmp_path):
     pullback.save(VALUES, tmp_path / "x")
     with Slow(tmp_path / "x") as file:
         assert pullback.load(file)["a"].tolist() == VALUES["a"].tolist()
+
+
+@pytest.mark.parametrize("count", [0, 7, 23, 25, 48])
+def test_arrays_have_as_many_bytes_as_their_shape_needs(count):
+    with pytest.raises(FileError, match=f"{count} bytes are not 6 elements of 4"):
+        made(bytes(count), np.dtype(np.float32), (2, 3))
+    assert made(bytes(24), np.dtype(np.float32), (2, 3)).tolist() == np.zeros((2, 3)).tolist()
