@@ -236,7 +236,7 @@ class Observer(ModeBlock):
     """False saves the look at the stack that `Operation.module` takes; it is None then."""
     alone = False  # the short ways of operations show less: see `_core.modes`
     _before: Mode
-    _around = cast("list[Mode]", cached_property(lambda _: []))  # where a subclass's `__init__` does not call this one's
+    _around = cast("list[Mode]", cached_property(lambda _: []))  # if a subclass's `__init__` does not call this one's
 
     def operation(self, seen: Operation) -> None:
         """Called after an operation, also of a backward pass with `create_graph`, has run."""

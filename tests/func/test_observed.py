@@ -126,5 +126,5 @@ def test_a_nan_below_a_transform_is_found() -> None:
 
 
 def test_a_nan_that_vmap_makes_of_numbers_is_found() -> None:
-    with pytest.raises(RuntimeError, match="div at .* gave nan"), pb.autograd.detect_anomaly():
+    with pytest.raises(RuntimeError, match=r"div at .* gave nan"), pb.autograd.detect_anomaly():
         pb.func.vmap(lambda x: x / x)(pb.zeros(3, 2))
