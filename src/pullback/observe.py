@@ -428,6 +428,8 @@ def retains(watched: Node) -> bool:
 def value(tensor: Tensor) -> Any:
     """What a tensor holds: a NumPy array, its own memory, which must not be written; in a transform, what that has boxed.
 
+    What a transform has boxed may be a tensor of another one, or of the program: take its value until it is no tensor.
+
     >>> import pullback
     >>> pullback.observe.value(pullback.tensor([1.0, 2.0], requires_grad=True))
     array([1., 2.], dtype=float32)
