@@ -252,7 +252,9 @@ class Observer(ModeBlock):
 
     def _fields(self) -> dict[str, Any]:
         if len(self._around) > 1:
-            raise RuntimeError("this observer has been entered already: make another one for a block inside its block")
+            raise RuntimeError(
+                "this observer has been entered already: make another one for a block inside its block or another thread"
+            )
         before = self._before = self._around[-1]
         self._passes: dict[Pass, BackwardPass] = {}
         self._aside = changed(before, grad=False, pack=None, compute=None, watcher=None)
@@ -390,6 +392,11 @@ def watch(
     sent (tensor([3.]), tensor([3.]))
     >>> handle.remove()
     """
+    if not isinstance(watched, Node):
+        raise TypeError(
+            f"watch: a node is expected, not {type(watched).__name__}: `observe.node(tensor)` is that of a tensor, None "
+            "of one that does not require grad"
+        )
     bare = watched.hooks is None
     hooks = hooks_of(watched)
     if (watched.shape is None and "shapes" in (watched.params or ())) or (hooks.pre and watched.edges):

@@ -318,3 +318,9 @@ def test_the_short_ways_are_taken_outside():
     with Seen():
         assert mode.get().compute is not None
     assert mode.get() is RECORD
+
+
+@pytest.mark.parametrize("given", [pullback.ones(2), observe.node(pullback.ones(2))])
+def test_what_is_no_node_is_not_watched(given):
+    with pytest.raises(TypeError, match="that of a tensor"):
+        observe.watch(given, print)
