@@ -219,8 +219,8 @@ class Observer(ModeBlock):
     The block belongs to the thread that enters it, and observers nest: the outer one is told first. What a method itself
     computes is neither observed nor recorded; an exception that it raises goes to the program. A function made
     by `pullback.compile` runs as it was written inside the block, so that its operations are shown, too. Not operations, and so
-    not shown, are tensors made from nothing, as by `zeros` and `randn`, and the gradients that a pass computes, as long as it
-    records nothing: `watch` shows these.
+    not shown, are tensors made from nothing, as by `zeros` and `randn`, and the gradients that `backward` computes, as long
+    as it records nothing: `watch` shows these.
 
     >>> import pullback
     >>> class Passes(pullback.observe.Observer):
