@@ -30,9 +30,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from sys import _getframe
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -215,10 +216,11 @@ class BackwardPass:
 class Observer(ModeBlock):
     """A block whose operations, writes and backward passes are shown: subclasses define what they want to see.
 
-    The block belongs to the thread that enters it, and observers nest: the inner one is told first. What a method itself
+    The block belongs to the thread that enters it, and observers nest: the outer one is told first. What a method itself
     computes is neither observed nor recorded; an exception that it raises goes to the program. A function made
-    by `pullback.compile` runs as it was written inside the block, so that its operations are shown, too. Operations that `vmap`
-    and `jvp` do on numbers for which no derivative is recorded, with no tensor that requires grad, are not shown.
+    by `pullback.compile` runs as it was written inside the block, so that its operations are shown, too. Not operations, and so
+    not shown, are tensors made from nothing, as by `zeros` and `randn`, and the gradients that `backward` computes, as long
+    as it records nothing: `watch` shows these.
 
     >>> import pullback
     >>> class Passes(pullback.observe.Observer):
@@ -234,6 +236,7 @@ class Observer(ModeBlock):
     """False saves the look at the stack that `Operation.module` takes; it is None then."""
     alone = False  # the short ways of operations show less: see `_core.modes`
     _before: Mode
+    _around = cast("list[Mode]", cached_property(lambda _: []))  # if a subclass's `__init__` does not call this one's
 
     def operation(self, seen: Operation) -> None:
         """Called after an operation, also of a backward pass with `create_graph`, has run."""
@@ -245,11 +248,13 @@ class Observer(ModeBlock):
         """Called before a backward pass runs, while nothing has been freed."""
 
     def ends(self, backward: BackwardPass) -> None:
-        """Called after a backward pass has written its gradients; not if it has raised."""
+        """Called after a backward pass, when its gradients are written; not if it has raised, see the block's `__exit__`."""
 
     def _fields(self) -> dict[str, Any]:
         if len(self._around) > 1:
-            raise RuntimeError("this observer has been entered already: make another one for a block inside its block")
+            raise RuntimeError(
+                "this observer has been entered already: make another one for a block inside its block or another thread"
+            )
         before = self._before = self._around[-1]
         self._passes: dict[Pass, BackwardPass] = {}
         self._aside = changed(before, grad=False, pack=None, compute=None, watcher=None)
@@ -387,6 +392,11 @@ def watch(
     sent (tensor([3.]), tensor([3.]))
     >>> handle.remove()
     """
+    if not isinstance(watched, Node):
+        raise TypeError(
+            f"watch: a node is expected, not {type(watched).__name__}: `observe.node(tensor)` is that of a tensor, None "
+            "of one that does not require grad"
+        )
     bare = watched.hooks is None
     hooks = hooks_of(watched)
     if (watched.shape is None and "shapes" in (watched.params or ())) or (hooks.pre and watched.edges):
@@ -424,6 +434,8 @@ def retains(watched: Node) -> bool:
 
 def value(tensor: Tensor) -> Any:
     """What a tensor holds: a NumPy array, its own memory, which must not be written; in a transform, what that has boxed.
+
+    What a transform has boxed may be a tensor of another one, or of the program: take its value until it is no tensor.
 
     >>> import pullback
     >>> pullback.observe.value(pullback.tensor([1.0, 2.0], requires_grad=True))

@@ -44,7 +44,7 @@ from .compile.program import (
     has_effect as has_effect,
     run as run,
 )
-from .compile.recorder import CaptureError as CaptureError
+from .compile.recorder import CaptureError as CaptureError, RefusedError
 
 if TYPE_CHECKING:
     from ._core.typing import Array, Number, Params
@@ -108,7 +108,10 @@ def record(function: Callable[..., Any], *args: object, **kwargs: object) -> Rec
     ['multiply', 'multiply']
     """
     leaves, structure = flatten((args, kwargs))
-    found, reason = Compiled(function, fullgraph=True).recorded(leaves, structure)
+    try:
+        found, reason = Compiled(function, fullgraph=True).recorded(leaves, structure)
+    except RefusedError as refusal:
+        found, reason = None, str(refusal)
     if found is None:
         raise CaptureError(f"record: the call cannot be kept as a program, because {reason}")
     names = found.names(getattr(function, "forward", function))
@@ -148,6 +151,11 @@ def rewrite(program: Program, rules: Mapping[str, RewriteRule | Sequence[Rewrite
     rules
         By the name of a primitive one rule, or several, of which the first that does not return None counts.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If a rule gives something else than values, or values of other shapes or dtypes than those that they replace.
+
     >>> import pullback
     >>> from pullback.program import record, rewrite
     >>> def doubled(rewriter, equation):  # x + x is 2 * x
@@ -159,9 +167,33 @@ def rewrite(program: Program, rules: Mapping[str, RewriteRule | Sequence[Rewrite
     v2: float32[2] = multiply(v0, v1)
     outputs v2
     """
-    table: Table = {name: (rule,) if callable(rule) else tuple(rule) for name, rule in rules.items()}
+    table: Table = {name: tuple(map(_fitting, (rule,) if callable(rule) else rule)) for name, rule in rules.items()}
     builder = Builder(program, table, strict=False, fold=False, share=False, inner=lambda body: rewrite(body, rules))
     return builder.rewrite()
+
+
+def _fitting(rule: RewriteRule) -> RewriteRule:
+    """A rule whose result is compared with what it takes the place of."""
+
+    def compared(rewriter: Rewriter, equation: Equation) -> Value | tuple[Value, ...] | None:
+        found = rule(rewriter, equation)
+        if found is None:
+            return None
+        made = found if isinstance(found, tuple) else (found,)
+        for each in made:
+            if not isinstance(each, Value):
+                raise TypeError(
+                    f"rewrite: the rule for {equation.name} gave {type(each).__name__}: a rule returns a Value, a tuple of "
+                    "them, or None; rewriter.scalar and rewriter.constant make values of numbers and arrays"
+                )
+        if [(each.shape, each.dtype) for each in made] != [(each.shape, each.dtype) for each in equation.outputs]:
+            raise ValueError(
+                f"rewrite: the rule for {equation.name} gave {list(made)} in the place of {list(equation.outputs)}: return "
+                "values of the same shapes and dtypes, or None to leave the equation as it is"
+            )
+        return found
+
+    return compared
 
 
 def lower(program: Program, library: object) -> Callable[..., list[Any]]:

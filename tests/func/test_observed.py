@@ -64,7 +64,67 @@ def test_a_transform_gives_the_same_where_operations_are_observed(transform: str
             np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
 
 
+class Counting(pb.observe.Observer):
+    """Counts the operations that compute numbers."""
+
+    finds_modules = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def operation(self, seen: pb.observe.Operation) -> None:
+        self.count += seen.computed
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_operations_on_numbers_are_shown(transform: str, operation: str) -> None:
+    x = pb.tensor(np.random.default_rng(0).normal(size=(4, 3)))
+    expected = TRANSFORMS[transform](OPERATIONS[operation])(x)
+    with Counting() as counting:
+        found = TRANSFORMS[transform](OPERATIONS[operation])(x)
+    assert counting.count
+    assert type(found) is type(expected)
+    assert not found.requires_grad
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+def _written(x: Any) -> Any:
+    x.mul_(2.0)
+    x[0] = 1.0
+    y = x.clone()
+    y += x
+    return y
+
+
+@pytest.mark.parametrize("transform", [pb.func.vmap, pb.func.functionalize])
+def test_writes_in_transforms_are_the_same_where_operations_are_observed(transform: Any) -> None:
+    plain, watched = pb.ones(4, 3), pb.ones(4, 3)
+    expected = transform(_written)(plain)
+    with Counting():
+        found = transform(_written)(watched)
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(watched, plain)
+
+
+@pytest.mark.parametrize("function", [lambda x: x, lambda x: x[1:], lambda x: x.clone()])
+def test_results_share_memory_as_they_do_outside(function: Any) -> None:
+    plain, watched = pb.ones(4, 3), pb.ones(4, 3)
+    expected = pb.func.vmap(function)(plain)
+    with Counting():
+        found = pb.func.vmap(function)(watched)
+    plain.add_(1.0)
+    watched.add_(1.0)
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_a_nan_below_a_transform_is_found() -> None:
     x = pb.tensor([0.0, 4.0], requires_grad=True)
     with pytest.raises(RuntimeError, match="nan"), pb.autograd.detect_anomaly():
         pb.func.jacrev(lambda x: pb.where(x > 0, pb.sqrt(x), 0.0))(x).sum().backward()
+
+
+def test_a_nan_that_vmap_makes_of_numbers_is_found() -> None:
+    with pytest.raises(RuntimeError, match=r"div at .* gave nan"), pb.autograd.detect_anomaly():
+        pb.func.vmap(lambda x: x / x)(pb.zeros(3, 2))

@@ -160,6 +160,49 @@ def test_a_pass_that_raises_has_no_end():
     assert len(seen.ended) == 2
 
 
+@pytest.mark.parametrize("transform", [func.grad, lambda f: func.vmap(func.grad(f)), func.hessian])
+def test_a_pass_of_a_transform_ends(transform):
+    with Seen() as seen:
+        transform(lambda x: (x**3).sum())(pullback.ones(2, 3))
+    assert seen.ended == seen.passes != []
+
+
+def test_what_a_transform_does_with_tensors_from_outside_is_computed_somewhere():
+    x = pullback.ones(5, 3)
+    with Seen() as seen:
+        func.grad(lambda w: (x @ w).sum())(pullback.ones(3))
+    assert [each.name for each in seen.operations if each.computed][:2] == ["matmul", "sum"]
+
+
+@pytest.mark.parametrize("transform", [func.vmap, lambda f: lambda x: func.jvp(f, (x,), (x,))])
+def test_transforms_of_numbers_show_their_operations(transform):
+    with Seen() as seen:
+        transform(lambda x: x.exp())(pullback.ones(2, 3))
+    assert seen.names[0] == "exp"
+    assert seen.operations[0].computed
+    assert seen.operations[0].level == 0
+
+
+def test_the_outer_observer_is_told_first():
+    told = []
+
+    class Named(observe.Observer):
+        def __init__(self, name):  # which has forgotten what its base needs
+            self.label = name
+
+        def operation(self, seen):
+            told.append((self.label, seen.name))
+
+        def wrote(self, write):
+            told.append((self.label, "wrote"))
+
+    x = pullback.ones(2)
+    with Named("outer"), Named("inner"):
+        x.exp_()
+    names = [label for label, _ in told]
+    assert names == ["outer", "inner"] * (len(told) // 2)
+
+
 def test_observers_nest():
     with Seen() as outer:
         with Seen() as inner:
@@ -275,3 +318,9 @@ def test_the_short_ways_are_taken_outside():
     with Seen():
         assert mode.get().compute is not None
     assert mode.get() is RECORD
+
+
+@pytest.mark.parametrize("given", [pullback.ones(2), observe.node(pullback.ones(2))])
+def test_what_is_no_node_is_not_watched(given):
+    with pytest.raises(TypeError, match="that of a tensor"):
+        observe.watch(given, print)

@@ -162,3 +162,49 @@ def test_what_a_library_lacks_is_named():
     program = record(lambda x: x.lgamma(), pullback.ones(2)).program
     with pytest.raises((LoweringError, TypeError)):
         lower(program, Empty())
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [(lambda x: x.nonzero(), "depends on values"), (lambda x: object(), "a new object")],
+)
+def test_what_cannot_be_recorded_is_one_error(function, reason):
+    with pytest.raises(CaptureError, match=reason):
+        record(function, pullback.ones(2))
+
+
+def test_the_first_step_of_an_optimizer_says_what_to_do():
+    model = nn.Linear(2, 1)
+    optimizer = pullback.optim.SGD(model.parameters(), lr=0.5, momentum=0.9)
+
+    def training(x):
+        optimizer.zero_grad()
+        loss = model(x).sum()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    x = pullback.ones(3, 2)
+    with pytest.raises(CaptureError, match="call the function once before"):
+        record(training, x)
+    training(x)
+    assert "momentum_buffer" in record(training, x).names
+
+
+@pytest.mark.parametrize(
+    ("rule", "error", "message"),
+    [
+        (lambda rewriter, equation: 3, TypeError, "gave int: a rule returns a Value"),
+        (lambda rewriter, equation: equation.inputs[1], ValueError, r"gave \[<float32\[\]>\] in the place of"),
+        (lambda rewriter, equation: (equation.inputs[0],) * 2, ValueError, "or None to leave"),
+    ],
+)
+def test_rules_that_do_not_fit_are_refused(rule, error, message):
+    program = record(lambda x: x * 1, pullback.ones(2)).program
+    with pytest.raises(error, match=message):
+        rewrite(program, {"multiply": rule})
+
+
+def test_arrays_are_counted():
+    with pytest.raises(ValueError, match="has 1 inputs, and 0 arrays"):
+        run(record(lambda x: x * 1, pullback.ones(2)).program, [])

@@ -49,14 +49,20 @@ class Node:
     __slots__ = ("edges", "saved", "params", "shape", "seq", "code", "offset", "hooks", "_metadata", "__weakref__")
 
     primitive: Primitive
+    """The operation; the ends of the graph and the single outputs of a node have none."""
     title = "Node"
+    """What the node is called, as torch has it."""
     foreign = False
     """True if its pullback runs the user's code, which may read the mode and the pass; nodes with hooks do, too."""
     edges: tuple[Node | None, ...]
+    """For each operand the node that made it; None for a constant. Empty at a leaf."""
     saved: Any
     params: Any
+    """The metadata of the operation, as `axis`, in a dict, or None; of a single output of a node its index."""
     shape: Any
+    """The shape of the result; None if there are several."""
     seq: int
+    """The number of the node: the younger of two has the higher one."""
     code: CodeType
     offset: int
     hooks: Hooks | None

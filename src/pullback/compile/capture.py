@@ -398,7 +398,10 @@ class CapturedRun:
         for holder in self.state.holders:
             now = holder.entries()
             if not holder.as_keyed(now):
-                return "a container has other keys than before: something was made for the first time"
+                return (
+                    "a container has other keys than before: something was made for the first time, as the state of an "
+                    "optimizer is in its first step: call the function once before"
+                )
             for key, old, value in zip(holder.before, holder.before.values(), now.values(), strict=True):
                 if holder.equal(old, value):
                     continue

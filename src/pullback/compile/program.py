@@ -249,6 +249,8 @@ def run(program: Program, arrays: Sequence[Array], *, each: Callable[..., Any] |
     This is the meaning of a program, which every other way to run one is compared with. `each`, if given, is called as
     `each(equation, inputs)` in the place of the primitive's forward function.
     """
+    if len(arrays) != len(program.inputs):
+        raise ValueError(f"run: the program has {len(program.inputs)} inputs, and {len(arrays)} arrays were given")
     held: dict[Value, Array] = dict(zip(program.inputs, arrays, strict=True))
     held |= program.constants
     for equation in program.equations:

@@ -59,8 +59,8 @@ def tensor_of(value: Value) -> Tensor:
 
 
 def inner(tensor: Value) -> Value:
-    """The value that a level computes with for a tensor: its array if no tape or transform needs the tensor itself."""
-    if type(tensor) is not Tensor or tensor._node is not None:
+    """The value that a level computes with for a tensor: its array if no tape, transform or observer needs the tensor."""
+    if type(tensor) is not Tensor or tensor._node is not None or mode.get().compute is not None:
         return tensor
     if isinstance(tensor._array, Carrier):
         tensor._array.interpreter.ended()  # or waits for the thread that records it
@@ -167,7 +167,10 @@ class Level(Tape, Interpreter):
         places: list[Any] = [tensor._node for tensor in inputs]
         found: dict[Node, Value] = {}
         if roots:
-            found = pull_back(self, roots, targets=places, retain_graph=retain_graph, create_graph=False).found
+            walker = pull_back(self, roots, targets=places, retain_graph=retain_graph, create_graph=False)
+            found = walker.found
+            if walker.watcher is not None:
+                walker.watcher.ends(walker)
         answers = []
         for tensor, place in zip(inputs, places, strict=True):
             g = found.get(place)
