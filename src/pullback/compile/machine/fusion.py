@@ -383,9 +383,27 @@ class Planner:
         self.steps.append(step)
         number = len(self.steps) - 1
         step.nest = Nest([size for size in root.source.shape if size > 1], self._source(number))
-        self._add(step, root)
+        try:
+            self._add(step, root)
+        except Incompatible:
+            self.steps.pop()
+            self.first = {value: first for value, first in self.first.items() if first < number}
+            if not self._parted(root.source):
+                raise
+            return self._root(root, after)
         self._is_made(root.value, number)
         return number
+
+    def _parted(self, value: Value) -> bool:
+        """Store the operands of a value that has too many nodes for one nest; whether there were any."""
+        inputs = self.makers[value].inputs if value in self.makers and value not in self.made else ()
+        left = [x for x in dict.fromkeys(inputs) if x not in self.ends]
+        for x in left:
+            if x not in self.ends:
+                self._root(Root(x, x))
+        self.level[value] = max([self.level[x] for x in inputs], default=-1)
+        self.leaves[value] = frozenset().union(*[self.leaves[x] for x in inputs])
+        return bool(left)
 
     def _source(self, number: int) -> NestFacts:
         step = self.steps[number]
