@@ -60,7 +60,10 @@ def tensor_of(value: Value) -> Tensor:
 
 def inner(tensor: Value) -> Value:
     """The value that a level computes with for a tensor: its array if no tape, transform or observer needs the tensor."""
-    if type(tensor) is not Tensor or tensor._node is not None or mode.get().compute is not None:
+    if type(tensor) is not Tensor or tensor._node is not None:
+        return tensor
+    now = mode.get()
+    if now.compute is not None and getattr(now.created, "before", now.created) is None:  # none records a program
         return tensor
     if isinstance(tensor._array, Carrier):
         tensor._array.interpreter.ended()  # or waits for the thread that records it
