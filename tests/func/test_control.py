@@ -263,12 +263,12 @@ def test_gradients_of_a_scan():
 
 
 def test_a_scan_of_a_batch_is_a_batch_of_scans():
-    weights, inputs, states = pullback.randn(3, 3), pullback.randn(5, 4, 3), pullback.randn(5, 3)
+    weights, inputs, states = (pullback.randn(*shape, dtype=pullback.float64) for shape in ((3, 3), (5, 4, 3), (5, 3)))
     last, outputs = vmap(rnn, in_dims=(None, 0, 0))(weights, inputs, states)
     for i in range(5):
         alone, norms = rnn(weights, inputs[i], states[i])
-        np.testing.assert_allclose(last[i].numpy(), alone.numpy(), rtol=1e-5, atol=1e-6)
-        np.testing.assert_allclose(outputs["norm"][i].numpy(), norms["norm"].numpy(), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(last[i].numpy(), alone.numpy(), rtol=1e-10, atol=1e-13)
+        np.testing.assert_allclose(outputs["norm"][i].numpy(), norms["norm"].numpy(), rtol=1e-10, atol=1e-13)
 
 
 def test_a_scan_without_slices_or_without_steps():

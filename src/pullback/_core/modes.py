@@ -566,6 +566,12 @@ class _Creation:
             self(tensor)
 
 
+def observed() -> bool:
+    """True if an observer is told of operations; what records a program is none, and is told of each new tensor, too."""
+    now = mode.get()
+    return now.compute is not None and (now.created.before if type(now.created) is _Creation else now.created) is None
+
+
 WITHIN_NO_GRAD = Mode(grad=False, created=_Creation())
 WITHIN = Mode(created=WITHIN_NO_GRAD.created, observer=WITHIN_NO_GRAD.created)
 """The mode inside the block of an interpreter that was entered in the default mode."""

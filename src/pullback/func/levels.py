@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import ops
 from .._core.errors import kind
-from .._core.modes import Mode, changed, mode
+from .._core.modes import Mode, changed, mode, observed
 from .._core.primitives import Carrier, Primitive
 from .._core.trees import Structure, flatten, paths, unflatten
 from .._tape import node as _node
@@ -60,10 +60,7 @@ def tensor_of(value: Value) -> Tensor:
 
 def inner(tensor: Value) -> Value:
     """The value that a level computes with for a tensor: its array if no tape, transform or observer needs the tensor."""
-    if type(tensor) is not Tensor or tensor._node is not None:
-        return tensor
-    now = mode.get()
-    if now.compute is not None and getattr(now.created, "before", now.created) is None:  # none records a program
+    if type(tensor) is not Tensor or tensor._node is not None or observed():
         return tensor
     if isinstance(tensor._array, Carrier):
         tensor._array.interpreter.ended()  # or waits for the thread that records it

@@ -465,19 +465,8 @@ def is_namedtuple_instance(obj: object) -> bool:
     return is_namedtuple_class(type(obj))
 
 
-def _list_flatten(d: list[Any]) -> tuple[list[Any], Any]:
-    """The children of a list, and what else it is built from: None."""
-    return d, None
-
-
-def _list_unflatten(values: Iterable[object], context: Context) -> list[object]:
-    """The list of children."""
-    return [*values]
-
-
-def _namedtuple_flatten(d: tuple[object, ...]) -> tuple[list[object], Context]:
-    """The children of a named tuple, and its class."""
-    return [*d], type(d)
+_list_flatten, _list_unflatten = _of_known(list)[1:3]
+_namedtuple_flatten = _of_known(tuple).flatten_fn  # the class of a named tuple is its context
 
 
 def _namedtuple_unflatten(values: Iterable[object], context: Callable[..., Any]) -> Any:
