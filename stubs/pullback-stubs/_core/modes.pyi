@@ -272,6 +272,9 @@ class _Creation:
     def sees(self, primitive: Primitive, params: object, arrays: object, tensor: Tensors) -> None:
         ...
     before: Callable[[Any], None] | None
+
+def observed() -> bool:
+    ...
 WITHIN_NO_GRAD = Mode(grad=False, created=_Creation())
 WITHIN = Mode(created=WITHIN_NO_GRAD.created, observer=WITHIN_NO_GRAD.created)
 
