@@ -2,6 +2,7 @@
 import type { Group } from "./fold";
 import type { LayoutEngine } from "./layout";
 import type { Drawing, Model, Unit } from "./model";
+import type { Stop } from "./read/stops";
 import type { Flow } from "./replay";
 import type { State } from "./state";
 import type { Call, Trace } from "./trace";
@@ -17,6 +18,9 @@ export interface Page {
   drawing: Drawing;
   /** The unit that the position lies in; null before the first step. */
   unit: Unit | null;
+  /** Where "read" stops, and the stop in which the position lies. */
+  stops: Stop[];
+  stop: number;
   /** Why v cannot be changed, or null. */
   stuck: string | null;
   /** The tensors that the search finds. */

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 
-const LARGEST = { plain: 148_000, packed: 53_000 }; // of these 9 and 3 kB are the page of training runs, 9 and 3 a network's gradients, 4 and 2 formulas, 7 and 3 the quiz
+const LARGEST = { plain: 160_000, packed: 57_000 }; // of these 9 and 3 kB are the page of training runs, 9 and 3 a network's gradients, 4 and 2 formulas, 7 and 3 the quiz
 const folder = new URL("../../src/pullback/explain/static/", import.meta.url);
 const files = ["explain.js", "explain.css"].map((name) => readFileSync(new URL(name, folder)));
 const sizes = { plain: Buffer.concat(files).length, packed: gzipSync(Buffer.concat(files), { level: 9 }).length };
