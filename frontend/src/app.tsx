@@ -41,7 +41,7 @@ function first(trace: Trace, model: Model, call: number, hash: string): State {
   const { findings } = model.call;
   const birth = failed || kept.step !== undefined ? -1 : findings.findIndex(({ kind }) => isAlarm(kind));
   const start = failed ? steps : birth >= 0 ? model.birth(findings[birth]!) : Math.min(steps, model.firstBackward + 1);
-  return {
+  return settled(trace, {
     mode: kept.mode,
     by: kept.by ?? "line",
     figure: kept.figure ?? "graph",
@@ -67,7 +67,15 @@ function first(trace: Trace, model: Model, call: number, hash: string): State {
     pace: 1,
     theme: kept.theme ?? (document.documentElement.dataset["theme"] as State["theme"] | undefined) ?? "auto",
     notice: "",
-  };
+  });
+}
+
+/** "read" lies at the end of a stop. */
+function settled(trace: Trace, state: State): State {
+  if (state.mode !== "read") return state;
+  const call = trace.calls[state.call]!;
+  const all = stops(call, state.by);
+  return { ...state, position: positionOf(call, all[stopAt(call, all, state.position)]!) };
 }
 
 /** Search by name, expression, operation, "line 6" or ":6", and shape. */
@@ -90,6 +98,7 @@ function usePage(trace: Trace, engine: LayoutEngine): Page {
     const call = callIn(trace, hash.current);
     return first(trace, new Model(trace, trace.calls[call]!), call, hash.current);
   });
+  const embedded = useMemo(() => /[#&]embed\b/.test(hash.current), []);
   const model = useMemo(() => new Model(trace, trace.calls[state.call]!), [state.call]);
   const call = model.call;
   const stuck = useMemo(() => obstacle(call), [call]);
@@ -99,13 +108,13 @@ function usePage(trace: Trace, engine: LayoutEngine): Page {
   const drawing = model.drawing(state.open);
   const at = unitAt(drawing.units, state.position);
   const unit = drawing.units[at] ?? null;
-  const all = useMemo(() => stops(model, state.by), [model, state.by]);
-  const stop = stopAt(model, all, state.position);
+  const all = useMemo(() => stops(call, state.by), [call, state.by]);
+  const stop = stopAt(call, all, state.position);
   const matches = useMemo(() => search(model, state.find ?? ""), [model, state.find]);
 
   const set = useCallback((patch: Partial<State>) => {
     setState((old) => {
-      if (patch.call === undefined || patch.call === old.call) return { ...old, ...patch };
+      if (patch.call === undefined || patch.call === old.call) return settled(trace, { ...old, ...patch });
       const fresh = first(trace, new Model(trace, trace.calls[patch.call]!), patch.call, "");
       return { ...fresh, mode: old.mode, by: old.by, figure: old.figure, drawer: old.drawer, theme: old.theme, view: old.view, panel: old.panel, density: old.density, why: old.why, quiz: old.quiz, answers: old.answers };
     });
@@ -127,11 +136,11 @@ function usePage(trace: Trace, engine: LayoutEngine): Page {
     set({ open, notice: folded ? `${plural(folded, "group")} folded, to stay within 150 boxes` : `${group.label} unfolded` });
   };
   const move = (by: number) => {
-    if (state.mode === "read") return set({ position: positionOf(model, all[Math.max(0, Math.min(all.length - 1, stop + by))]!) });
+    if (state.mode === "read") return set({ position: positionOf(call, all[Math.max(0, Math.min(all.length - 1, stop + by))]!) });
     return set({ position: at + by < 0 ? 0 : drawing.units[Math.min(drawing.units.length - 1, at + by)]?.last ?? 0 });
   };
   return {
-    trace, call, model, state, flow, full, drawing, unit, stops: all, stop, stuck, matches, engine, set, go, visit, move,
+    trace, call, model, state, flow, full, drawing, unit, stops: all, stop, stuck, matches, embedded, engine, set, go, visit, move,
     tryV: (vs) => set({ vs }),
     unfold: doUnfold,
     fold: (group) => {
@@ -286,7 +295,7 @@ export function App({ trace, engine }: { trace: Trace; engine: LayoutEngine }) {
   }, [theme]);
   const View = state.mode === "read" ? Read : Workbench;
   return (
-    <div class={`page ${state.mode}`}>
+    <div class={`page ${state.mode}${page.embedded ? " embedded" : ""}`}>
       <View page={page} />
       {printing && <PrintedTape page={page} />}
       <Said page={page} />

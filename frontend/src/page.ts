@@ -25,6 +25,8 @@ export interface Page {
   stuck: string | null;
   /** The tensors that the search finds. */
   matches: number[];
+  /** Whether the page is a part of another: without a header and drawers, as high as what it shows. */
+  embedded: boolean;
   engine: LayoutEngine;
   set: (patch: Partial<State>) => void;
   go: (position: number) => void;
@@ -37,4 +39,10 @@ export interface Page {
   /** Takes the state from an address. */
   reopen: (hash: string) => void;
   choose: (finding: number) => void;
+}
+
+/** The part of it that the figure of the start page has as well. */
+export interface Story extends Pick<Page, "trace" | "call" | "flow" | "stops" | "stop" | "stuck" | "move" | "tryV"> {
+  state: Pick<State, "position" | "by" | "figure" | "leaf" | "output">;
+  set: (patch: Partial<Pick<State, "position" | "by" | "figure" | "leaf" | "output">>) => void;
 }

@@ -85,7 +85,7 @@ export function among<T extends string>(text: string | null, known: readonly T[]
 export function readHash(hash: string): Kept {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
   // An address from before there was "read" names none: whatever else it holds is a state of the workbench.
-  const older = [...fields.keys()].some((key) => key !== "theme");
+  const older = [...fields.keys()].some((key) => key !== "theme" && key !== "embed");
   const kept: Kept = { mode: among(fields.get("mode"), ["read", "workbench"] as const) ?? (older ? "workbench" : "read") };
   const set = <K extends keyof Kept>(key: K, value: Kept[K] | undefined) => {
     if (value !== undefined) kept[key] = value;

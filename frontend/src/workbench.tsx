@@ -27,7 +27,7 @@ function Legend() {
 }
 
 /** Larger, smaller, and all of it. The factor is of what is on the screen, which only the picture knows. */
-function Zoom({ page }: { page: Page }) {
+export function Zoom({ page }: { page: Page }) {
   const { drawing, model, state } = page;
   const by = (factor: number) => {
     const svg = document.querySelector<SVGSVGElement>("#picture");
