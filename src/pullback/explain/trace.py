@@ -86,6 +86,7 @@ class Traced:
     time: float | None = None
     marks: Marks = FINE
     flat: Flat | None = None
+    round: tuple[int, int] | None = None
 
     @property
     def is_leaf(self) -> bool:
