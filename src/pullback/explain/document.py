@@ -191,7 +191,7 @@ class _DocumentWriter:
             "clash": None if failure.clash is None else _clash(failure.clash),
             "made": self.place(failure.made),
             "stages": [_shaped(stage) | {"scope": stage.scope.index} for stage in failure.stages],
-            "frames": [{"name": name, "place": self.place(place)} for name, place in failure.frames],
+            "frames": [{"name": name, "place": self.place(place)} for name, place in failure.frames if self.limits.lines],
             "fixes": [self.fix(fix) for fix in failure.shown_fixes if self.limits.lines and not self.limits.redact],
         }
 

@@ -29,7 +29,7 @@ from .sources import Place, place_of, shortened, text_of
 from .trace import Argument, Failure, Stage
 
 if TYPE_CHECKING:
-    from .trace import Call, Scope
+    from .trace import Call, Overwritten, Scope
 
 
 PUBLIC = {place.defined for index in BY_FORM.values() for place in index.values()} | {"getitem", "setitem"}
@@ -161,10 +161,11 @@ class Failed:
         files = {entry.tb_frame.f_code.co_filename for entry in self.program}
         return made_at(self.module) or only_call(scope.type, files)
 
-    def failure(self, scopes: Scopes, *, redact: bool) -> Failure:
+    def failure(self, scopes: Scopes, overwritten: Overwritten | None, *, redact: bool) -> Failure:
         """What the exception and its frames tell."""
         scope = scopes.failed(entry.tb_frame for entry in reversed(self.entries)) if self.ours else None
         failure = Failure(type(self.error).__name__, str(self.error), self.place)
+        failure.overwritten = overwritten
         failure.scope, failure.op, failure.frames = scope, self.op, self.places()
         failure.arguments = self.arguments(scope, redact=redact)
         failure.clash = clash(self.op, [given.value for given in self.given[:MOST_ARGUMENTS]])
@@ -253,7 +254,8 @@ def _title(file: str) -> str:
     """The operation that generated code is for: `add_` of `<pullback rule add, in place>`."""
     name, _, way = file.removeprefix(GENERATED).removesuffix(">").partition(", ")
     primitive = getattr(ops, name, None)
-    name = operation_name(primitive, {}) if isinstance(primitive, Primitive) else name
+    if isinstance(primitive, Primitive) and isinstance(primitive.title, str):  # else its parameters choose
+        name = operation_name(primitive, {})
     return f"{name}_" if way == "in place" else name
 
 

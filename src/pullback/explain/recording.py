@@ -261,8 +261,8 @@ class Recording(Explanation):
     def _failed(self, error: Exception, interrupted: Call | None) -> None:
         """Record the program's exception with the graph so far; if it ended a pass, also the step in which it did."""
         failed, walked = Failed(error, program_frame(2)), observe.from_backward(error)
-        self.failure = failure = failed.failure(self._scopes, redact=self.limits.redact)
-        failure.overwritten = self._overwritten(error, failed.frames)
+        overwritten = self._overwritten(error, failed.frames)
+        self.failure = failure = failed.failure(self._scopes, overwritten, redact=self.limits.redact)
         if walked and interrupted is not None and interrupted.steps:
             failure.tensor = interrupted.steps[-1].outputs[0]
         else:
