@@ -127,9 +127,10 @@ class Failed:
         """The innermost place of the program."""
         return None if self.last is None else place_in(self.last)
 
-    def places(self) -> list[tuple[str, Place]]:
-        """The program's functions, each with the place it had reached."""
-        return [(entry.tb_frame.f_code.co_qualname, place_in(entry)) for entry in self.program]
+    def places(self, outside: FrameType) -> list[tuple[str, Place]]:
+        """The program's functions inside of the recording, each with the place it had reached."""
+        inside = [entry for entry in self.program if entry.tb_frame is not outside] or self.program
+        return [(entry.tb_frame.f_code.co_qualname, place_in(entry)) for entry in inside]
 
     def arguments(self, scope: Scope | None, *, redact: bool) -> list[Argument]:
         """The arguments of what failed, under the program's names; without values if they are to be left out."""
@@ -166,7 +167,7 @@ class Failed:
         scope = scopes.failed(entry.tb_frame for entry in reversed(self.entries)) if self.ours else None
         failure = Failure(type(self.error).__name__, str(self.error), self.place)
         failure.overwritten = overwritten
-        failure.scope, failure.op, failure.frames = scope, self.op, self.places()
+        failure.scope, failure.op, failure.frames = scope, self.op, self.places(scopes.base)
         failure.arguments = self.arguments(scope, redact=redact)
         failure.clash = clash(self.op, [given.value for given in self.given[:MOST_ARGUMENTS]])
         failure.made = self.made(scope)
