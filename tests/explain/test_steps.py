@@ -497,7 +497,7 @@ def test_a_failed_run_keeps_its_tape():
     assert ex.failure.place.file == __file__
     assert [tensor.name for tensor in ex.nodes] == ["y"]
     assert ex.steps == []
-    assert "RuntimeError" in ex.to_text()
+    assert "RuntimeError" in " ".join(ex.to_text().split())
     with pytest.raises(ZeroDivisionError), pullback.explain.record() as ex:
         x.register_hook(lambda g: 1 / 0)
         (x * 3).sum().backward()
@@ -546,7 +546,9 @@ def test_a_tensor_that_was_overwritten_is_named_with_both_versions_and_the_line(
     assert found.tensor in ex.tensors
     assert ex.failure.tensor is ex.steps[-1].outputs[0]
     assert ex.steps[-1].terms == []
-    assert f"w was used at version 0, and is at version 1, last written at {found.place.where}" in ex.to_text()
+    assert f"w was used at version 0, and is at version 1, last written at {found.place.where}" in " ".join(
+        ex.to_text().split()
+    )
 
 
 @pytest.mark.parametrize("grown", [False, True])

@@ -20,6 +20,7 @@ from .mermaid import to_mermaid
 from .page import browse, mimebundle, to_html
 from .pictures import to_svg
 from .plots import plot
+from .terminal import WIDTH, terminal_width
 from .text import to_text
 from .trace import Call, Failure, Finding, Leaf, Scope, Step, Traced
 
@@ -207,9 +208,15 @@ class Explanation:
         """The trace file as JSON text."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False) + "\n"
 
-    def to_text(self, *, width: int = 100, ascii: bool = False, color: bool = False) -> str:
-        """The explanation as text, in lines of at most `width` characters."""
-        return to_text(self, width=width, ascii=ascii, color=color)
+    def to_text(
+        self, *, width: int | None = None, ascii: bool = False, color: bool = False, operations: bool = False
+    ) -> str:
+        """The explanation as text: a row for each line of the program, or, with `operations`, for each operation.
+
+        `width` is the number of columns, by default those of the terminal, or 80 where there is none.
+        """
+        columns = terminal_width() if width is None else width
+        return to_text(self, width=columns, ascii=ascii, color=color, operations=operations)
 
     def to_dot(self, *, detail: str = "auto") -> str:
         """The graph in Graphviz's language; `detail` is 'full', with all attributes, 'compact' or 'auto'."""
@@ -265,7 +272,7 @@ class Explanation:
             ".dot": self.to_dot,
             ".mmd": self.to_mermaid,
             ".json": self.to_json,
-            ".txt": self.to_text,
+            ".txt": lambda: self.to_text(width=WIDTH),
         }
         if file.suffix.lower() not in makers:
             raise ValueError(f"save({str(path)!r}): the suffix says what to write, one of {', '.join(SUFFIXES)}")

@@ -46,10 +46,15 @@ def is_network(call: Call, least: int = 3) -> bool:
     return one and len(call.leaves) >= least and all(leaf.flow is not None for leaf in call.leaves)
 
 
+def is_model(call: Call) -> bool:
+    """True for a network whose parameters are those of modules or other objects: `model.0.weight`."""
+    return is_network(call) and any("." in leaf.tensor.name for leaf in call.leaves)
+
+
 def rows(leaves: Iterable[Leaf]) -> list[GradientRow]:
     """A row for each leaf."""
     return [
-        GradientRow(leaf.tensor.name, leaf.flow.norm, _norm(leaf.tensor.data), leaf.flow.zeros)
+        GradientRow(leaf.tensor.name, leaf.flow.norm, norm_of(leaf.tensor.data), leaf.flow.zeros)
         for leaf in leaves
         if leaf.flow is not None
     ]
@@ -133,6 +138,7 @@ def _compared(given: list[GradientRow]) -> str:
     return f"; {blocks[0].name} receives {part} of what {blocks[-1].name} does"
 
 
-def _norm(value: Kept | None) -> float:
+def norm_of(value: Kept | None) -> float:
+    """The norm of the finite elements of an array; NaN if it is not known."""
     stats = value.stats if isinstance(value, Summary) else None if value is None else statistics(value)
     return math.nan if stats is None else stats.norm
