@@ -172,9 +172,9 @@ def test_a_network_is_told_by_the_sizes_of_its_gradients():
     ex, model, loss = network(1)
     text = " ".join(ex.to_text().split())
     norm = np.linalg.norm(model[2].weight.grad.numpy())
-    assert f"The loss {loss.item():.4g} gives a gradient to 4 parameters; the largest is that of model." in text
+    assert f"The loss is {loss.item():.4g}. 4 parameters have a gradient; the largest, of norm " in text
     ratio = np.hypot(*(np.linalg.norm(part.grad.numpy()) for part in model[0].parameters())) / np.hypot(norm, 1)
-    assert f"model.0 receives {ratio:.2g} of what model.2 does." in text
+    assert f"The gradient of model.0 is {ratio:.2g} times that of model.2." in text
     weight = norm / np.linalg.norm(model[2].weight.detach().numpy())
     line = next(line for line in ex.to_text().splitlines() if line.startswith("model.2.weight  "))
     assert line.split()[1] == f"{norm:.3g}"

@@ -340,7 +340,7 @@ def _text(ex: Explanation, program: ExplainedProgram, options: argparse.Namespac
 
 def _jacobian(leaf: Any) -> str:
     if leaf.J is None:
-        return f"{leaf.tensor.name}: the Jacobian was not built: {leaf.missing}\n"
+        return f"{leaf.tensor.name}: the Jacobian was not computed: {leaf.missing}\n"
     return f"Jacobian by {leaf.tensor.name}\n{leaf.J}\n"
 
 

@@ -86,8 +86,8 @@ class Explanation:
         """
         if not self.all_calls:
             raise RuntimeError(
-                "nothing has been recorded: no backward() ran inside record(), and no operation on a tensor that "
-                "requires grad. Call backward() inside the block, or explain(y, gradient=v)"
+                "nothing was recorded: inside record(), no backward() ran and no tensor that requires grad was used. "
+                "Call backward() inside the block, or explain(y, gradient=v)"
             )
         return self.all_calls[self.primary]
 
@@ -153,12 +153,12 @@ class Explanation:
             return leaves[0]
         names = ", ".join(leaf.tensor.name for leaf in leaves) or "none"
         if x is None:
-            raise KeyError(f"there are {len(leaves)} leaves, so say which one: {names}")
+            raise KeyError(f"there are {len(leaves)} leaves; choose one of {names}")
         for leaf in leaves:
             if leaf.tensor.name == x if isinstance(x, str) else leaf.tensor is x or self._is(leaf, x):
                 return leaf
         what = repr(x) if isinstance(x, str) else "this tensor"
-        raise KeyError(f"{what} is no leaf of this call: the gradient reached {names}")
+        raise KeyError(f"{what} is not a leaf of this call; its leaves are {names}")
 
     def _is(self, leaf: Leaf, x: object) -> bool:
         node = node_of(x) if isinstance(x, Tensor) else None
@@ -180,7 +180,7 @@ class Explanation:
         if found is None and self._rows is not None:
             found = self._rows(self.call.leaves.index(leaf))
         if found is None:
-            raise RuntimeError(f"the Jacobian by {leaf.tensor.name} was not built: {leaf.missing}")
+            raise RuntimeError(f"the Jacobian with respect to {leaf.tensor.name} was not computed: {leaf.missing}")
         return found
 
     def rows(self, x: Tensor | Traced | str | None = None) -> list[tuple[Array, Array]]:
@@ -192,7 +192,9 @@ class Explanation:
         """A sentence that says why the gradient of a tensor is None, zero or NaN."""
         node = None if self._start is None else self._start()
         if node is None:
-            raise RuntimeError("why() needs the graph of this call, which is gone: ask pullback.why(x, loss) earlier")
+            raise RuntimeError(
+                "why() needs the graph of this call, which has been freed; call pullback.why(x, loss) earlier"
+            )
         data = self.call.outputs[0].tensor
         output = Tensor.interpreter.wrap(np.zeros(data.shape, data.dtype), node)
         sentence: str = why(x, output)
@@ -249,12 +251,12 @@ class Explanation:
         """The state of the page at a call and a backward step, as its address has it."""
         number = self.primary + 1 if call is None else call
         if not 1 <= number <= len(self.all_calls):
-            raise ValueError(f"call={call}: there are {len(self.all_calls)} calls, counted from 1")
+            raise ValueError(f"call={call} is out of range: there are {len(self.all_calls)} calls, numbered from 1")
         steps = self.all_calls[number - 1].steps
         if step is None:
             return f"#call={number}"
         if not 1 <= step <= len(steps):
-            raise ValueError(f"step={step}: the call has {len(steps)} backward steps, counted from 1")
+            raise ValueError(f"step={step} is out of range: the call has {len(steps)} backward steps, numbered from 1")
         return f"#call={number}&step={len(self.all_calls[number - 1].forward) + step}"
 
     def save(self, path: str | PathLike[str], *, title: str | None = None) -> None:

@@ -108,13 +108,14 @@ def product(call: Call, leaf: Leaf, width: int) -> list[str]:
     matrix, name = leaf.J, f"{leaf.tensor.name}.grad"
     if matrix is None or len(call.outputs) > 1 or not matrix.size:
         return []
-    if len(matrix) <= MOST_LINES:
-        for digits in (DIGITS, FEW):
-            lines = _drawn(row(call.outputs[0].gradient, digits), grid(matrix, digits), row(leaf.grad, digits), name)
-            if max(map(columns, lines)) <= width:
-                return lines
+    v, grad = call.outputs[0].gradient, leaf.grad
+    whole = not isinstance(v, Summary) and not isinstance(grad, Summary)
+    for digits in (DIGITS, FEW) if whole and len(matrix) <= MOST_LINES else ():
+        lines = _drawn(row(v, digits), grid(matrix, digits), row(grad, digits), name)
+        if max(map(columns, lines)) <= width:
+            return lines
     shape = f"{matrix.shape[0]}x{matrix.shape[1]}"
-    sizes = [norm_text(each) for each in (call.outputs[0].gradient, matrix, leaf.grad)]
+    sizes = [norm_text(each) for each in (v, matrix, grad)]
     heads = [f"v ({matrix.shape[0]})", f"J ({shape})", f"{name} ({matrix.shape[1]})"]
     wide = [max(columns(a), columns(b)) for a, b in zip(heads, sizes, strict=True)]
     lines = ["", ""]

@@ -50,9 +50,7 @@ def to_text(
         lines += writer.call(ex.call, ex.failure, operations=operations)
         lines += writer.calls(list(ex.all_calls), ex.primary)
     elif ex.failure is None:
-        lines += writer.paper.wrap(
-            "nothing was recorded: no backward() ran, and no operation on a tensor that requires grad"
-        )
+        lines += writer.paper.wrap("nothing was recorded: no backward() ran, and no tensor that requires grad was used")
     lines += [line for note in dict.fromkeys(ex.notes) for line in writer.paper.section("note", note)]
     within = (line if line.startswith("\x1b") else cut(line, writer.paper.width) for line in lines)
     return "\n".join(line.rstrip() for line in within).rstrip() + "\n"
