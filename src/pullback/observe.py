@@ -39,6 +39,7 @@ import numpy as np
 
 from ._core import xp as _xp
 from ._core.errors import operation_of as operation_of
+from ._core.keywords import nearest
 from ._core.modes import FieldBlock, Mode, ModeBlock, changed, mode, quiet, restoring, running, under
 from ._core.primitives import Carrier, Primitive as Primitive
 from ._core.shapes import sum_to
@@ -115,6 +116,7 @@ __all__ = [
 ]  # fmt: skip
 
 _CALL = Calls.__call__.__code__
+_METHODS = ("operation", "wrote", "begins", "ends")
 
 
 # 1. Operations
@@ -220,7 +222,7 @@ class Observer(ModeBlock):
     computes is neither observed nor recorded; an exception that it raises goes to the program. A function made
     by `pullback.compile` runs as it was written inside the block, so that its operations are shown, too. Not operations, and so
     not shown, are tensors made from nothing, as by `zeros` and `randn`, and the gradients that `backward` computes, as long
-    as it records nothing: `watch` shows these.
+    as it records nothing: `watch` shows these. A subclass whose method is nearly called as one of these four raises TypeError.
 
     >>> import pullback
     >>> class Passes(pullback.observe.Observer):
@@ -237,6 +239,18 @@ class Observer(ModeBlock):
     alone = False  # the short ways of operations show less: see `_core.modes`
     _before: Mode
     _around = cast("list[Mode]", cached_property(lambda _: []))  # if a subclass's `__init__` does not call this one's
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for name in vars(cls).keys() - vars(Observer).keys():
+            meant = None if name.startswith("_") or not callable(vars(cls)[name]) else nearest(name, _METHODS)
+            if meant is None or abs(len(name) - len(meant)) > 2:  # a word in common is none of ours misspelt
+                continue
+            if getattr(cls, meant) is getattr(Observer, meant):
+                raise TypeError(
+                    f"{cls.__name__} defines {name}, which no observer is told of. Did you mean {meant!r}? Methods of its own "
+                    "may have any other name"
+                )
 
     def operation(self, seen: Operation) -> None:
         """Called after an operation, also of a backward pass with `create_graph`, has run."""
