@@ -248,10 +248,10 @@ def test_what_prints_a_tensor_asks_for_its_numbers(shown):
     [
         (lambda x: x + pullback.randn(2), "normal"),
         (lambda x: x + pullback.rand(2), "uniform"),
-        (lambda x: pullback.bernoulli(x), "bernoulli"),
+        (pullback.bernoulli, "bernoulli"),
         (lambda x: x + pullback.randperm(2), "permutation"),
         (lambda x: x.clone().cauchy_(), "cauchy"),
-        (lambda x: nn.functional.dropout(x), "scaled_bernoulli"),
+        (nn.functional.dropout, "scaled_bernoulli"),
     ],
 )
 def test_what_draws_random_numbers_names_the_distribution(draw, name):
