@@ -21,6 +21,7 @@ _P = _ParamSpec("_P")
 _R = _TypeVar("_R")
 _T = _TypeVar("_T")
 _V = _TypeVar("_V", bound=_Tensor)
+_F = _TypeVar("_F", bound=_Callable[..., _Any])
 _Numbers = _np.ndarray[_Any, _Any] | _np.generic | complex | list[_Any]
 _TensorLike = _Tensor | _Numbers
 _First = _Callable[_Concatenate[_A, _P], _R]
@@ -158,11 +159,11 @@ class Compiled:
     refused: _Any
 
 @_overload
-def compile(model: _T, *, fullgraph: bool=False, dynamic: bool | None=None, backend: object=None, mode: str | None=None, options: _Mapping[str, object] | None=None, disable: bool=False, fuse: bool=True, lenient: bool=False) -> _T:
+def compile(model: _F, *, fullgraph: bool=False, dynamic: bool | None=None, backend: object=None, mode: str | None=None, options: _Mapping[str, object] | None=None, disable: bool=False, fuse: bool=True, lenient: bool=False) -> _F:
     ...
 
 @_overload
-def compile(model: None=None, *, fullgraph: bool=False, dynamic: bool | None=None, backend: object=None, mode: str | None=None, options: _Mapping[str, object] | None=None, disable: bool=False, fuse: bool=True, lenient: bool=False) -> _Callable[[_T], _T]:
+def compile(model: None=None, *, fullgraph: bool=False, dynamic: bool | None=None, backend: object=None, mode: str | None=None, options: _Mapping[str, object] | None=None, disable: bool=False, fuse: bool=True, lenient: bool=False) -> _Callable[[_F], _F]:
     ...
 
 class CompiledModule(Module):
