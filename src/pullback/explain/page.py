@@ -17,9 +17,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-# A trace of more characters is compressed; a page of more is too large for a notebook cell.
-PACKED = 1_000_000
+# A trace of more characters is compressed, to about a tenth; a page of more is too large for a notebook cell.
+PACKED = 100_000
 CELL = 2_000_000
+# A row of a Jacobian with more columns is only described.
+ROW = 8
 
 THEMES = ("auto", "light", "dark")
 
@@ -81,7 +83,7 @@ def to_html(trace: dict[str, Any], *, theme: str = "auto", start: str = "") -> s
     if theme not in THEMES:
         raise ValueError(f"theme must be 'auto', 'light' or 'dark', not {theme!r}")
     program, style = bundle()
-    data = json.dumps(trace, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_LIVE)
+    data = json.dumps(_lean(trace), ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_LIVE)
     encoding = ""
     if len(data) > PACKED:
         # The timestamp is left out of the compressed bytes, so that the same trace gives the same page.
@@ -104,6 +106,22 @@ def to_html(trace: dict[str, Any], *, theme: str = "auto", start: str = "") -> s
     }
     # Each part is inserted once and not scanned again, so that no part can refer to another.
     return re.sub(r"\{(\w+)\}", lambda found: parts[found[1]], _PAGE)
+
+
+def _lean(trace: dict[str, Any]) -> dict[str, Any]:
+    """The trace without what no page shows: the long Jacobians of a network's parameters, whose one row is the gradient."""
+    calls = [
+        call | {"leaves": [*map(_leaf, call["leaves"])]} if call["gradients"] else call
+        for call in trace.get("calls", [])
+    ]
+    return trace | {"calls": calls} if calls else trace
+
+
+def _leaf(leaf: dict[str, Any]) -> dict[str, Any]:
+    long = [local is not None and local["rows"] == 1 and local["cols"] > ROW for local in leaf["jacobians"]]
+    if not any(long):
+        return leaf
+    return leaf | {"jacobians": [None if cut else local for cut, local in zip(long, leaf["jacobians"], strict=True)]}
 
 
 def _digest(text: str) -> str:

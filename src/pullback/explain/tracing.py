@@ -23,6 +23,7 @@ from .rules import Builder, rule_source, several
 from .sources import excerpt_at, executions, place_of, shortened
 from .trace import Call, Leaf, Output as Start, Saved, Scope, Step, Term, Traced
 from .walking import Watch
+from .yardsticks import Yardstick, yardstick
 
 if TYPE_CHECKING:
     from .sources import Place
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 MANY = 2000
 """The number of nodes above which less is stored of each."""
+PICTURED = 100
+"""The number of nodes above which shortened arrays have no pictures."""
 
 
 @dataclass(eq=False, slots=True)
@@ -51,6 +54,7 @@ class Nodes:
     ) -> None:
         self.records, self.names, self.limits = records, names, limits
         self.small = limits._replace(values=min(limits.values, 8)) if len(nodes) > MANY else limits
+        self.pictured = len(nodes) <= PICTURED
         self.made = [node for node in nodes if not isinstance(node, Output)]
         self.numbers = {node: number for number, node in enumerate(self.made)}
         self.traced: dict[Node, Traced] = {}
@@ -124,7 +128,18 @@ class Nodes:
         tensor.dtype, tensor.marks, tensor.value_from = array.dtype, marks(array), source
         with np.errstate(all="ignore"):
             tensor.flat = flat(tensor.op, array)
-        tensor.data = kept(array, self.limits if source in {"leaf", "output"} else self.small)
+        tensor.data = self.kept(array, whole=source in {"leaf", "output"})
+
+    def kept(self, array: object, *, whole: bool = False) -> Kept:
+        """The stored form of an array, or of one of which more is stored than of others."""
+        return kept(array, self.limits if whole else self.small, pictured=self.pictured)
+
+    def array(self, node: Node) -> Array | None:
+        """The whole value of a node, if it is known."""
+        if isinstance(node, AccumulateGrad):
+            return plain(node.array)
+        record = self.records.get(node)
+        return None if record is None or record.cell is None else plain(record.cell.array)
 
     def _values(self) -> None:
         for node in self.traced:
@@ -166,7 +181,7 @@ class Nodes:
         if tensor is not None and tensor.value_from in {"saved", "recorded"}:
             value = tensor.data  # a leaf may have been written since: a rule saves the old value
         elif not self.limits.redact:
-            value = kept(array, self.small)
+            value = self.kept(array)
         first.saved.append(Saved(saved_name(name), saved_text(array, self.limits), tensor, value))
 
 
@@ -194,7 +209,16 @@ class CallTracer(Watch):
         self.built: tuple[dict[int, Any], str | None] = ({}, None)
         self.started = 0.0
         self.kept = sum(tensor.bytes for tensor in tape.traced.values())
+        self.loss = self._loss()
         self.travelling = sum(v.nbytes for _, v in roots)
+
+    def _loss(self) -> Yardstick | None:
+        """What the call's output is measured by, if it is a loss: found before the pass frees the values."""
+        (root, v), *others = self.roots
+        value = self.tape.traced[root].data
+        if others or v.size != 1 or not isinstance(value, np.ndarray) or self.tape.limits.redact:
+            return None
+        return yardstick(root, float(value.real.reshape(-1)[0]), self.tape.array, self.tape.traced)
 
     def arrived(self, node: Node, g: Any) -> None:
         """See `Watch`."""
@@ -279,7 +303,7 @@ class CallTracer(Watch):
 
     def _kept(self, array: Any, tensor: Traced) -> Kept:
         whole = tensor.role != "inner" or tensor.index == self.tape.traced[self.roots[0][0]].index
-        return kept(array, self.tape.limits if whole else self.tape.small)
+        return self.tape.kept(array, whole=whole)
 
     def _typed(self, node: Node, g: Any) -> None:
         tensor = self.tape.traced.get(node)
@@ -298,7 +322,7 @@ class CallTracer(Watch):
         for (node, v), left_out in zip(self.roots, implicit, strict=True):
             tensor = tape.traced[node]
             tensor.role = "leaf" if tensor.is_leaf else "output"
-            outputs.append(Start(tensor, kept(v, tape.limits), left_out))
+            outputs.append(Start(tensor, tape.kept(v, whole=True), left_out))
         default = self.roots[0][1].dtype
         for tensor in tape.traced.values():
             if tensor.dtype is None:
@@ -316,11 +340,13 @@ class CallTracer(Watch):
             leaves=leaves,
             kept_bytes=total,
             estimated=kind == "explain",
+            loss=self.loss,
         )
 
     def _leaf(self, node: Node) -> Leaf:
         limits, arrived = self.tape.limits, self.arrivals[node]
-        leaf = Leaf(self.tape.traced[node], kept(arrived, limits), None, None, self.terms.get(node, []), [])
+        grad = self.tape.kept(arrived, whole=True)
+        leaf = Leaf(self.tape.traced[node], grad, None, None, self.terms.get(node, []), [])
         leaf.flow = None if limits.redact else statistics(arrived)
         return leaf
 
