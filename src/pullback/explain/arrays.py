@@ -265,7 +265,7 @@ def numbers(array: Array) -> list[object]:
     return list(map(number, array.reshape(-1)))
 
 
-def _rounded(value: float) -> float:
+def _rounded(value: Any) -> Any:
     """A statistic with as many digits as say something of float32 numbers."""
     return float(f"{value:.8g}") if isinstance(value, float) else value
 

@@ -50,7 +50,7 @@ def yardstick(node: Node, value: float, values: Values, traced: dict[Node, Trace
     if maker is None or isinstance(maker, AccumulateGrad) or maker.foreign:
         return None
     with np.errstate(all="ignore"):
-        if maker.primitive.name == "cross_entropy":
+        if made_by(maker, "cross_entropy"):
             return _of_classes(maker, value, traced)
         if maker.primitive.name in {"mean", "sum"} and not node.shape:
             return _of_squares(maker, value, values)
@@ -113,8 +113,8 @@ def _largest(scores: Array, right: Array, name: str | None) -> str | None:
 
 def _of_squares(node: Node, value: float, values: Values) -> Yardstick | None:
     """The mean or sum of the squares of a difference, of which one side is the target: it needs no gradient."""
-    square = _made_by(node.edges[0], "square") or _made_by(node.edges[0], "power")
-    difference = None if square is None else _made_by(square.edges[0], "subtract")
+    square = made_by(node.edges[0], "square") or made_by(node.edges[0], "power")
+    difference = None if square is None else made_by(square.edges[0], "subtract")
     if square is None or difference is None or (square.params or {}).get("exponent", 2) != 2:
         return None
     held = [each.value for each in saved(square) or () if each.name == "x"]
@@ -135,7 +135,7 @@ def _of_squares(node: Node, value: float, values: Values) -> Yardstick | None:
     return Yardstick("squared_error", guess, f"{said}.")
 
 
-def _made_by(node: Node | None, name: str) -> Node | None:
+def made_by(node: Node | None, name: str) -> Node | None:
     """The node, if a primitive of this name made it."""
     if node is None or isinstance(node, (AccumulateGrad, OutputNode)) or node.foreign:
         return None
