@@ -55,7 +55,7 @@ const left = (part: number) => ({ left: `${100 * part}%` });
 /** The numbers at the ticks. Those at the ends stay inside. */
 export function Axis({ scale }: { scale: Scale }) {
   return (
-    <span class="axis" aria-hidden="true">
+    <span class="ruler" aria-hidden="true">
       {scale.ticks.map((tick) => {
         const at = scale.at(tick);
         return <span key={tick} style={{ ...left(at), transform: `translateX(${at < 0.02 ? 0 : at > 0.98 ? -100 : -50}%)` }}>{tickText(tick)}</span>;

@@ -26,6 +26,8 @@ export interface Look {
   grid: Grid;
   caption?: ComponentChildren;
   note?: ComponentChildren;
+  /** Whether the note says shape and norm, so that nothing is left to say where no cell is known. */
+  told?: boolean;
   /** For a reader who does not see it. */
   label: string;
   /** Whether its numbers have colors; others are on gray. */
@@ -96,14 +98,14 @@ function columns({ grid, colNames }: Look, mode: "full" | "three"): number[] {
   const all = texts(grid, mode);
   return Array.from({ length: grid.cols }, (_, j) => {
     const numbers = Array.from({ length: grid.rows }, (_, i) => textWidth(all[i * grid.cols + j]!, SIZE));
-    return Math.ceil(Math.max(18, ...numbers, colNames ? textWidth(colNames(j), 12) : 0)) + 18;
+    return Math.ceil(Math.max(18, ...numbers, colNames ? textWidth(colNames(j), 11.5) : 0)) + 14;
   });
 }
 
 /** How wide a matrix is in a mode. */
 export function widthOf(look: Look, mode: Mode): number {
   const shown = able(look.grid, mode);
-  if (shown === "shape") return NARROW + 40;
+  if (shown === "shape") return Math.min(220, Math.max(NARROW, Math.ceil(textWidth(summary(look.grid.array), 13.5))));
   if (shown === "cells") return Math.max(NARROW, look.grid.cells[1] * (side(look.grid.cells) + 1) + 2);
   const { rowNames, grid } = look;
   const names = rowNames ? Math.max(...Array.from({ length: grid.rows }, (_, i) => textWidth(rowNames(i), 12))) + 12 : 0;
@@ -189,6 +191,7 @@ export function Drawn({ look, mode }: { look: Look; mode: Mode }) {
   const { array, numbers } = look.grid;
   if (shown === "full" || shown === "three") return <Numbers look={look} mode={shown} />;
   if (shown === "cells") return <Cells grid={look.grid} label={look.label} framed={look.framed} dimmed={look.dimmed} />;
+  if (look.told && numbers?.length !== 0) return null;
   return <span class="mono shape-only">{array.hidden ? "?" : numbers?.length === 0 ? `${array.shape.join("×")}, empty` : summary(array)}</span>;
 }
 
@@ -196,12 +199,12 @@ export function Drawn({ look, mode }: { look: Look; mode: Mode }) {
 export type Part = Look | string;
 
 const isSign = (part: Part): part is string => typeof part === "string";
-const signWidth = (sign: string) => Math.ceil(textWidth(sign, 17)) + 22;
+const signWidth = (sign: string) => Math.ceil(textWidth(sign, 17)) + 10;
 
 /** In a row with all digits, or three; below each other; as cells; as shapes: the first that fits a width. */
 export function arrangement(parts: Part[], width: number): { mode: Mode; row: boolean } {
   const looks = parts.filter((part) => !isSign(part)) as Look[];
-  const inRow = (mode: Mode) => parts.reduce((sum, part) => sum + (isSign(part) ? signWidth(part) : widthOf(part, mode) + 8), 0) <= width;
+  const inRow = (mode: Mode) => parts.reduce((sum, part) => sum + (isSign(part) ? signWidth(part) : widthOf(part, mode) + 6), 0) <= width;
   const below = (mode: Mode) => looks.every((look) => widthOf(look, mode) <= width);
   for (const row of [true, false]) for (const mode of ["full", "three"] as const) if ((row ? inRow : below)(mode)) return { mode, row };
   if (inRow("cells")) return { mode: "cells", row: true };
