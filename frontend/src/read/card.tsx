@@ -79,7 +79,7 @@ function Listed({ page, steps }: { page: Page; steps: number[] }) {
   const [open, setOpen] = useState<number | null>(null);
   return (
     <table class="module-lines">
-      <thead><tr><th scope="col">operation</th><th scope="col">of</th><th scope="col">v in</th><td /></tr></thead>
+      <thead><tr><th scope="col">operation</th><th scope="col" class="text">of</th><th scope="col">v in</th><td /></tr></thead>
       <tbody>
         {steps.map((at) => {
           const step = call.steps[at]!;
@@ -105,8 +105,8 @@ function Listed({ page, steps }: { page: Page; steps: number[] }) {
 function lines(page: Page, steps: number[]): number[][] {
   const found = new Map<string, number[]>();
   for (const at of steps) {
-    const { place, outputs } = page.call.steps[at]!;
-    const key = `${place?.source} ${place?.line} ${page.call.tensors[outputs[0]!]!.round?.[0]}`;
+    const { place } = page.call.steps[at]!;
+    const key = `${place?.source} ${place?.line}`;
     found.set(key, [...(found.get(key) ?? []), at]);
   }
   return [...found.values()];

@@ -102,14 +102,19 @@ function columns({ grid, colNames }: Look, mode: "full" | "three"): number[] {
   });
 }
 
-/** How wide a matrix is in a mode. */
+/** How wide a matrix is in a mode, with its caption. */
 export function widthOf(look: Look, mode: Mode): number {
+  const caption = typeof look.caption === "string" ? Math.ceil(textWidth(look.caption, 12.5, 600)) : 0;
+  return Math.max(NARROW, Math.min(150, caption), bare(look, mode));
+}
+
+function bare(look: Look, mode: Mode): number {
   const shown = able(look.grid, mode);
-  if (shown === "shape") return Math.min(220, Math.max(NARROW, Math.ceil(textWidth(summary(look.grid.array), 13.5))));
-  if (shown === "cells") return Math.max(NARROW, look.grid.cells[1] * (side(look.grid.cells) + 1) + 2);
+  if (shown === "shape") return Math.min(220, Math.ceil(textWidth(summary(look.grid.array), 13.5)));
+  if (shown === "cells") return look.grid.cells[1] * (side(look.grid.cells) + 1) + 2;
   const { rowNames, grid } = look;
   const names = rowNames ? Math.max(...Array.from({ length: grid.rows }, (_, i) => textWidth(rowNames(i), 12))) + 12 : 0;
-  return Math.max(NARROW, Math.ceil(names) + columns(look, shown).reduce((sum, width) => sum + width, 4));
+  return Math.ceil(names) + columns(look, shown).reduce((sum, width) => sum + width, 4);
 }
 
 /** The width of an element, now and when it changes. */

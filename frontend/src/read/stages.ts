@@ -125,6 +125,14 @@ function fewer(all: Stage[]): Stage[] {
   return [...all.slice(0, first), one, ...all.slice(first + out)];
 }
 
+/** Names without the name of the model that they all are parts of, if what is left says something. */
+function short(all: Stage[]): Stage[] {
+  const modules = all.filter(({ scopes }) => scopes.length > 0);
+  const prefix = /^\w+\./.exec(modules[0]?.name ?? "")?.[0];
+  const fits = prefix && modules.every(({ name }) => name.startsWith(prefix) && /^[A-Za-z_]/.test(name.slice(prefix.length)));
+  return fits ? all.map((stage) => (stage.scopes.length ? { ...stage, name: stage.name.slice(prefix.length) } : stage)) : all;
+}
+
 function staged(trace: Trace, call: Call): Stage[] {
   const open = new Set<number>();
   for (;;) {
@@ -132,7 +140,7 @@ function staged(trace: Trace, call: Call): Stage[] {
     const modules = all.filter(({ scopes }) => scopes.length > 0);
     // The largest part that has parts is opened until there are enough.
     const next = modules.length >= FEWEST ? undefined : modules.filter(({ scopes }) => scopes.length === 1 && trace.scopes.some(({ parent, kind }) => parent === scopes[0] && kind === "module")).sort((a, b) => b.tensors.length - a.tensors.length)[0];
-    if (!next) return fewer(all);
+    if (!next) return fewer(short(all));
     open.add(next.scopes[0]!);
   }
 }
