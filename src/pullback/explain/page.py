@@ -46,6 +46,7 @@ _UNPACK = (
     "t=await new Response(new Blob([b]).stream().pipeThrough(new DecompressionStream('gzip'))).text();"
     "if(!e.dataset.for){e.textContent=t;continue}"
     "const made=document.createElement(e.dataset.for);made.textContent=t;e.remove();document.head.append(made)}})()"
+    ".catch(e=>{document.querySelector('#app').textContent='pullback explain: '+e})"
 )
 
 _PAGE = """<!doctype html>
@@ -119,8 +120,8 @@ def to_html(trace: dict[str, Any], *, theme: str = "auto", start: str = "") -> s
         "policy": policy,
         "title": html.escape(_title(trace)),
         "still": _still(trace),
-        "style": _packed(style),
-        "program": _packed(program),
+        "style": _packed_once(style),
+        "program": _packed_once(program),
         "unpack": _UNPACK,
         "encoding": encoding,
         "trace": data,
@@ -129,10 +130,12 @@ def to_html(trace: dict[str, Any], *, theme: str = "auto", start: str = "") -> s
     return re.sub(r"\{(\w+)\}", lambda found: parts[found[1]], _PAGE)
 
 
-@lru_cache(4)
 def _packed(text: str) -> str:
     """The text compressed. The timestamp is left out of the bytes, so that the same trace gives the same page."""
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode("ascii")
+
+
+_packed_once = lru_cache(4)(_packed)
 
 
 def _lean(trace: dict[str, Any]) -> dict[str, Any]:
