@@ -3,6 +3,7 @@ import { h, render } from "preact";
 
 import { App } from "./app";
 import "./explain.css";
+import "./read/net.css";
 import "./read/read.css";
 import "./read/error.css";
 import { isEmbedded, startingHash, tellHeight } from "./frame";
@@ -10,11 +11,11 @@ import { LayoutEngine, serve } from "./layout";
 import { load, read } from "./load";
 import { clean, RunsPage, type Runs } from "./run";
 
-async function show(): Promise<void> {
+function show(): void {
   const program = document.currentScript?.textContent || null;
   const place = document.querySelector("#app")!;
   try {
-    const data = await read(document.querySelector("#trace")!);
+    const data = read(document.querySelector("#trace")!);
     if (isEmbedded(startingHash())) tellHeight();
     if (data.schema === "pullback-run") {
       tellHeight();
@@ -33,4 +34,4 @@ async function show(): Promise<void> {
 }
 
 if (typeof document === "undefined") serve();
-else void show();
+else show();

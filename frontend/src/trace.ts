@@ -21,6 +21,8 @@ export interface Arr {
   head?: Raw[];
   tail?: Raw[];
   stats?: Stats;
+  /** A picture of an array that is not there in full: each letter of `data` is a cell. */
+  cells?: { rows: number; cols: number; most: number; data: string };
   /** In the quiz: not shown yet. */
   hidden?: boolean;
 }
@@ -160,6 +162,8 @@ export interface Call {
   said: string | null;
   /** Of each leaf, in a call of one number by several: norms and shares, and the name under which it is folded. */
   gradients: { norm: number | string; weight: number | string; zeros: number; group: string | null }[] | null;
+  /** What the output is measured by, if it is a loss of a known kind. */
+  loss?: { kind: "cross_entropy" | "squared_error"; guess: number; said: string; examples: string | null; largest: string | null } | null;
   kind: "backward" | "explain";
   place: Place | null;
   outputs: Output[];

@@ -123,6 +123,7 @@ class _DocumentWriter:
         return _plain(call, "text kind") | {
             "said": sentence(call) if is_network(call) else None,
             "gradients": shown(call),
+            "loss": None if call.loss is None else call.loss._asdict(),
             "place": self.place(call.place),
             "outputs": [
                 {"tensor": self.ids[out.tensor], "gradient": as_json(out.gradient), "implicit": out.implicit}

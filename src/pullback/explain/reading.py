@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import dtype
 from .._core.texts import printable
-from .arrays import FINE, Kept, Limits, Stats, Summary, marks_of
+from .arrays import FINE, Cells, Kept, Limits, Stats, Summary, marks_of
 from .derivations import Derivation
 from .document import NAME, PLAIN, VERSION, schema
 from .explanation import Explanation
@@ -20,6 +20,7 @@ from .rules import Jacobian
 from .schemas import problem
 from .sources import Place, remember
 from .trace import Argument, Call, Change, Clash, Failure, Finding, Fix, Leaf, Output, Overwritten, Saved, Scope, Stage, Step, Term, Traced
+from .yardsticks import Yardstick
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -112,6 +113,7 @@ class _Reader:
             findings=[self.finding(each, steps) for each in given["findings"]],
             kept_bytes=cost["kept_bytes"],
             estimated=cost["estimated"],
+            loss=None if given.get("loss") is None else Yardstick(**given["loss"]),
         )
 
     def tensor(self, given: dict[str, Any]) -> Traced:
@@ -211,11 +213,12 @@ def _array(given: dict[str, Any]) -> Kept:
         return np.array(list(map(_number, given["data"])), dtype).reshape(shape)
     summary: Summary = object.__new__(Summary)
     summary.shape, summary.dtype = shape, dtype
-    summary.head = summary.tail = summary.stats = None
+    summary.head = summary.tail = summary.stats = summary.cells = None
     if "stats" in given:
         summary.head, summary.tail = (np.array(list(map(_number, given[end])), dtype) for end in ("head", "tail"))
         stats = {name: _number(value) for name, value in given["stats"].items()}
         summary.stats = Stats(**stats)
+        summary.cells = Cells(**given["cells"]) if "cells" in given else None
     return summary
 
 

@@ -20,6 +20,7 @@ from .sources import Place
 
 if TYPE_CHECKING:
     from .arrays import Stats
+    from .yardsticks import Yardstick
 
 
 @dataclass(eq=False, slots=True)
@@ -361,6 +362,7 @@ class Call:
     findings: list[Finding] = field(default_factory=list)
     kept_bytes: int = 0
     estimated: bool = True
+    loss: Yardstick | None = None
 
     @property
     def peak_bytes(self) -> int:
