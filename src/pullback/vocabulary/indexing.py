@@ -322,7 +322,7 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
         return
     carry_out(writes)
     if current.watcher is not None:
-        current.watcher.wrote(tensor, False)
+        current.watcher.wrote(tensor, False, None)
 
 
 def _fitting(tensor: Tensor, value: Any, arrays: list[Any]) -> Any:
