@@ -25,7 +25,7 @@ const same = (a: number[], b: number[]) => a.length === b.length && a.every((val
 
 function numbersOf(array: Arr | null | undefined): Numbers | null {
   const data = array ? reals(array) : null;
-  return data && { shape: array!.shape, dtype: array!.dtype, data };
+  return data && { shape: array!.shape, dtype: array!.dtype, data: data.map((value) => held(value, array!.dtype)) };
 }
 
 const shapeOf = (call: Call, place: number) => (call.tensors[place] ?? call.account!.constants[place - call.tensors.length]!.value)!;
@@ -244,6 +244,7 @@ class Backward {
     const told = reals(step.v[k]!);
     const before = this.recordedSums.get(place);
     if (!sum) return { why: "it is not known what has arrived" };
+    if (sum.why !== undefined) return sum;
     if (!told) return { why: "the trace does not hold all of the gradient" };
     const scale = Math.max(...told.map(Math.abs), 1e-30);
     if (before && before.some((value, i) => Math.abs(value - told[i]!) > 1e-4 * scale)) return { why: "a hook has changed the gradient" };

@@ -1,5 +1,6 @@
-// Computes calls anew, for tests in Python: reads a list of cases, each a trace and changes, and writes what the page gives.
-import { readFileSync } from "node:fs";
+// Computes calls anew, for tests in Python: reads cases, one a line, each a trace and changes, and answers each by a line of
+// what the page gives. The first line names the words that it knows.
+import { createInterface } from "node:readline";
 import { recompute } from "../src/recompute";
 import { WORDS } from "../src/words";
 import type { Raw, Trace } from "../src/trace";
@@ -7,16 +8,17 @@ import type { Raw, Trace } from "../src/trace";
 interface Case {
   trace: Trace;
   call: number;
+  /** Numbers by their places. */
   changes: Record<string, Raw[]>;
 }
 
 function answered({ trace, call, changes }: Case) {
   const entries = Object.entries(changes).map(([place, data]) => [Number(place), data.map(Number)] as const);
   const found = recompute(trace.calls[call]!, trace.statements ?? [], new Map(entries));
-  if ("why" in found) return found;
-  const { tensors, leaves, steps } = found.call;
-  return { tensors: tensors.map((tensor) => tensor.data), leaves, steps, unknown: Object.fromEntries(found.unknown), values: found.values };
+  return "why" in found ? found : { call: found.call, unknown: Object.fromEntries(found.unknown), values: found.values };
 }
 
-const cases = JSON.parse(readFileSync(0, "utf8")) as Case[];
-console.log(JSON.stringify({ words: WORDS, answers: cases.map(answered) }));
+console.log(JSON.stringify(WORDS));
+for await (const line of createInterface({ input: process.stdin })) {
+  console.log(JSON.stringify(answered(JSON.parse(line) as Case)));
+}

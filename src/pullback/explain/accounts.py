@@ -14,7 +14,7 @@ import numpy as np
 
 from ..observe import Node, OutputNode
 from .arrays import Array, Kept
-from .operands import WRITTEN, Applied, Given, Look, Operands, is_leaf, maker
+from .operands import WRITTEN, Applied, Given, Look, Operands, is_leaf, lies_in, maker
 from .sources import Place, place_of
 
 if TYPE_CHECKING:
@@ -176,6 +176,9 @@ class _Accountant:
         if isinstance(value, Given):
             if value not in self.given:
                 made = value.made
+                if made is None and (leaf := self._shared(value)) is not None:
+                    self.given[value] = leaf
+                    return leaf
                 self.given[value] = (
                     self._new(Constant(value.value, not value.why, value.why))
                     if made is None or made.why
@@ -192,6 +195,14 @@ class _Accountant:
                 self.places[value] = self._results(applied)[value.params if isinstance(value, OutputNode) else 0]
         return self.places[value]
 
+    def _shared(self, given: Given) -> int | None:
+        """The place of a leaf in whose memory a constant lies, all of it, as that of `x.detach()`; of a part it is not known."""
+        for node, place in self.places.items():
+            if is_leaf(node) and lies_in(given, node.array):
+                whole = given.value is not None and given.value.shape == node.shape
+                return place if whole else self._new(Constant(given.value, False, "it shares memory with a leaf"))
+        return None
+
     def _results(self, applied: Applied) -> list[int]:
         """The places of an operation's results."""
         if applied not in self.known:
@@ -205,9 +216,12 @@ class _Accountant:
     def _leaf(self, node: Node, place: int) -> None:
         """A leaf in whose memory lies a result of an operation, as in `nn.Parameter(x.detach() * 2)`."""
         origin = self.operands.origin(node.array)  # type: ignore[attr-defined]  # of a leaf
-        if isinstance(origin, Given) and origin.made is not None and not origin.made.why:
-            line = Line([self._place(origin)], [place], why="it was made from a result")
-            self.lines.append((origin.made.number + 0.5, line))
+        made = None if origin is None else origin.made
+        if (
+            made is not None and not made.why
+        ):  # what it was itself before, as in `x -= 0.1 * x.grad`, has no part in what it is
+            inputs = [self._place(each) for each in made.operands if each is not node]
+            self.lines.append((made.number + 0.5, Line(inputs, [place], why="it was made from a result")))
 
     def _new(self, constant: Constant) -> int:
         self.constants.append(constant)

@@ -35,13 +35,14 @@ WRITTEN = "it was written in place"
 class Given:
     """A value that no node has made: a constant, or the result of an operation that is not differentiated.
 
-    `why` says why it is not known what it depends on, if that is so.
+    `why` says why it is not known what it depends on, if that is so. `memory` is what a constant lies in: it may be a leaf's.
     """
 
     value: Array | None = None
     made: Applied | None = None
     output: int = 0
     why: str = ""
+    memory: weakref.ref[Any] | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -130,9 +131,10 @@ class Operands:
     def wrote(self, write: observe.Write) -> None:
         """A tensor was written: where neither a node nor a constant tells of it, what it depends on is not known any more."""
         tensor, value = write.tensor, write.value
-        given = None if value is None else self._operand(value, None)
-        constant = isinstance(given, Given) and given.made is None and not given.why
         node, before = observe.node(tensor), self._given.get(id(tensor))
+        edge = node.edges[1] if node is not None and len(node.edges) > 1 else None
+        given = None if value is None else self._operand(value, edge)
+        constant = isinstance(given, Given) and given.made is None and not given.why
         array = _array(tensor)
         small = array is not None and array.size <= LARGEST
         if (
@@ -176,16 +178,21 @@ class Operands:
         if array is None:
             return Given(why="it is no array")
         if not isinstance(arg, Tensor):
-            return Given(array.copy() if array.size <= LARGEST else None)
+            return self.origin(array) or self._constant(array)
         if (node := observe.node(arg)) is not None:
             return node
         known = self._given.get(id(arg))
         if known is not None and known[0]() is arg:
             return known[1] if known[2] == observe.version(arg) else Given(why=WRITTEN)
-        value = self._source(arg, array) or Given(array.copy() if array.size <= LARGEST else None)
+        value = self._source(arg, array) or self._constant(array)
         if isinstance(value, Given):
             self._keep(arg, value)
         return value
+
+    def _constant(self, array: Array) -> Given:
+        owner = _owner(array)
+        memory = weakref.ref(owner) if isinstance(owner, np.ndarray) else None
+        return Given(array.copy() if array.size <= LARGEST else None, memory=memory)
 
     def _source(self, tensor: Tensor, array: Array) -> Node | Given | None:
         """What lies in the same memory as a tensor: what it was detached from, say."""
@@ -273,6 +280,11 @@ def _array(value: Any) -> Array | None:
     if isinstance(value, Tensor):
         return plain(value)
     return np.asarray(value) if isinstance(value, (bool, int, float, np.ndarray, np.generic)) else None
+
+
+def lies_in(given: Given, array: Array) -> bool:
+    """Whether a constant lies in the memory of an array."""
+    return given.memory is not None and given.memory() is _owner(array)
 
 
 def _owner(array: Array) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -39,7 +39,7 @@ BINARY = """add atan2 bitwise_and bitwise_or bitwise_xor copysign divide equal f
     less_equal logaddexp logical_and logical_or logical_xor maximum minimum multiply not_equal pow remainder
     subtract""".split()
 REDUCTIONS = "sum prod max min any all argmax argmin".split()
-OTHERS = """where matmul reshape broadcast_to permute_dims flip concat stack take take_along_axis argsort cumulative_sum
+OTHERS = """erf where matmul reshape broadcast_to permute_dims flip concat stack take take_along_axis argsort cumulative_sum
     cumulative_prod astype getitem put combine constant""".split()
 WORDS = {*UNARY, *BINARY, *REDUCTIONS, *OTHERS}
 """The words that pages know."""
@@ -65,6 +65,11 @@ class Word:
 
     def __getitem__(self, index: Index) -> Word:
         return self.writer.indexed(self, index)
+
+    def _unknown(self, *_: object) -> NoReturn:
+        raise LoweringError("what depends on values")
+
+    __bool__ = __int__ = __float__ = __index__ = __len__ = __iter__ = _unknown
 
     def __neg__(self) -> Word:
         return self.writer.negative(self)
@@ -108,19 +113,20 @@ class _Writer:
         if name in {"zeros", "ones", "full", "arange", "eye", "zeros_like", "ones_like", "full_like"}:
             return functools.partial(self._constant_of, getattr(np, name))
         if name not in WORDS:
-            raise LoweringError(f"{name}, which pages do not know,")
+            raise LoweringError(name)
         return functools.partial(self._called, name)
 
     def input(self, kind: Kind) -> Word:
         """The next input."""
         self.count += 1
-        return Word(self, self.count - 1, np.ones(*kind))
+        shape, dtype = kind  # whole numbers may be indices: 0 is always one
+        return Word(self, self.count - 1, np.zeros(shape, dtype) if dtype.kind in "iu" else np.ones(shape, dtype))
 
     def word(self, name: str, operands: Sequence[Word], like: Any, **settings: object) -> Word:
         """The next word."""
         like = np.asarray(like)
         if like.dtype.name not in KINDS:
-            raise LoweringError(f"computing in {like.dtype}")
+            raise LoweringError(f"numbers of dtype {like.dtype}")
         entry: list[object] = [name, [each.number for each in operands], like.dtype.name, list(like.shape)]
         self.words.append([*entry, settings] if settings else entry)
         self.count += 1
@@ -162,7 +168,7 @@ class _Writer:
         if any(isinstance(each, Word) for each in entries):
             raise LoweringError("an index by an array")
         numbers = np.arange(x.like.size).reshape(x.shape)[index]
-        return self.word("getitem", [x], np.ones(numbers.shape, x.dtype), places=numbers.reshape(-1).tolist())
+        return self.word("getitem", [x], x.like[index], places=numbers.reshape(-1).tolist())
 
 
 def _setting(value: object) -> object:
@@ -183,7 +189,7 @@ class _Page(Engine):
 
     def astype(self, x: Any, dtype: NumpyType) -> Any:
         """A word, unless the dtype is that already."""
-        return x if x.dtype == dtype else self.library.word("astype", [x], np.ones(x.shape, dtype))
+        return x if x.dtype == dtype else self.library.word("astype", [x], x.like.astype(dtype))
 
     def constant(self, array: Any) -> Any:
         """A word without operands."""
@@ -200,10 +206,20 @@ class _Page(Engine):
         return self.library.word("combine", [x, places, values], x.like, how=how)
 
 
+class _Special(NamedTuple):
+    """The special functions of pages."""
+
+    writer: _Writer
+
+    def erf(self, x: Word) -> Word:
+        """The error function."""
+        return self.writer.word("erf", [x], x.like)
+
+
 def _engine(writer: _Writer) -> _Page:
     engine = object.__new__(_Page)
     engine.xp = engine.library = writer  # type: ignore[assignment]  # it has the names that pages know
-    engine.special, engine.name, engine.array, engine._kinds = None, "the page", Word, {}
+    engine.special, engine.name, engine.array, engine._kinds = _Special(writer), "the page", Word, {}
     return engine
 
 
@@ -285,10 +301,12 @@ def _cached(
     wanted: tuple[bool, ...] | None,
     params: _Params,
 ) -> Statement:
+    if primitive.name == "drawn":
+        raise LoweringError("random numbers")
     values, made = [Value(*kind) for kind in inputs], [Value(*kind) for kind in outputs]
     for _, dtype in (*inputs, *outputs):
         if dtype.name not in KINDS:
-            raise LoweringError(f"computing in {dtype}")
+            raise LoweringError(f"numbers of dtype {dtype}")
     if wanted is None:
         program = Program(tuple(values), (Equation(primitive, tuple(values), params, tuple(made)),), tuple(made))
         return _written(program, [True] * len(made))
@@ -336,7 +354,7 @@ def _rules(
     except LoweringError:
         raise
     except Exception as error:  # whatever a rule does, arrays may know how
-        raise LoweringError(f"the rule of {primitive.short_name}, which {error},") from error
+        raise LoweringError(f"a rule of which {error}") from error
     return found
 
 
@@ -354,4 +372,5 @@ def said(applied: Applied, wanted: Sequence[bool]) -> Said:
     try:
         return Said(stated(*given, applied.params), pulled(*given, wanted, applied.params) if any(wanted) else None)
     except LoweringError as error:
-        return Said(why=str(error))
+        reason = str(error).partition(" has no lowering")[0].rstrip(",")
+        return Said(why=f"the page cannot compute {applied.primitive.short_name}: there are no words for {reason}")

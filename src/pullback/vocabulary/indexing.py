@@ -77,7 +77,7 @@ def _entry(entry: Any) -> Any:
         kind = category(entry)[0].kind
         if kind in "iu":
             plain = data(entry)
-            return int(plain) if entry.ndim == 0 and isinstance(plain, np.ndarray) else entry
+            return int(concrete(entry, "index")) if entry.ndim == 0 and isinstance(plain, np.ndarray) else entry
         if kind == "b":
             return entry
         raise IndexError(
