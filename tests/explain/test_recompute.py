@@ -50,8 +50,7 @@ class Page:
 def page(tmp_path_factory):
     page = Page(tmp_path_factory.mktemp("page"))
     yield page
-    page.process.stdin.close()
-    page.process.wait()
+    page.process.communicate()
 
 
 def traced(program, *arguments):

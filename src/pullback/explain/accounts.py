@@ -198,8 +198,7 @@ class _Accountant:
     def _shared(self, given: Given) -> int | None:
         """The place of a leaf in whose memory a constant lies, all of it, as that of `x.detach()`; of a part it is not known."""
         for node, place in self.places.items():
-            if is_leaf(node) and lies_in(given, node.array):
-                whole = given.value is not None and given.value.shape == node.shape
+            if is_leaf(node) and (whole := lies_in(given, node.array)) is not None:
                 return place if whole else self._new(Constant(given.value, False, "it shares memory with a leaf"))
         return None
 
@@ -217,9 +216,13 @@ class _Accountant:
         """A leaf in whose memory lies a result of an operation, as in `nn.Parameter(x.detach() * 2)`."""
         origin = self.operands.origin(node.array)  # type: ignore[attr-defined]  # of a leaf
         made = None if origin is None else origin.made
-        if (
-            made is not None and not made.why
-        ):  # what it was itself before, as in `x -= 0.1 * x.grad`, has no part in what it is
+        while made is not None and not made.why and made.primitive.view:
+            whole = made.operands[0]
+            if whole is node:
+                return
+            made = whole.made if isinstance(whole, Given) else self.operands.of(whole)
+        if made is not None and not made.why:
+            # What it was itself before, as in `x -= 0.1 * x.grad`, has no part in it.
             inputs = [self._place(each) for each in made.operands if each is not node]
             self.lines.append((made.number + 0.5, Line(inputs, [place], why="it was made from a result")))
 

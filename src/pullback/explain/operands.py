@@ -42,7 +42,7 @@ class Given:
     made: Applied | None = None
     output: int = 0
     why: str = ""
-    memory: weakref.ref[Any] | None = None
+    memory: tuple[weakref.ref[Any], object] | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -191,7 +191,7 @@ class Operands:
 
     def _constant(self, array: Array) -> Given:
         owner = _owner(array)
-        memory = weakref.ref(owner) if isinstance(owner, np.ndarray) else None
+        memory = (weakref.ref(owner), _where(array)) if isinstance(owner, np.ndarray) else None
         return Given(array.copy() if array.size <= LARGEST else None, memory=memory)
 
     def _source(self, tensor: Tensor, array: Array) -> Node | Given | None:
@@ -282,9 +282,11 @@ def _array(value: Any) -> Array | None:
     return np.asarray(value) if isinstance(value, (bool, int, float, np.ndarray, np.generic)) else None
 
 
-def lies_in(given: Given, array: Array) -> bool:
-    """Whether a constant lies in the memory of an array."""
-    return given.memory is not None and given.memory() is _owner(array)
+def lies_in(given: Given, array: Array) -> bool | None:
+    """Whether a constant is all of an array, by its memory; None if it does not lie there."""
+    if given.memory is None or given.memory[0]() is not _owner(array):
+        return None
+    return given.memory[1] == _where(array)
 
 
 def _owner(array: Array) -> Any:
