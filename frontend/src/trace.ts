@@ -85,6 +85,8 @@ export interface Tensor {
   place: Place | null;
   scope: number | null;
   time: number | null;
+  /** Where its line ran several times: which time this was, and of how many. */
+  round?: [number, number];
 }
 
 export interface Term {
@@ -267,6 +269,10 @@ export function values(array: { data?: Raw[] }): Value[] | null {
 export function reals(array: { data?: Raw[] }): number[] | null {
   const all = values(array);
   return all && all.every((value) => typeof value === "number") ? (all as number[]) : null;
+}
+
+export function nameOf(call: Call, tensor: number): string {
+  return call.tensors[tensor]!.name;
 }
 
 export function count(shape: number[]): number {

@@ -137,7 +137,8 @@ class _DocumentWriter:
         }
 
     def tensor(self, tensor: Traced) -> dict[str, object]:
-        return _plain(tensor, PLAIN) | {
+        again = {} if tensor.round is None else {"round": list(tensor.round)}
+        return _plain(tensor, PLAIN) | again | {
             "inputs": [self.ids[each] for each in tensor.inputs if each in self.ids],
             "shape": list(map(int, tensor.shape)),
             "dtype": str(tensor.dtype),

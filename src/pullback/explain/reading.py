@@ -144,6 +144,7 @@ class _Reader:
             place=self.place(given["place"]),
             scope=self.scope(given["scope"]),
             marks=marks_of(data),
+            round=tuple(given["round"]) if "round" in given else None,
             **{name: given[name] for name in PLAIN.split()},
         )
 

@@ -234,3 +234,25 @@ def _period(names: list[str]) -> int:
         if count % length == 0 and all(names[i] == names[i - length] for i in range(length, count)):
             return length
     return count
+
+
+def rounds(places: Sequence[tuple[Place | None, object]]) -> list[tuple[int, int] | None]:
+    """Which time its line ran when a node was created, and how many times it ran; None where it ran once.
+
+    The nodes are given by place and execution, in order of creation. A line runs again where an expression of it does.
+    """
+    counts: dict[tuple[str, int], int] = {}
+    seen: dict[tuple[str, int], dict[Place, object]] = {}
+    found: list[tuple[tuple[str, int], int] | None] = []
+    for place, execution in places:
+        if place is None or execution is None:
+            found.append(None)
+            continue
+        line = place.file, place.line
+        before = seen.setdefault(line, {})
+        if before.get(place, execution) != execution:
+            counts[line] = counts.get(line, 1) + 1
+            before.clear()
+        before[place] = execution
+        found.append((line, counts.get(line, 1)))
+    return [None if each is None or each[0] not in counts else (each[1], counts[each[0]]) for each in found]

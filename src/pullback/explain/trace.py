@@ -87,6 +87,7 @@ class Traced:
     time: float | None = None
     marks: Marks = FINE
     flat: Flat | None = None
+    round: tuple[int, int] | None = None
 
     @property
     def is_leaf(self) -> bool:
