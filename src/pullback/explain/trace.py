@@ -19,6 +19,7 @@ from .rules import Jacobian
 from .sources import Place
 
 if TYPE_CHECKING:
+    from .accounts import Account
     from .arrays import Stats
     from .yardsticks import Yardstick
 
@@ -360,6 +361,7 @@ class Call:
     steps: list[Step]
     leaves: list[Leaf]
     findings: list[Finding] = field(default_factory=list)
+    account: Account | None = None
     kept_bytes: int = 0
     estimated: bool = True
     loss: Yardstick | None = None
