@@ -372,7 +372,7 @@ def _show_saved(program: ExplainedProgram, options: argparse.Namespace) -> int:
         return USAGE
     shown = _chosen(ex, options)
     _show(shown, program, options)
-    kinds = {finding.kind for call in ex.all_calls for finding in call.findings}
+    kinds = {kind for call in ex.all_calls for finding in call.findings for kind in finding.kinds}
     if kinds & options.fail_on:
         return FOUND
     return DONE if any(call.steps for call in ex.all_calls) else NOTHING

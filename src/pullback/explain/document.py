@@ -77,6 +77,10 @@ def _plain(record: object, names: str) -> dict[str, object]:
     return {name: getattr(record, name) for name in names.split()}
 
 
+def _listed(element: tuple[int, ...] | None) -> list[int] | None:
+    return None if element is None else list(element)
+
+
 class _DocumentWriter:
     """Writes calls, and collects the source files of their places."""
 
@@ -164,12 +168,16 @@ class _DocumentWriter:
         }
 
     def finding(self, finding: Finding, places: dict[Step, int]) -> dict[str, object]:
-        return _plain(finding, "kind phase why fix") | {
+        return _plain(finding, "kind phase why fix began told extent") | {
             "step": None if finding.step is None else places[finding.step],
             "tensor": self.ids[finding.tensor],
-            "element": None if finding.element is None else list(finding.element),
+            "element": _listed(finding.element),
             "place": self.place(finding.place),
             "path": [places[step] for step in finding.path],
+            "way": [
+                {"step": places[hop.step], "to": self.ids[hop.to], "element": _listed(hop.element), "said": hop.said}
+                for hop in finding.way
+            ],
         }
 
     def failure(self, failure: Failure) -> dict[str, object]:

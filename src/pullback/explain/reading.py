@@ -19,7 +19,7 @@ from .plots import Statistics, statistics
 from .rules import Jacobian
 from .schemas import problem
 from .sources import Place, remember
-from .trace import Call, Failure, Finding, Leaf, Output, Overwritten, Saved, Scope, Step, Term, Traced
+from .trace import Call, Failure, Finding, Hop, Leaf, Output, Overwritten, Saved, Scope, Step, Term, Traced
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -176,7 +176,12 @@ class _Reader:
         element = None if given["element"] is None else tuple(given["element"])
         path = [steps[index] for index in given["path"]]
         where = step, self.tensors[given["tensor"]], element
-        return Finding(given["kind"], given["phase"], *where, given["why"], path, given.get("fix", ""))
+        found = Finding(given["kind"], given["phase"], *where, given["why"], path, given.get("fix", ""))
+        found.began, found.told, found.extent = (given.get(name, "") for name in ("began", "told", "extent"))
+        for hop in given.get("way", []):
+            element = None if hop["element"] is None else tuple(hop["element"])
+            found.way.append(Hop(steps[hop["step"]], self.tensors[hop["to"]], element, hop["said"]))
+        return found
 
 
 def _number(value: Any) -> Any:

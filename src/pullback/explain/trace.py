@@ -7,7 +7,7 @@ are too large to be stored.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -220,6 +220,15 @@ class Output:
     implicit: bool
 
 
+class Hop(NamedTuple):
+    """A step on the way of one NaN or inf: to which element of which tensor, and the numbers that were multiplied there."""
+
+    step: Step
+    to: Traced
+    element: tuple[int, ...] | None
+    said: str
+
+
 @dataclass(eq=False, slots=True)
 class Finding:
     """A numerical problem: its kind, where it first appeared, where it propagated, and what helps."""
@@ -232,6 +241,19 @@ class Finding:
     why: str
     path: list[Step] = field(default_factory=list)
     fix: str = ""
+    began: str = ""
+    """The kind at its birth, if it was another: what began as inf may be NaN at the end."""
+    told: str = ""
+    """Of NaN and inf: which number is, and why, in one sentence."""
+    extent: str = ""
+    """What else it has reached, and what not."""
+    way: list[Hop] = field(default_factory=list)
+    """The way of that number, from where it began."""
+
+    @property
+    def kinds(self) -> set[str]:
+        """What it is, and what it was at its birth."""
+        return {self.kind, self.began or self.kind}
 
     def through(self, step: Step | None) -> None:
         """Add a step to the path."""
