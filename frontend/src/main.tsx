@@ -3,6 +3,7 @@ import { h, render } from "preact";
 
 import { App } from "./app";
 import "./explain.css";
+import "./read/read.css";
 import { LayoutEngine, serve } from "./layout";
 import { load, read } from "./load";
 import { clean, RunsPage, type Runs } from "./run";

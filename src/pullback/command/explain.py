@@ -10,6 +10,7 @@ import os
 import runpy
 import shlex
 import sys
+import time
 import types
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -26,6 +27,7 @@ from ..explain.recording import Recording
 from ..explain.runs import RUNS
 from ..explain.text import step_text, to_text
 from ..explain.training import begin
+from .trying import Program, try_fixes
 
 DONE, RAISED, USAGE, NOTHING, FOUND = range(5)
 KINDS = {"nan": {"nan"}, "inf": {"inf"}, "zero": {"zero", "dead"}, "tiny": {"tiny"}, "huge": {"huge"}}
@@ -70,7 +72,11 @@ def main(arguments: Sequence[str]) -> int:
         if options.training:
             return _train(program, options)
         recording = Recording(limits, base=sys._getframe(0), hint="")
+        begun = time.monotonic()
         raised = run(program, recording, recording.keep_unpulled, quiet=options.json)
+        if options.trials and program.kind == "script" and recording.failure is not None:
+            script = Program(program.what, program.arguments, options.torch)
+            _say(try_fixes(script, recording.failure, time.monotonic() - begun))
         return _report(recording, program, options, raised)
 
 
@@ -104,6 +110,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--max-nodes", type=_positive, default=20_000, metavar="N", help="show so many operations at most")
     add("--width", type=_positive, metavar="N", help="columns of the text (default: those of the terminal)")
     add("--redact", action="store_true", help="leave all values and the source out")
+    add("--no-try", dest="trials", action="store_false", help="after an error, do not run the program again with fixes")
     add("--no-timing", dest="timing", action="store_false", help="measure no times")
     parser.set_defaults(unwritten=False)
     add("--no-color", dest="color", action="store_false", help="no colors; NO_COLOR does the same")
@@ -252,11 +259,16 @@ def _report(recording: Recording, program: ExplainedProgram, options: argparse.N
     return DONE
 
 
+def _say(line: str | None) -> None:
+    if line is not None:
+        print(f"pullback explain: {line}", file=sys.stderr)
+
+
 def _messages(raised: str | None, ran: int, recording: Recording) -> Iterator[str]:
     if raised is not None:
         kept = "this is the tape up to there"
         none = "there is no tape, nothing that requires grad was computed"
-        yield f"{raised}; {kept if recording.all_calls else none}"
+        yield f"{raised}; {kept if any(call.tensors for call in recording.all_calls) else none}"
     elif not ran:
         yield "no backward() ran" + (", this is the tape of what was computed" if recording.all_calls else "")
         if not recording.all_calls and "torch" in sys.modules and not stands_in():

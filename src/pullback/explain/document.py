@@ -13,7 +13,7 @@ from .gradients import is_network, sentence, shown
 from .notes import note
 from .rules import Jacobian
 from .sources import Place, text_of
-from .trace import Call, Failure, Finding, Leaf, Overwritten, Scope, Step, Term, Traced
+from .trace import Argument, Call, Clash, Failure, Finding, Fix, Leaf, Overwritten, Scope, Stage, Step, Term, Traced
 
 if TYPE_CHECKING:
     from .explanation import Explanation
@@ -64,6 +64,14 @@ def document(ex: Explanation, version: str, title: str | None) -> dict[str, Any]
 
 def _scope(scope: Scope) -> dict[str, object]:
     return _plain(scope, "kind name type nth") | {"parent": None if scope.parent is None else scope.parent.index}
+
+
+def _shaped(record: Argument | Stage) -> dict[str, object]:
+    return record._asdict() | {"shape": None if record.shape is None else list(record.shape)}
+
+
+def _clash(clash: Clash) -> dict[str, object]:
+    return {"kind": clash.kind, "sides": [{"argument": argument, "axis": axis} for argument, axis in clash.sides]}
 
 
 def _jacobian(local: Jacobian | None) -> dict[str, object] | None:
@@ -136,7 +144,8 @@ class _DocumentWriter:
         }
 
     def tensor(self, tensor: Traced) -> dict[str, object]:
-        return _plain(tensor, PLAIN) | {
+        again = {} if tensor.round is None else {"round": list(tensor.round)}
+        return _plain(tensor, PLAIN) | again | {
             "inputs": [self.ids[each] for each in tensor.inputs if each in self.ids],
             "shape": list(map(int, tensor.shape)),
             "dtype": str(tensor.dtype),
@@ -181,11 +190,22 @@ class _DocumentWriter:
         }
 
     def failure(self, failure: Failure) -> dict[str, object]:
-        return _plain(failure, "type message call") | {
+        return _plain(failure, "type message call said op") | {
             "place": self.place(failure.place),
             "tensor": None if failure.tensor is None else self.ids.get(failure.tensor),
             "overwritten": self.overwritten(failure.overwritten),
+            "scope": None if failure.scope is None else failure.scope.index,
+            "arguments": [_shaped(each) for each in failure.arguments],
+            "clash": None if failure.clash is None else _clash(failure.clash),
+            "made": self.place(failure.made),
+            "stages": [_shaped(stage) | {"scope": stage.scope.index} for stage in failure.stages],
+            "frames": [{"name": name, "place": self.place(place)} for name, place in failure.frames],
+            "fixes": [self.fix(fix) for fix in failure.shown_fixes if self.limits.lines and not self.limits.redact],
         }
+
+    def fix(self, fix: Fix) -> dict[str, object]:
+        changes = [{"place": self.place(change.place), "text": change.text} for change in fix.changes]
+        return _plain(fix, "why tried") | {"changes": changes}
 
     def overwritten(self, overwritten: Overwritten | None) -> dict[str, object] | None:
         if overwritten is None:

@@ -86,6 +86,7 @@ class Traced:
     time: float | None = None
     marks: Marks = FINE
     flat: Flat | None = None
+    round: tuple[int, int] | None = None
 
     @property
     def is_leaf(self) -> bool:
@@ -291,9 +292,59 @@ class Overwritten:
         return f"{self.name} was used at version {self.expected}, and is at version {self.version}{where}"
 
 
+class Argument(NamedTuple):
+    """What the operation that failed was given: the program's name for it; of a tensor its shape and dtype, else a text."""
+
+    name: str
+    shape: tuple[int, ...] | None
+    dtype: str | None
+    text: str | None = None
+
+
+class Clash(NamedTuple):
+    """Two axes that do not fit: of a matrix product, where the first meets the second, or of shapes to be equal."""
+
+    kind: str
+    sides: tuple[tuple[int, int], tuple[int, int]]
+    """Each as the number of an argument, and the axis, counted from 0."""
+
+
+class Stage(NamedTuple):
+    """A module beside the one that failed, in the order in which they were called; the last is the one that failed."""
+
+    scope: Scope
+    title: str
+    shape: tuple[int, ...] | None
+    """That of its result; None if it is not known, or there is none."""
+
+
+class Change(NamedTuple):
+    """A part of the program's text, and what is written in its place."""
+
+    place: Place
+    text: str
+
+
+@dataclass(eq=False, slots=True)
+class Fix:
+    """A change of the program that may help; `tried` says what happened when the program was run with it, if it was.
+
+    A guess is worth showing only if it was tried.
+    """
+
+    why: str
+    changes: list[Change]
+    tried: str | None = None
+    guess: bool = False
+
+
 @dataclass(eq=False, slots=True)
 class Failure:
-    """The exception that the program raised."""
+    """The exception that the program raised, and what failed: nothing of ours if there is neither scope nor operation.
+
+    `said` is that in one sentence. `made` is where the module that failed was made, `frames` are the program's functions
+    that were running, the outermost first.
+    """
 
     type: str
     message: str
@@ -301,6 +352,20 @@ class Failure:
     call: int | None = None
     tensor: Traced | None = None
     overwritten: Overwritten | None = None
+    said: str = ""
+    scope: Scope | None = None
+    op: str | None = None
+    arguments: list[Argument] = field(default_factory=list)
+    clash: Clash | None = None
+    made: Place | None = None
+    stages: list[Stage] = field(default_factory=list)
+    frames: list[tuple[str, Place]] = field(default_factory=list)
+    fixes: list[Fix] = field(default_factory=list)
+
+    @property
+    def shown_fixes(self) -> list[Fix]:
+        """Those fixes that have been tried, or may stand without."""
+        return [fix for fix in self.fixes if fix.tried is not None or not fix.guess]
 
 
 @dataclass(eq=False, slots=True)

@@ -1,0 +1,116 @@
+"""Trying fixes: the program runs again with each, in a process of its own that may change nothing but itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..explain.edits import changed
+from ..explain.numbers import counted
+from ..explain.sources import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..explain.trace import Change, Failure, Fix
+
+
+SECONDS = 5
+"""How long one trial may take."""
+IN_ALL = 20.0
+"""The number of seconds after which no further fix is tried."""
+WANTED = 3
+"""The number of fixes that help after which no further one is tried."""
+TO_THE_END = "the program then runs to its end"
+
+
+class Outcome(NamedTuple):
+    """How a trial ended, and how often the statement that failed was passed before."""
+
+    ended: str
+    detail: str
+    passed: int
+
+
+class Program(NamedTuple):
+    """A script with its arguments, and whether pullback stands in for torch everywhere."""
+
+    file: str
+    arguments: Sequence[str]
+    torch: bool
+
+
+def try_fixes(program: Program, failure: Failure, took: float) -> str | None:
+    """Run a program with each of the fixes, keep those that help, and say what was done; None if nothing was.
+
+    A fix is tried only where the program, unchanged, fails in such a process as it did before.
+    """
+    if not failure.fixes or failure.place is None or took > SECONDS:
+        return None
+    begun = time.monotonic()
+    before = _run(program, failure, [], 0)
+    if before.ended != "raised" or not before.detail.startswith(f"{failure.type}:"):
+        return None
+    helped: list[Fix] = []
+    count = 0
+    for fix in failure.fixes:
+        if len(helped) == WANTED or time.monotonic() - begun > IN_ALL:
+            break
+        count += 1
+        fix.tried = _told(_run(program, failure, fix.changes, before.passed + 1), before.passed)
+        helped += [fix] if fix.tried is not None else []
+    failure.fixes = helped
+    with_it = "it runs with none of them" if not helped else f"it runs with {len(helped)}"
+    return f"the program was run again with {counted(count, 'change')}: {with_it} (--no-try runs nothing again)"
+
+
+def _told(outcome: Outcome, before: int) -> str | None:
+    """What a trial showed; None if it did not help."""
+    if outcome.ended == "done":
+        return TO_THE_END
+    if outcome.passed <= before or outcome.ended == "raised":
+        return None
+    if outcome.ended == "late":
+        return f"the program then passes this line, and was stopped after {SECONDS} s"
+    if outcome.ended == "refused":
+        return f"the program then passes this line, and was stopped before it {outcome.detail}"
+    return None
+
+
+def _run(program: Program, failure: Failure, changes: Sequence[Change], told: int) -> Outcome:
+    """Run the program in a process of its own, with changes of its text."""
+    assert failure.place is not None
+    files = {program.file, failure.place.file, *(change.place.file for change in changes)}
+    texts = {
+        file: "\n".join(changed(text_of(file).lines, [each for each in changes if each.place.file == file])) + "\n"
+        for file in files
+    }
+    plan = {
+        "main": program.file,
+        "texts": texts,
+        "file": failure.place.file,
+        "line": failure.place.line,
+        "argv": [program.file, *program.arguments],
+        "folder": str(Path(program.file).resolve().parent),
+        "torch": program.torch,
+        "seconds": SECONDS,
+        "told": told,
+    }
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PULLBACK_CACHE": "off"}
+    command = [sys.executable, "-B", "-P", "-m", "pullback.command.trial"]
+    options: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "env": environment}
+    try:
+        ran = subprocess.run(command, input=json.dumps(plan).encode(), timeout=SECONDS, check=False, **options)  # noqa: S603
+    except subprocess.TimeoutExpired as late:
+        return Outcome("late", "", (late.stdout or b"").count(b"\n"))
+    except OSError as error:
+        return Outcome("failed", str(error), 0)
+    *_, last = ran.stdout.splitlines() or [b""]
+    if not last:
+        return Outcome("failed", f"exit code {ran.returncode}", 0)
+    return Outcome(**json.loads(last))
