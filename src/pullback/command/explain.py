@@ -27,7 +27,7 @@ from ..explain.recording import Recording
 from ..explain.runs import RUNS
 from ..explain.text import step_text, to_text
 from ..explain.training import begin
-from .trying import Program, try_fixes
+from .trying import Program, try_fixes, try_mends
 
 DONE, RAISED, USAGE, NOTHING, FOUND = range(5)
 KINDS = {"nan": {"nan"}, "inf": {"inf"}, "zero": {"zero", "dead"}, "tiny": {"tiny"}, "huge": {"huge"}}
@@ -74,9 +74,10 @@ def main(arguments: Sequence[str]) -> int:
         recording = Recording(limits, base=sys._getframe(0), hint="")
         begun = time.monotonic()
         raised = run(program, recording, recording.keep_unpulled, quiet=options.json)
-        if options.trials and program.kind == "script" and recording.failure is not None:
-            script = Program(program.what, program.arguments, options.torch)
-            _say(try_fixes(script, recording.failure, time.monotonic() - begun))
+        if options.trials and program.kind == "script":
+            script, took = Program(program.what, program.arguments, options.torch), time.monotonic() - begun
+            failed = recording.failure
+            _say(try_mends(script, recording.all_calls, took) if failed is None else try_fixes(script, failed, took))
         return _report(recording, program, options, raised)
 
 
@@ -110,7 +111,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--max-nodes", type=_positive, default=20_000, metavar="N", help="show so many operations at most")
     add("--width", type=_positive, metavar="N", help="columns of the text (default: those of the terminal)")
     add("--redact", action="store_true", help="leave all values and the source out")
-    add("--no-try", dest="trials", action="store_false", help="after an error, do not run the program again with fixes")
+    add(
+        "--no-try", dest="trials", action="store_false", help="after an error, nan or inf, run nothing again with fixes"
+    )
     add("--no-timing", dest="timing", action="store_false", help="measure no times")
     parser.set_defaults(unwritten=False)
     add("--no-color", dest="color", action="store_false", help="no colors; NO_COLOR does the same")

@@ -6,6 +6,7 @@ import numpy as np
 
 from .blame import tell
 from .bounds import FIXES, FLAT, TINY, Extreme, sizes
+from .mending import mends
 from .nonfinite import births
 from .numbers import short
 from .trace import Call, Finding, Step, Term, Traced
@@ -38,6 +39,7 @@ def findings(call: Call) -> list[Finding]:
     bad = births(call)
     for finding in bad:
         tell(finding, call)
+        finding.fixes = [*mends(finding)]
     forward = [each for each in bad if each.phase == "forward"]
     backward = [each for each in bad if each.phase == "backward"]
     return [*forward, *_twice(call), *flat, *backward, *_zeros(call, known), *_sizes(call)]

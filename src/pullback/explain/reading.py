@@ -19,7 +19,25 @@ from .plots import Statistics, statistics
 from .rules import Jacobian
 from .schemas import problem
 from .sources import Place, remember
-from .trace import Argument, Call, Change, Clash, Failure, Finding, Fix, Hop, Leaf, Output, Overwritten, Saved, Scope, Stage, Step, Term, Traced
+from .trace import (
+    Argument,
+    Call,
+    Change,
+    Clash,
+    Failure,
+    Finding,
+    Fix,
+    Hop,
+    Leaf,
+    Output,
+    Overwritten,
+    Saved,
+    Scope,
+    Stage,
+    Step,
+    Term,
+    Traced,
+)
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -201,6 +219,7 @@ class _Reader:
         for hop in given.get("way", []):
             element = None if hop["element"] is None else tuple(hop["element"])
             found.way.append(Hop(steps[hop["step"]], self.tensors[hop["to"]], element, hop["said"]))
+        found.fixes, found.vain = ([self.fix(each) for each in given.get(name, [])] for name in ("fixes", "vain"))
         return found
 
 

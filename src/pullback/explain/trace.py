@@ -250,6 +250,10 @@ class Finding:
     """What else it has reached, and what not."""
     way: list[Hop] = field(default_factory=list)
     """The way of that number, from where it began."""
+    fixes: list[Fix] = field(default_factory=list)
+    """Changes of the program that help; only those that were tried say with what result."""
+    vain: list[Fix] = field(default_factory=list)
+    """Changes with which the program was run, and the number still is what it is."""
 
     @property
     def kinds(self) -> set[str]:
@@ -265,6 +269,11 @@ class Finding:
     def born(self) -> Step | None:
         """The step in which it first appeared; None if it came from outside."""
         return self.step
+
+    @property
+    def shown_fixes(self) -> list[Fix]:
+        """Those fixes that have been tried, or may stand without."""
+        return shown(self.fixes)
 
     @property
     def place(self) -> Place | None:
@@ -338,6 +347,11 @@ class Fix:
     guess: bool = False
 
 
+def shown(fixes: list[Fix]) -> list[Fix]:
+    """Those fixes that have been tried, or may stand without."""
+    return [fix for fix in fixes if fix.tried is not None or not fix.guess]
+
+
 @dataclass(eq=False, slots=True)
 class Failure:
     """The exception that the program raised, and what failed: nothing of ours if there is neither scope nor operation.
@@ -365,7 +379,7 @@ class Failure:
     @property
     def shown_fixes(self) -> list[Fix]:
         """Those fixes that have been tried, or may stand without."""
-        return [fix for fix in self.fixes if fix.tried is not None or not fix.guess]
+        return shown(self.fixes)
 
 
 @dataclass(eq=False, slots=True)
