@@ -14,13 +14,14 @@ from functools import cached_property
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import Tensor
+from .. import Tensor, ops
+from .._core.errors import operation_name
 from .._core.keywords import named_at
 from .._core.sites import GENERATED, PACKAGE, called
 from .._core.tracebacks import entries, of_library
 from .._tensor.surface import BY_FORM
 from ..nn.modules.calls import headline
-from ..observe import is_internal, node as node_of
+from ..observe import Primitive, is_internal, node as node_of
 from .clashes import TAKES, Misfit, clash, said
 from .naming import name_of
 from .scopes import MODULE_CALL, Scopes
@@ -64,7 +65,8 @@ class Failed:
         own = [at for at, entry in enumerate(self.entries) if is_of_program(entry)]
         self.program = [self.entries[at] for at in own]
         self.last = self.program[-1] if self.program else None
-        below = [entry.tb_frame for entry in self.entries[own[-1] + 1 :]] if own else []
+        after = [entry.tb_frame for entry in self.entries[own[-1] + 1 :]] if own else []
+        below = [frame for frame in after if is_internal(frame.f_code.co_filename)]
         calls = [at for at, frame in enumerate(below) if frame.f_code is MODULE_CALL]
         op = operation_in(below[calls[-1] + 1 :] if calls else below)
         if op is None and not calls:
@@ -250,6 +252,8 @@ def _is_public(path: str, name: str, simple: str) -> bool:
 def _title(file: str) -> str:
     """The operation that generated code is for: `add_` of `<pullback rule add, in place>`."""
     name, _, way = file.removeprefix(GENERATED).removesuffix(">").partition(", ")
+    primitive = getattr(ops, name, None)
+    name = operation_name(primitive, {}) if isinstance(primitive, Primitive) else name
     return f"{name}_" if way == "in place" else name
 
 
