@@ -3,9 +3,10 @@ import { h, render } from "preact";
 
 import { App } from "./app";
 import "./explain.css";
+import "./read/error.css";
+import "./read/nan.css";
 import "./read/read.css";
 import { isEmbedded, startingHash, tellHeight } from "./frame";
-import "./read/error.css";
 import { LayoutEngine, serve } from "./layout";
 import { load, read } from "./load";
 import { clean, RunsPage, type Runs } from "./run";

@@ -100,7 +100,7 @@ def test_one_element_is_followed_from_its_birth(tmp_path):
     ]
     assert (
         found.extent
-        == "loss itself, 1.407, is finite: the number begins on the way back. Of 3 elements of w.grad 1 is nan or inf."
+        == "loss itself, 1.407, is finite: the number begins on the way back. 1 of 3 elements of w.grad is nan or inf."
     )
 
 

@@ -71,8 +71,8 @@ def _extent(call: Call) -> str:
     if hit:
         (first, count), *others = hit
         size = counted(math.prod(first.tensor.shape), "element")
-        more = f", and of {len(others)} more {'leaf' if len(others) == 1 else 'leaves'} some" if others else ""
-        parts.append(f"Of {size} of {first.tensor.name}.grad {count} {'is' if count == 1 else 'are'} nan or inf{more}")
+        more = f", and some in {len(others)} more {'leaf' if len(others) == 1 else 'leaves'}" if others else ""
+        parts.append(f"{count} of {size} of {first.tensor.name}.grad {'is' if count == 1 else 'are'} nan or inf{more}")
     return "".join(f"{part}. " for part in parts).rstrip()
 
 
