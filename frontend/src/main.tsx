@@ -3,9 +3,10 @@ import { h, render } from "preact";
 
 import { App } from "./app";
 import "./explain.css";
+import "./read/error.css";
+import "./read/nan.css";
 import "./read/net.css";
 import "./read/read.css";
-import "./read/error.css";
 import { isEmbedded, startingHash, tellHeight } from "./frame";
 import { LayoutEngine, serve } from "./layout";
 import { load, read } from "./load";

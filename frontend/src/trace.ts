@@ -152,6 +152,23 @@ export interface Finding {
   why: string;
   fix: string;
   path: number[];
+  /** Of nan and inf: which number it is and why, what else it has reached, and its way from its birth. */
+  told?: string;
+  extent?: string;
+  way?: Hop[];
+  /** Changes of the program that help, and those that do not, as was tried. */
+  fixes?: Fix[];
+  vain?: Fix[];
+  /** Its kind at its birth, if it was another. */
+  began?: string;
+}
+
+/** A step on the way of one number: the element of a tensor's value or gradient that it has become. */
+export interface Hop {
+  step: number;
+  to: number;
+  element: number[] | null;
+  said: string;
 }
 
 export interface Output {

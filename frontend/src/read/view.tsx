@@ -90,8 +90,8 @@ export function Read({ page }: { page: Page }) {
     <>
       {!page.embedded && <Bar page={page} />}
       <main class="story">
-        {failed ? <ErrorStory page={page} /> : <Sentence page={page} />}
         {call.findings.some(({ kind }) => isAlarm(kind)) && <NanStory page={page} />}
+        {failed ? <ErrorStory page={page} /> : <Sentence page={page} />}
         {!told && (
           <div class="pair">
             <Program page={page} card={card} />

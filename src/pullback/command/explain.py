@@ -28,7 +28,7 @@ from ..explain.runs import RUNS
 from ..explain.terminal import colored, terminal_width
 from ..explain.text import step_text, to_text
 from ..explain.training import begin
-from .trying import Program, try_fixes
+from .trying import Program, try_fixes, try_mends
 
 DONE, RAISED, USAGE, NOTHING, FOUND = range(5)
 KINDS = {"nan": {"nan"}, "inf": {"inf"}, "zero": {"zero", "dead"}, "tiny": {"tiny"}, "huge": {"huge"}}
@@ -75,9 +75,10 @@ def main(arguments: Sequence[str]) -> int:
         recording = Recording(limits, base=sys._getframe(0), hint="")
         begun = time.monotonic()
         raised = run(program, recording, recording.keep_unpulled, quiet=options.json)
-        if options.trials and program.kind == "script" and recording.failure is not None:
-            script = Program(program.what, program.arguments, options.torch)
-            _say(try_fixes(script, recording.failure, time.monotonic() - begun))
+        if options.trials and program.kind == "script":
+            script, took = Program(program.what, program.arguments, options.torch), time.monotonic() - begun
+            failed = recording.failure
+            _say(try_mends(script, recording.all_calls, took) if failed is None else try_fixes(script, failed, took))
         return _report(recording, program, options, raised)
 
 
@@ -112,7 +113,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--max-nodes", type=_positive, default=20_000, metavar="N", help="show so many operations at most")
     add("--width", type=_positive, metavar="N", help="columns of the text (default: those of the terminal, or 80)")
     add("--redact", action="store_true", help="leave all values and the source out")
-    add("--no-try", dest="trials", action="store_false", help="after an error, do not run the program again with fixes")
+    add(
+        "--no-try", dest="trials", action="store_false", help="after an error, nan or inf, run nothing again with fixes"
+    )
     add("--no-timing", dest="timing", action="store_false", help="measure no times")
     parser.set_defaults(unwritten=False)
     add("--no-color", dest="color", action="store_false", help="no colors; NO_COLOR does the same")
@@ -379,7 +382,7 @@ def _show_saved(program: ExplainedProgram, options: argparse.Namespace) -> int:
         return USAGE
     shown = _chosen(ex, options)
     _show(shown, program, options)
-    kinds = {finding.kind for call in ex.all_calls for finding in call.findings}
+    kinds = {kind for call in ex.all_calls for finding in call.findings for kind in finding.kinds}
     if kinds & options.fail_on:
         return FOUND
     return DONE if any(call.steps for call in ex.all_calls) else NOTHING

@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 
 from ..compat.torch import available
 from ..explain.edits import innermost
+from .measuring import Measured
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 REFUSED = {
@@ -90,8 +91,10 @@ class Trial:
         sys.modules["__main__"], sys.argv = main, plan["argv"]
         sys.path.insert(0, plan["folder"])
         sys.addaudithook(self.audit)
+        measured = contextlib.nullcontext() if "call" not in plan else Measured(plan["call"], plan["leaf"], self.end)
         try:
-            exec(self.compiled(plan["texts"][plan["main"]], plan["main"]), main.__dict__)  # noqa: S102  # the user's program
+            with measured:
+                exec(self.compiled(plan["texts"][plan["main"]], plan["main"]), main.__dict__)  # noqa: S102  # the user's program
         except SystemExit as stop:
             self.end("done" if stop.code in {None, 0} else "exit", str(stop.code))
         except BaseException as error:  # noqa: BLE001  # whatever the program raises is the answer

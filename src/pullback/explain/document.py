@@ -88,6 +88,10 @@ def _plain(record: object, names: str) -> dict[str, object]:
     return {name: getattr(record, name) for name in names.split()}
 
 
+def _listed(element: tuple[int, ...] | None) -> list[int] | None:
+    return None if element is None else list(element)
+
+
 class _DocumentWriter:
     """Writes calls, and collects the source files of their places."""
 
@@ -147,23 +151,27 @@ class _DocumentWriter:
 
     def tensor(self, tensor: Traced) -> dict[str, object]:
         again = {} if tensor.round is None else {"round": list(tensor.round)}
-        return _plain(tensor, PLAIN) | again | {
-            "inputs": [self.ids[each] for each in tensor.inputs if each in self.ids],
-            "shape": list(map(int, tensor.shape)),
-            "dtype": str(tensor.dtype),
-            "is_leaf": tensor.is_leaf,
-            "data": maybe_json(tensor.data),
-            "saved": [
-                _plain(saved, "name text")
-                | {
-                    "tensor": None if saved.tensor is None else self.ids.get(saved.tensor),
-                    "value": maybe_json(saved.value),
-                }
-                for saved in tensor.saved
-            ],
-            "place": self.place(tensor.place),
-            "scope": None if tensor.scope is None else tensor.scope.index,
-        }
+        return (
+            _plain(tensor, PLAIN)
+            | again
+            | {
+                "inputs": [self.ids[each] for each in tensor.inputs if each in self.ids],
+                "shape": list(map(int, tensor.shape)),
+                "dtype": str(tensor.dtype),
+                "is_leaf": tensor.is_leaf,
+                "data": maybe_json(tensor.data),
+                "saved": [
+                    _plain(saved, "name text")
+                    | {
+                        "tensor": None if saved.tensor is None else self.ids.get(saved.tensor),
+                        "value": maybe_json(saved.value),
+                    }
+                    for saved in tensor.saved
+                ],
+                "place": self.place(tensor.place),
+                "scope": None if tensor.scope is None else tensor.scope.index,
+            }
+        )
 
     def step(self, step: Step) -> dict[str, object]:
         return _plain(step, "phase node op ran time") | {
@@ -179,12 +187,18 @@ class _DocumentWriter:
         }
 
     def finding(self, finding: Finding, places: dict[Step, int]) -> dict[str, object]:
-        return _plain(finding, "kind phase why fix") | {
+        return _plain(finding, "kind phase why fix began told extent") | {
             "step": None if finding.step is None else places[finding.step],
             "tensor": self.ids[finding.tensor],
-            "element": None if finding.element is None else list(finding.element),
+            "element": _listed(finding.element),
             "place": self.place(finding.place),
             "path": [places[step] for step in finding.path],
+            "way": [
+                {"step": places[hop.step], "to": self.ids[hop.to], "element": _listed(hop.element), "said": hop.said}
+                for hop in finding.way
+            ],
+            "fixes": self.fixes(finding.shown_fixes),
+            "vain": self.fixes(finding.vain),
         }
 
     def account(self, account: Account | None) -> dict[str, object] | None:
@@ -231,8 +245,11 @@ class _DocumentWriter:
             "made": self.place(failure.made),
             "stages": [_shaped(stage) | {"scope": stage.scope.index} for stage in failure.stages],
             "frames": [{"name": name, "place": self.place(place)} for name, place in failure.frames if self.limits.lines],
-            "fixes": [self.fix(fix) for fix in failure.shown_fixes if self.limits.lines and not self.limits.redact],
+            "fixes": self.fixes(failure.shown_fixes),
         }
+
+    def fixes(self, fixes: list[Fix]) -> list[dict[str, object]]:
+        return [self.fix(fix) for fix in fixes if self.limits.lines and not self.limits.redact]
 
     def fix(self, fix: Fix) -> dict[str, object]:
         changes = [{"place": self.place(change.place), "text": change.text} for change in fix.changes]

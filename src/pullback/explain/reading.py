@@ -20,7 +20,25 @@ from .plots import Statistics, statistics
 from .rules import Jacobian
 from .schemas import problem
 from .sources import Place, remember
-from .trace import Argument, Call, Change, Clash, Failure, Finding, Fix, Leaf, Output, Overwritten, Saved, Scope, Stage, Step, Term, Traced
+from .trace import (
+    Argument,
+    Call,
+    Change,
+    Clash,
+    Failure,
+    Finding,
+    Fix,
+    Hop,
+    Leaf,
+    Output,
+    Overwritten,
+    Saved,
+    Scope,
+    Stage,
+    Step,
+    Term,
+    Traced,
+)
 from .yardsticks import Yardstick
 
 if TYPE_CHECKING:
@@ -210,7 +228,13 @@ class _Reader:
         element = None if given["element"] is None else tuple(given["element"])
         path = [steps[index] for index in given["path"]]
         where = step, self.tensors[given["tensor"]], element
-        return Finding(given["kind"], given["phase"], *where, given["why"], path, given.get("fix", ""))
+        found = Finding(given["kind"], given["phase"], *where, given["why"], path, given.get("fix", ""))
+        found.began, found.told, found.extent = (given.get(name, "") for name in ("began", "told", "extent"))
+        for hop in given.get("way", []):
+            element = None if hop["element"] is None else tuple(hop["element"])
+            found.way.append(Hop(steps[hop["step"]], self.tensors[hop["to"]], element, hop["said"]))
+        found.fixes, found.vain = ([self.fix(each) for each in given.get(name, [])] for name in ("fixes", "vain"))
+        return found
 
 
 def _number(value: Any) -> Any:

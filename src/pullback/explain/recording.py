@@ -266,7 +266,7 @@ class Recording(Explanation):
     def _found(self, call: Call, findings: list[Finding]) -> None:
         """Add findings that need more than one call to know."""
         call.findings += findings
-        self.kinds |= {finding.kind for finding in call.findings}
+        self.kinds |= {kind for finding in call.findings for kind in finding.kinds}
 
     # Errors
 
