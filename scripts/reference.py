@@ -522,12 +522,14 @@ def plotted(folder: Path, page: Path, start: int, code: str, names: dict[str, An
 
 
 def live(folder: Path) -> None:
-    """Write the page of explain for each script of docs/live."""
+    """Write the page of explain for each script of docs/live; one whose first word is "Raises" has to raise."""
     folder.mkdir(parents=True)
     for script in sorted((DOCS / "live").glob("*.py")):
         command = [sys.executable, "-m", "pullback", "explain", "-o", str(folder / f"{script.stem}.html"), script.name]
         environment = os.environ | {"PYTHONPATH": str(SOURCE)}
-        subprocess.run(command, cwd=script.parent, env=environment, check=True, stdout=subprocess.DEVNULL)
+        raises = script.read_text(encoding="utf-8").startswith('"""Raises')
+        done = subprocess.run(command, cwd=script.parent, env=environment, check=False, capture_output=True, text=True)
+        assert done.returncode == raises, f"{script.name} ended with {done.returncode}\n{done.stderr}"
 
 
 def fields() -> str:
