@@ -452,7 +452,7 @@ if pb.ones(3) > 0:
     ),
     "float of many": Mistake(
         "float(pb.ones(3))",
-        "ValueError: one number is needed, and this tensor of shape (3,) has 3:",
+        "ValueError: expected one element, got shape (3,): index",
         "index or reduce it",
     ),
     "math.sin": Mistake(
@@ -461,7 +461,7 @@ import math
 x = pb.ones(2, requires_grad=True)
 math.sin(x)
 """,
-        "ValueError: one number is needed, and this tensor of shape (2,) has 2:",
+        "ValueError: expected one element, got shape (2,): index",
         "pullback.sin(x) for math.sin(x)",
     ),
     "0-d iteration": Mistake(
@@ -633,7 +633,7 @@ pb.optim.SGD([w], lr=0.1)
     ),
     "cross entropy float targets": Mistake(
         "F.cross_entropy(pb.ones(3, 5), pb.ones(3))",
-        "RuntimeError: the target holds Floats, not class numbers: write",
+        "RuntimeError: the target is Float, and class indices are integers: use",
         "target.long()",
     ),
     "cross entropy class": Mistake(
@@ -1002,7 +1002,7 @@ with open('notes.pt', 'w') as f:
     f.write('hello')
 pb.load('notes.pt')
 """,
-        "FileError: notes.pt: is no safetensors file and no file of torch.save",
+        "FileError: notes.pt: is neither a safetensors nor a torch.save file",
         "no file of torch.save",
     ),
     "save of model": Mistake(
@@ -1196,12 +1196,12 @@ for step in range(2):
     ),
     "loss made with tensors": Mistake(
         "nn.CrossEntropyLoss(pb.ones(3, 5), pb.tensor([0, 1, 2]))",
-        "TypeError: size_average and reduce are flags, and no tensors:",
+        "TypeError: size_average and reduce are flags, not tensors:",
         "CrossEntropyLoss()(input, target)",
     ),
     "loss made with numbers": Mistake(
         "nn.L1Loss(pb.tensor(1.0), pb.tensor(2.0))",
-        "TypeError: size_average and reduce are flags, and no tensors:",
+        "TypeError: size_average and reduce are flags, not tensors:",
         "L1Loss()(input, target)",
     ),
     "layer made with a tensor": Mistake(

@@ -155,7 +155,7 @@ class ArrayFunctions:
         axes = normalize_axes(axis, _rank(x), "squeeze")
         if longer := [each for each in axes if x.shape[each] != 1]:
             raise ValueError(
-                f"squeeze(): axis {longer[0]} has length {x.shape[longer[0]]}, and not 1: its shape is {tuple(x.shape)}"
+                f"squeeze(): axis {longer[0]} has length {x.shape[longer[0]]}, not 1: its shape is {tuple(x.shape)}"
             )
         return self._functions.reshape(x, shape=tuple([n for each, n in enumerate(x.shape) if each not in axes]))
 

@@ -114,7 +114,7 @@ POLES = {
     "power": Pole("base may be 0"),
     "pow": Pole("base may be 0"),
     "exp": Pole("exponential may overflow"),
-    "vector_norm": Pole("derivatives of some norms at 0 are no numbers"),
+    "vector_norm": Pole("derivatives of some norms at 0 are NaN"),
 }
 """By the name of a primitive."""
 

@@ -325,7 +325,7 @@ def _never_used(order: Iterable[Node]) -> Found:
     more = f" and {len(leaves) - 3} more" if len(leaves) > 3 else ""
     return Found(
         "unused",
-        "no operation that leads to the loss was given x. It may have been replaced or copied before it was used; the "
+        "no operation that leads to the loss used x. It may have been replaced or copied before it was used; the "
         f"leaves that the loss depends on are {known}{more}",
     )
 

@@ -202,8 +202,8 @@ class Conversions(Autograd):
                 )
         if self.numel() != 1:
             raise ValueError(
-                f"one number is needed, and this tensor of shape {tuple(self.shape)} has {self.numel()}: index "
-                f"or reduce it, or compute with all, as in {package}.sin(x) for math.sin(x). only one element tensors can be "
+                f"expected one element, got shape {tuple(self.shape)}: index or reduce it, or use an elementwise "
+                f"function, such as {package}.sin(x) for math.sin(x). only one element tensors can be "
                 f"converted to Python scalars: a Tensor with {self.numel()} elements cannot be converted to Scalar"
             )
         number = self._array.item()

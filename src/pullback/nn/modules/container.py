@@ -33,7 +33,7 @@ def _place(index: SupportsIndex, length: int) -> int:
     """A nonnegative index."""
     place = operator.index(index)
     if not -length <= place < length:
-        raise IndexError(f"index {place} is out of range: there are {length}")
+        raise IndexError(f"index {place} is out of range for a {kind} of length {length}")
     return place % length
 
 
