@@ -41,9 +41,9 @@ def plain(app: Any, env: Any, node: nodes.Element, shown: nodes.TextElement) -> 
 
 def source(app: Any, name: str, template: str, context: dict[str, Any], tree: nodes.document | None) -> None:
     """Where a page that the build has written comes from: its front matter says so, for the links to source and edit."""
-    if "source" not in (context["meta"] or {}):
+    file = (context.get("meta") or {}).get("source")
+    if file is None:
         return
-    file = context["meta"]["source"]
     context["page_source_suffix"] = context["page_source_suffix"] if file else ""
     context["theme_source_view_link"] = f"{REPOSITORY}/blob/main/{file}"
     context["theme_source_edit_link"] = f"{REPOSITORY}/edit/main/{file}"

@@ -429,8 +429,7 @@ def _parsed(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str]:
             "more operands were provided than" if len(operands) > len(terms) else "fewer operands were provided than"
         )
         raise RuntimeError(
-            f"einsum(): {which} specified in the equation: {equation!r} names {len(terms)} "
-            f"operand{'s' * (len(terms) != 1)}, got {len(operands)}"
+            f"einsum(): {which} specified in the equation: {equation!r} takes {len(terms)}, got {len(operands)}"
         )
     free = [letter for letter in LETTERS if letter not in equation]
     batch = 0
