@@ -101,7 +101,7 @@ class ArrayFunctions:
         return self._functions.diagonal(x, axes=normalize_axes(axes, _rank(x), "diagonal"))
 
     def einsum(self, *arrays: Value | str, equation: str | None = None) -> Value:
-        """Sums of products over labelled axes: the equation, then the arrays."""
+        """Sums of products over labeled axes: the equation, then the arrays."""
         first, *rest = arrays
         operands = arrays if equation is not None else rest
         return self._functions.einsum(*operands, equation=first if equation is None else equation)

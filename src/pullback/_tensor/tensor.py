@@ -461,7 +461,7 @@ class Tensor(Conversions):
         return shapes.flip(self, 0) if self.ndim else self
 
     def __new__(cls, *data: object, size: Sizes | None = None, **placement: object) -> Self:
-        """A tensor of the default dtype from nested lists, an array or a tensor; or uninitialised, of given sizes."""
+        """A tensor of the default dtype from nested lists, an array or a tensor; or uninitialized, of given sizes."""
         _placement.accept("tensor", placement)
         dtype = dtypes.default_numpy()
         sizes = sizes_of_old(data, size)

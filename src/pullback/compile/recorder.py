@@ -225,7 +225,7 @@ class Recorded(Boxed):
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """The steps between neighbours, in bytes."""
+        """The steps between neighbors, in bytes."""
         self.interpreter.layouts_asked = True
         return self._array.strides
 

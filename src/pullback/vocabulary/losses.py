@@ -202,7 +202,7 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """The negative log-probability of the target classes, from unnormalised scores of shape (C), (N, C) or (N, C, ...).
+    """The negative log-probability of the target classes, from unnormalized scores of shape (C), (N, C) or (N, C, ...).
 
     `target` holds class indices, or class probabilities in the shape of the scores.
 

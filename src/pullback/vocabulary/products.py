@@ -367,7 +367,7 @@ def chain_matmul(*matrices: Tensor) -> Tensor:
 
 
 def einsum(equation: Any, *operands: Any) -> Tensor:
-    """A sum of products over labelled axes, as `einsum('ij,jk->ik', a, b)`; '...' represents batch axes.
+    """A sum of products over labeled axes, as `einsum('ij,jk->ik', a, b)`; '...' represents batch axes.
 
     Labels may be numbers in lists after each operand, as `einsum(a, [0, 1], b, [1, 2], [0, 2])`.
 
