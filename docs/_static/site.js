@@ -1,8 +1,10 @@
 // Above each long table, and above each list of names, a field that hides what does not contain its text; on each block of
-// code a button that copies what a reader would type; and what the theme lacks for screen readers and keyboards.
+// code a button that copies what a reader would type; messages in it on several lines; and what the theme lacks for screen
+// readers and keyboards.
 "use strict";
 
 const LONG = 20;
+const LONG_LINE = 90;
 
 function field(before, things, what) {
     const label = document.createElement("label");
@@ -57,6 +59,23 @@ async function copy(text) {
     field.remove();
 }
 
+// Messages are longer than a block is wide: errors, and what a session prints on a long line, are shown on several.
+function wrapped(block) {
+    const holder = document.createElement("template");
+    let error = false;
+    block.innerHTML = block.innerHTML
+        .split("\n")
+        .map((line) => {
+            holder.innerHTML = line;
+            const text = holder.content.textContent;
+            if (holder.content.querySelector(".gp")) error = false;
+            else if (text.startsWith("Traceback")) error = true;
+            else if (error || text.length > LONG_LINE) return `<span class="long">${line}</span>`;
+            return line;
+        })
+        .join("\n");
+}
+
 function copied(block, said) {
     const button = document.createElement("button");
     button.type = "button";
@@ -99,10 +118,15 @@ document.addEventListener("DOMContentLoaded", () => {
     document.body.append(said);
     for (const block of document.querySelectorAll("div.highlight pre")) {
         block.tabIndex = 0;
+        if (block.querySelector(".gp")) wrapped(block);
         copied(block, said);
     }
     document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "Pages");
     document.querySelector(".toc-drawer")?.setAttribute("aria-label", "On this page");
+    for (const icons of document.querySelectorAll(".content-icon-container")) {
+        icons.setAttribute("role", "navigation");
+        icons.setAttribute("aria-label", "Source of this page, and theme");
+    }
     // Sphinx lays long signatures out as lists of definitions without terms.
     for (const part of document.querySelectorAll("dt.sig dl, dt.sig dd")) {
         const plain = document.createElement("div");
