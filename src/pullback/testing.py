@@ -98,7 +98,7 @@ def check_operation(operation: Primitive, *inputs: Array | Tensor, **parameters:
     """
     if not isinstance(operation, Primitive):
         raise TypeError(
-            f"check_operation: {operation!r} is no operation: it takes what a function of pullback.extend returned"
+            f"check_operation: {operation!r} is not an operation: it takes what a function of pullback.extend returned"
         )
     arrays = tuple([np.array(each.detach() if hasattr(each, "detach") else each) for each in inputs])
     sample = _Sample(operation, arrays, parameters).in_dtype("float64")

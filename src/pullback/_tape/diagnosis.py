@@ -153,7 +153,7 @@ POLES = {
     "digamma": Pole("value of digamma at 0, and its derivative, are infinite", _SMALL),
     "lgamma": Pole("value of lgamma at 0, and its derivative, are infinite", _SMALL),
     "exp": Pole("exponential may overflow", points=()),
-    "vector_norm": Pole("derivatives of some norms at 0 are no numbers", points=()),
+    "vector_norm": Pole("derivatives of some norms at 0 are NaN", points=()),
 }
 """By the name of a primitive."""
 

@@ -205,8 +205,8 @@ class Conversions(Autograd):
                 )
         if self.numel() != 1:
             raise ValueError(
-                f"one number is needed, and this tensor of shape {tuple(self.shape)} has {self.numel()}: index "
-                f"or reduce it, or compute with all, as in {package}.sin(x) for math.sin(x). only one element tensors can be "
+                f"expected one element, got shape {tuple(self.shape)}: index or reduce it, or use an elementwise "
+                f"function, such as {package}.sin(x) for math.sin(x). only one element tensors can be "
                 f"converted to Python scalars: a Tensor with {self.numel()} elements cannot be converted to Scalar"
             )
         looked(self)
@@ -467,7 +467,7 @@ class Tensor(Conversions):
         return shapes.flip(self, 0) if self.ndim else self
 
     def __new__(cls, *data: object, size: Sizes | None = None, **placement: object) -> Self:
-        """A tensor of the default dtype from nested lists, an array or a tensor; or uninitialised, of given sizes."""
+        """A tensor of the default dtype from nested lists, an array or a tensor; or uninitialized, of given sizes."""
         _placement.accept("tensor", placement)
         dtype = dtypes.default_numpy()
         sizes = sizes_of_old(data, size)

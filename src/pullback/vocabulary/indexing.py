@@ -242,7 +242,7 @@ def _are_places(index: Any) -> bool:
 
 
 def _plain(shape: tuple[int, ...], index: Any) -> Index | None:
-    """A normalised index of ints within bounds, slices of ints, None and one ellipsis; None for any other index."""
+    """A normalized index of ints within bounds, slices of ints, None and one ellipsis; None for any other index."""
     if type(index) is int:
         return (index, ...) if shape and -shape[0] <= index < shape[0] else None
     entries = index if type(index) is tuple else (index,)

@@ -73,7 +73,7 @@ def declared(function: Callable[..., Any], shows: str | None = None) -> Callable
 
 
 def _begun(module: Module) -> None:
-    """Initialise a module as such, after the generated `__init__` has assigned the settings."""
+    """Initialize a module as such, after the generated `__init__` has assigned the settings."""
     Module.__init__(module)
 
 
