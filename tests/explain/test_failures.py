@@ -4,7 +4,6 @@ import contextlib
 import io
 import json
 import os
-from pathlib import Path
 
 import pytest
 
@@ -156,7 +155,11 @@ def test_a_module_of_the_program_is_changed_where_it_is_imported(tmp_path):
     _, document = explained(tmp_path, text)
     (fix,) = document["error"]["fixes"]
     place = fix["changes"][0]["place"]
-    assert (document["sources"][place["source"]]["file"], place["line"], fix["changes"][0]["text"]) == ("layers.py", 4, "-1")
+    assert (document["sources"][place["source"]]["file"], place["line"], fix["changes"][0]["text"]) == (
+        "layers.py",
+        4,
+        "-1",
+    )
     assert fix["tried"] == trying.TO_THE_END
 
 
@@ -221,7 +224,9 @@ def test_names_of_functions_and_messages_of_others_are_no_evidence():
     assert without_text.failure.said.endswith("raised RuntimeError. No operation of pullback failed.")
 
 
-@pytest.mark.parametrize("value", [pullback.ones(0, 3), pullback.tensor(2.0), pullback.ones(2, 3, dtype=pullback.complex64)])
+@pytest.mark.parametrize(
+    "value", [pullback.ones(0, 3), pullback.tensor(2.0), pullback.ones(2, 3, dtype=pullback.complex64)]
+)
 def test_odd_operands(value):
     ex = failed(lambda: value.requires_grad_() @ pullback.ones(5, 2, dtype=value.dtype))
     assert ex.failure.op == "matmul"

@@ -244,7 +244,9 @@ class _DocumentWriter:
             "clash": None if failure.clash is None else _clash(failure.clash),
             "made": self.place(failure.made),
             "stages": [_shaped(stage) | {"scope": stage.scope.index} for stage in failure.stages],
-            "frames": [{"name": name, "place": self.place(place)} for name, place in failure.frames if self.limits.lines],
+            "frames": [
+                {"name": name, "place": self.place(place)} for name, place in failure.frames if self.limits.lines
+            ],
             "fixes": self.fixes(failure.shown_fixes),
         }
 
