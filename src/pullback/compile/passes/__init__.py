@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from ..._core.sites import warn
 from ..program import Program, require_program
+from .buffers import put_together
 from .building import Builder, Table
 from .contractions import contracted
 from .dead import without_dead_code
@@ -49,6 +50,7 @@ PASSES = {
     for each in (
         Pass("dead code", {}, function=without_dead_code),
         Pass("pieces", {}, exact=False, function=side_by_side),
+        Pass("buffers", {}, exact=False, function=put_together, again=False),
         Pass("loops", {}, exact=False, function=rolled, again=False),
         Pass("identities", exact.table),
         Pass("shapes", shapes.table),
