@@ -89,12 +89,12 @@ await build({
   define: { VERSION: JSON.stringify(`pullback-${state}`), KEPT: JSON.stringify(["./", "./index.html", ...kept]) },
 });
 
-// The page of explain runs inside a frame that has this page's policy beside its own: its program is named by its hash.
-const program = readFileSync(`${here}../src/pullback/explain/static/explain.js`, "utf8").trim();
+// The page of explain runs inside a frame that has this page's policy beside its own: its programs are named by their hashes.
+const programs = ["explain", "computing"].map((name) => readFileSync(`${here}../src/pullback/explain/static/${name}.js`, "utf8").trim());
 const loading = [...new Set([packaged, packages])].filter((address) => address.startsWith("http")).join(" ");
 const policy = [
   "default-src 'none'",
-  `script-src 'self' 'wasm-unsafe-eval' 'sha256-${digest(program, "base64")}'`,
+  `script-src 'self' 'wasm-unsafe-eval' ${programs.map((program) => `'sha256-${digest(program, "base64")}'`).join(" ")}`,
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data: blob:",
   `connect-src 'self' ${loading}`.trim(),

@@ -50,15 +50,15 @@ _PAGE = """<!doctype html>
 <body>
 <div id="app"><noscript>{still}</noscript></div>
 <script type="application/json" id="trace"{encoding}>{trace}</script>
-<script>{program}</script>
+{computing}<script>{program}</script>
 </body>
 </html>
 """
 
 
 @cache
-def bundle() -> tuple[str, str]:
-    """The page's script and style sheet, as built for the wheel.
+def bundle() -> tuple[str, str, str]:
+    """The page's script, what it needs to compute calls anew, and its style sheet, as built for the wheel.
 
     Raises
     ------
@@ -67,14 +67,16 @@ def bundle() -> tuple[str, str]:
     """
     folder = resources.files(__package__) / "static"
     try:
-        program, style = ((folder / name).read_text(encoding="utf-8") for name in ("explain.js", "explain.css"))
+        program, computing, style = (
+            (folder / name).read_text(encoding="utf-8").strip() for name in ("explain.js", "computing.js", "explain.css")
+        )
     except FileNotFoundError:
         raise RuntimeError(
             "the page of explain was not built into this installation: install Node and run\n"
             "    npm --prefix frontend ci --ignore-scripts && npm --prefix frontend run build\n"
             "in the checkout, or install pullback from a wheel. Text, DOT, Mermaid and JSON work without it"
         ) from None
-    return program.strip(), style.strip()
+    return program, computing, style
 
 
 def to_html(trace: dict[str, Any], *, theme: str = "auto", start: str = "") -> str:
@@ -91,7 +93,7 @@ def to_html(trace: dict[str, Any], *, theme: str = "auto", start: str = "") -> s
     """
     if theme not in THEMES:
         raise ValueError(f"theme must be 'auto', 'light' or 'dark', not {theme!r}")
-    program, style = bundle()
+    program, computing, style = bundle()
     data = json.dumps(trace, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_LIVE)
     encoding = ""
     if len(data) > PACKED:
@@ -99,7 +101,7 @@ def to_html(trace: dict[str, Any], *, theme: str = "auto", start: str = "") -> s
         data = base64.b64encode(gzip.compress(data.encode(), mtime=0)).decode("ascii")
         encoding = ' data-encoding="gzip"'
     policy = (
-        f"default-src 'none'; script-src {_digest(program)}; style-src {_digest(style)}; img-src data: blob:; "
+        f"default-src 'none'; script-src {_digest(program)} {_digest(computing)}; style-src {_digest(style)}; img-src data: blob:; "
         "worker-src blob:; base-uri 'none'; form-action 'none'"
     )
     parts = {
@@ -109,6 +111,7 @@ def to_html(trace: dict[str, Any], *, theme: str = "auto", start: str = "") -> s
         "title": html.escape(_title(trace)),
         "still": _still(trace),
         "style": style,
+        "computing": f"<script>{computing}</script>\n" if trace.get("statements") else "",
         "program": program,
         "encoding": encoding,
         "trace": data,
