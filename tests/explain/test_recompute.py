@@ -4,7 +4,6 @@ Programs are run twice, with numbers before and after a change. What the page ma
 compared with the second trace.
 """
 
-import itertools
 import json
 import math
 import shutil
@@ -113,7 +112,10 @@ def differences(answer, call):
                 compare(f"J of {one['node']}", c, d)
     for one, other in zip(found["leaves"], call["leaves"], strict=True):
         largest = max(
-            (max(map(abs, numbers(call["steps"][each["step"]]["terms"][each["term"]]["out"])), default=0) for each in other["contributions"]),
+            (
+                max(map(abs, numbers(call["steps"][each["step"]]["terms"][each["term"]]["out"])), default=0)
+                for each in other["contributions"]
+            ),
             default=0,
         )
         compare("grad", one["grad"], other["grad"], largest)
@@ -132,7 +134,10 @@ def check(page, program, before, after, changes=None):
             flat = [*np.asarray(new.detach()).reshape(-1).tolist()]
             same = [i for i, data in enumerate(tensors) if data == [*np.asarray(old.detach()).reshape(-1).tolist()]]
             if data_of(old) != data_of(new):
-                changes[same[0]] = [float(each) if math.isfinite(each) else str(each).replace("inf", "Infinity").replace("nan", "NaN") for each in flat]
+                changes[same[0]] = [
+                    float(each) if math.isfinite(each) else str(each).replace("inf", "Infinity").replace("nan", "NaN")
+                    for each in flat
+                ]
     answer = page.recomputed(trace, changes)
     if "why" in answer:
         return [answer["why"]]
@@ -427,7 +432,7 @@ CONSTANT = {
 }  # fmt: skip
 BINARY = {
     "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: a / (b * b + 1),
-    "max": lambda a, b: pullback.maximum(a, b), "where": lambda a, b: pullback.where(a > b, a * b, a - b),
+    "max": pullback.maximum, "where": lambda a, b: pullback.where(a > b, a * b, a - b),
     "atan2": lambda a, b: pullback.atan2(a, b * b + 1), "hypot": lambda a, b: pullback.hypot(a, b + 3),
     "detached": lambda a, b: a * b.detach(), "lerp": lambda a, b: pullback.lerp(a, b, 0.3),
 }  # fmt: skip
@@ -482,15 +487,27 @@ VALUES = st.floats(-2, 2, width=16).map(lambda x: round(x, 3))
 @st.composite
 def programs(draw):
     """A program: operations, each with places of its operands and a constant; shapes of leaves, numbers, and what is changed."""
-    shapes = draw(st.lists(st.sampled_from([(), (2,), (3,), (1, 3), (2, 3), (2, 1), (2, 2), (3, 1)]), min_size=1, max_size=2))
+    shapes = draw(
+        st.lists(st.sampled_from([(), (2,), (3,), (1, 3), (2, 3), (2, 1), (2, 2), (3, 1)]), min_size=1, max_size=2)
+    )
     steps = []
     for _ in range(draw(st.integers(1, 5))):
         kind = draw(st.integers(0, len(KIND) - 1))
         name = draw(st.sampled_from(sorted(KIND[kind])))
         constant = draw(st.integers(1, 400)) / 128 + 0.001953125 * len(steps)
         steps.append((kind, name, draw(st.integers(0, 5)), draw(st.integers(0, 5)), constant, draw(st.booleans())))
-    before, after = ([draw(st.lists(VALUES, min_size=math.prod(s), max_size=math.prod(s))) for s in shapes] for _ in range(2))
-    return shapes, steps, before, after, draw(st.booleans()), draw(st.sampled_from(["leaf", "constant", "both"])), draw(st.booleans())
+    before, after = (
+        [draw(st.lists(VALUES, min_size=math.prod(s), max_size=math.prod(s))) for s in shapes] for _ in range(2)
+    )
+    return (
+        shapes,
+        steps,
+        before,
+        after,
+        draw(st.booleans()),
+        draw(st.sampled_from(["leaf", "constant", "both"])),
+        draw(st.booleans()),
+    )
 
 
 def run(shapes, steps, data, double, seeded):
@@ -502,9 +519,13 @@ def run(shapes, steps, data, double, seeded):
         function, table = KIND[kind][name], KIND[kind]
         a, b = values[-1 - first % len(values)], values[second % len(values)]
         c = pullback.tensor(constant, dtype=dtype) if wrapped else constant
-        if table is REDUCTION and not a.ndim or table is MATRIX and a.ndim != 2 or table is INPLACE and not a.ndim:
+        if (
+            (table is REDUCTION and not a.ndim)
+            or (table is MATRIX and a.ndim != 2)
+            or (table is INPLACE and not a.ndim)
+        ):
             continue
-        if (table in (BINARY, LOSS)) and not broadcastable(a, b) or table is LOSS and a.shape != b.shape:
+        if ((table in (BINARY, LOSS)) and not broadcastable(a, b)) or (table is LOSS and a.shape != b.shape):
             continue
         operands = {id(UNARY): (a,), id(MATRIX): (a,), id(BINARY): (a, b), id(LOSS): (a, b)}.get(id(table))
         operands = operands or ((a, second % a.ndim) if table is REDUCTION else (a, c))

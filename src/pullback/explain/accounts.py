@@ -6,13 +6,14 @@ looked at numbers. A line that cannot be computed anew says why.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..observe import Node, OutputNode
+from ..observe import AccumulateGrad, Node, OutputNode
 from .arrays import Array, Kept
 from .operands import WRITTEN, Applied, Given, Look, Operands, is_leaf, lies_in, maker
 from .sources import Place, place_of
@@ -88,7 +89,7 @@ class Account:
 
 def account(operands: Operands, tape: Nodes, vs: Sequence[Array]) -> Account:
     """The account of a call, of which a tape has the nodes; `vs` are the cotangents with which it begins."""
-    count = sum(int(np.prod(tensor.shape)) for tensor in tape.traced.values())
+    count = sum(math.prod(tensor.shape) for tensor in tape.traced.values())
     if count > MOST:
         return Account(why=f"its tensors have {count} elements together, and the page computes up to {MOST}")
     return _Accountant(operands, tape).account(vs)
@@ -212,9 +213,9 @@ class _Accountant:
         inputs = [] if look.what is None else [self._place(look.what)]
         self.lines.append((look.number, Line(inputs, [], place=place_of(look.site), why=look.why, look=True)))
 
-    def _leaf(self, node: Node, place: int) -> None:
+    def _leaf(self, node: AccumulateGrad, place: int) -> None:
         """A leaf in whose memory lies a result of an operation, as in `nn.Parameter(x.detach() * 2)`."""
-        origin = self.operands.origin(node.array)  # type: ignore[attr-defined]  # of a leaf
+        origin = self.operands.origin(node.array)
         made = None if origin is None else origin.made
         while made is not None and not made.why and made.primitive.view:
             whole = made.operands[0]

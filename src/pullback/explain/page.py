@@ -68,7 +68,8 @@ def bundle() -> tuple[str, str, str]:
     folder = resources.files(__package__) / "static"
     try:
         program, computing, style = (
-            (folder / name).read_text(encoding="utf-8").strip() for name in ("explain.js", "computing.js", "explain.css")
+            (folder / name).read_text(encoding="utf-8").strip()
+            for name in ("explain.js", "computing.js", "explain.css")
         )
     except FileNotFoundError:
         raise RuntimeError(
