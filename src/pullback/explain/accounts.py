@@ -214,18 +214,27 @@ class _Accountant:
         self.lines.append((look.number, Line(inputs, [], place=place_of(look.site), why=look.why, look=True)))
 
     def _leaf(self, node: AccumulateGrad, place: int) -> None:
-        """A leaf in whose memory lies a result of an operation, as in `nn.Parameter(x.detach() * 2)`."""
+        """A leaf in whose memory lies a result of an operation, as in `nn.Parameter(x.detach() * 2)`.
+
+        What it was itself before, as in `x -= 0.1 * x.grad`, has no part in it: a change is one of what it is in this call.
+        """
         origin = self.operands.origin(node.array)
-        made = None if origin is None else origin.made
-        while made is not None and not made.why and made.primitive.view:
-            whole = made.operands[0]
-            if whole is node:
-                return
-            made = whole.made if isinstance(whole, Given) else self.operands.of(whole)
-        if made is not None and not made.why:
-            # What it was itself before, as in `x -= 0.1 * x.grad`, has no part in it.
-            inputs = [self._place(each) for each in made.operands if each is not node]
-            self.lines.append((made.number + 0.5, Line(inputs, [place], why="it was made from a result")))
+        if origin is None or origin.made is None:
+            return
+        waiting, seen, inputs = [origin.made], {origin.made}, set[int]()
+        while waiting:
+            for each in waiting.pop().operands:
+                made = each.made if isinstance(each, Given) else self.operands.of(each) if not is_leaf(each) else None
+                known = self.given.get(each) if isinstance(each, Given) else self.places.get(each)
+                if made is not None and made not in seen:
+                    seen.add(made)
+                    waiting.append(made)
+                elif known is not None and each is not node:
+                    inputs.add(known)
+        lost = any(made.why for made in seen)
+        if inputs or lost:
+            line = Line(None if lost else sorted(inputs), [place], why="it was made from a result")
+            self.lines.append((origin.made.number + 0.5, line))
 
     def _new(self, constant: Constant) -> int:
         self.constants.append(constant)
