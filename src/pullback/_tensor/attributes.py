@@ -243,7 +243,7 @@ class Attributes(_Defaults):
     @overload
     def stride(self, dim: int) -> int: ...
     def stride(self, dim: int | None = None) -> int | tuple[int, ...]:
-        """The number of elements between neighbours along each axis, or along one.
+        """The number of elements between neighbors along each axis, or along one.
 
         >>> import pullback
         >>> pullback.zeros(2, 3).stride(), pullback.zeros(2, 3).T.stride()

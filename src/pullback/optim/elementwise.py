@@ -217,7 +217,7 @@ def _called(function: Callable[..., None], *args: Any) -> None:
 
 
 def begin(state: State, counts: dict[str, float | Tensor], memory: dict[str, float | Tensor], p: Tensor) -> bool:
-    """Initialise what is missing in the state of a parameter; True if one of its tensors was missing.
+    """Initialize what is missing in the state of a parameter; True if one of its tensors was missing.
 
     Counts are in double precision if that is the default; in a state of an older torch they are Python's numbers. The parts
     of a complex number are two numbers.
