@@ -40,7 +40,7 @@ const made = async (entry, options = {}) => (await build({ ...common, entryPoint
 const program = await made("src/figure/main.tsx", { format: "iife" });
 // All rules hold within the figure alone: the page around it has a style of its own.
 const within = async (entry) => (await made(entry)).replaceAll(/:root\[data-theme="?(\w+)"?\]/g, 'body[data-theme=$1] &').replaceAll(":root", "&");
-const style = `#figure{${await within("src/colors.css")}${await within("src/figure/figure.css")}}`;
+const style = `#figure{color:var(--ink);${await within("src/colors.css")}${await within("src/figure/figure.css")}}`;
 const module = `${source}/_static/still.mjs`;
 writeFileSync(module, await made("src/figure/still.tsx", { format: "esm", platform: "node", target: ["node20"] }));
 const { still } = await import(pathToFileURL(module).href);

@@ -133,23 +133,27 @@ class _DocumentWriter:
 
     def tensor(self, tensor: Traced) -> dict[str, object]:
         again = {} if tensor.round is None else {"round": list(tensor.round)}
-        return _plain(tensor, PLAIN) | again | {
-            "inputs": [self.ids[each] for each in tensor.inputs if each in self.ids],
-            "shape": list(map(int, tensor.shape)),
-            "dtype": str(tensor.dtype),
-            "is_leaf": tensor.is_leaf,
-            "data": maybe_json(tensor.data),
-            "saved": [
-                _plain(saved, "name text")
-                | {
-                    "tensor": None if saved.tensor is None else self.ids.get(saved.tensor),
-                    "value": maybe_json(saved.value),
-                }
-                for saved in tensor.saved
-            ],
-            "place": self.place(tensor.place),
-            "scope": None if tensor.scope is None else tensor.scope.index,
-        }
+        return (
+            _plain(tensor, PLAIN)
+            | again
+            | {
+                "inputs": [self.ids[each] for each in tensor.inputs if each in self.ids],
+                "shape": list(map(int, tensor.shape)),
+                "dtype": str(tensor.dtype),
+                "is_leaf": tensor.is_leaf,
+                "data": maybe_json(tensor.data),
+                "saved": [
+                    _plain(saved, "name text")
+                    | {
+                        "tensor": None if saved.tensor is None else self.ids.get(saved.tensor),
+                        "value": maybe_json(saved.value),
+                    }
+                    for saved in tensor.saved
+                ],
+                "place": self.place(tensor.place),
+                "scope": None if tensor.scope is None else tensor.scope.index,
+            }
+        )
 
     def step(self, step: Step) -> dict[str, object]:
         return _plain(step, "phase node op ran time") | {
