@@ -19,6 +19,7 @@ import { Layers } from "./layers";
 import { NanStory } from "./nan";
 import { Program } from "./program";
 import { Before, Headline } from "./sentence";
+import { isNetwork } from "./stages";
 import type { Stop } from "./stops";
 
 function Bar({ page }: { page: Page }) {
@@ -54,7 +55,7 @@ function Sentence({ page }: { page: Page }) {
         <Headline page={page} />
         {page.embedded && <button class="link" onClick={() => page.set({ mode: "workbench" })}>Workbench</button>}
       </div>
-      {call.said && !flow.whatIf && <p class="said">{call.said}</p>}
+      {call.said && !flow.whatIf && <p class="said">{call.said} {call.loss?.said}</p>}
       {call.leaves.length > 0 && call.outputs.length > 0 && !isNetwork(page) && (
         <div class="answer-line">
           <Equation page={page} />
@@ -78,28 +79,27 @@ function useCard(page: Page) {
   return useCallback(({ stop }: { stop: Stop }) => <StepCard page={latest.current} stop={stop} />, []);
 }
 
-/** Whether the program has modules: then its layers are drawn, not its operations. */
-export function isNetwork({ call, trace }: Page): boolean {
-  return call.gradients !== null && call.tensors.some(({ scope }) => scope !== null && trace.scopes[scope]!.kind === "module");
-}
-
 export function Read({ page }: { page: Page }) {
   const { trace, call, state } = page;
   const card = useCard(page);
   const { error } = trace;
+  const failed = error !== null && (error.call ?? state.call) === state.call;
+  const told = failed && error.said !== undefined && !call.steps.some(({ phase }) => phase === "backward"); // the story has the program
   const large = boxCount(call, state.by) > MOST_BOXES;
   return (
     <>
       {!page.embedded && <Bar page={page} />}
       <main class="story">
-        {error && (error.call ?? state.call) === state.call ? <ErrorStory page={page} /> : <Sentence page={page} />}
         {call.findings.some(({ kind }) => isAlarm(kind)) && <NanStory page={page} />}
-        <div class="pair">
-          <Program page={page} card={card} />
-          {isNetwork(page) ? <Layers page={page} /> : (
-            <Figure page={page} bar={large && <Zoom page={page} />}>{large ? <div class="drawing"><Graph page={page} /></div> : null}</Figure>
-          )}
-        </div>
+        {failed ? <ErrorStory page={page} /> : <Sentence page={page} />}
+        {!told && (
+          <div class="pair">
+            <Program page={page} card={card} />
+            {isNetwork(page) ? <Layers page={page} /> : (
+              <Figure page={page} bar={large && <Zoom page={page} />}>{large ? <div class="drawing"><Graph page={page} /></div> : null}</Figure>
+            )}
+          </div>
+        )}
         {trace.limits.notes.length > 0 && <p class="muted limits">{trace.limits.notes.join(" ")}</p>}
         {!page.embedded && <Drawers page={page} />}
       </main>

@@ -136,7 +136,7 @@ def _read(source: Input) -> tuple[object, bool]:
     if not start:
         at = ": seek(0) goes back to its beginning" if source.start else ""
         raise FileError(f"is empty from position {source.start} on{at}")
-    raise FileError("is no safetensors file and no file of torch.save")
+    raise FileError("is neither a safetensors nor a torch.save file")
 
 
 def read_metadata(f: File) -> dict[str, str]:
@@ -158,7 +158,7 @@ def read_metadata(f: File) -> dict[str, str]:
     """
     with about(name_of(f)), reading(f) as source:
         if not safetensors.looks_like(source.peek(9)):
-            raise FileError("is no safetensors file")
+            raise FileError("is not a safetensors file")
         _, metadata = safetensors.read_header(source)
     metadata.pop(_STRUCTURE, None)
     return metadata
