@@ -114,6 +114,31 @@ test("all examples go the whole way, from the click to the explained page", asyn
   await close(page);
 });
 
+test("an example has its figure before it is run, and after an edit no number of another text can be read", async () => {
+  const page = await opened({ hash: "#e=seeds-weights" });
+  const figure = page.frameLocator(".frames iframe");
+  await figure.locator(".program").waitFor();
+  assert.match(await figure.locator("h1").innerText(), /put \[6, 120\] into x\.grad/);
+  assert.match(await figure.locator(".lines").innerText(), /y = 3 \* x\*\*2/);
+  assert.deepEqual(page.elsewhere, []);
+  const readable = () => page.$$eval(".question, .answer, .frames, .output", (all) => all.filter((one) => !one.closest(".stale")).map((one) => one.className));
+  assert.deepEqual(await readable(), ["question", "answer", "frames"]);
+  assert.equal(await page.locator(".changed").innerText(), "");
+  await page.click(".cm-content");
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type("\nprint(7)");
+  assert.deepEqual(await readable(), []);
+  assert.equal(await page.locator(".changed").innerText(), "The program has changed: run again.");
+  const blurred = await page.$eval(".frames", async (one) => (await Promise.all(one.getAnimations().map((each) => each.finished)), getComputedStyle(one).filter));
+  assert.match(blurred, /blur/);
+  await run(page);
+  assert.match(await printed(page), /7\n$/);
+  await explained(page);
+  assert.deepEqual(await readable(), ["output", "frames"]); // the question and its answer are of the example
+  assert.equal(await page.locator(".changed").innerText(), "");
+  await close(page);
+});
+
 test("an error marks its line, and is explained by the tensors that the line names", async () => {
   const page = await opened();
   await page.selectOption("select", "shape");
