@@ -195,7 +195,9 @@ class Backward {
     const tensors = call.tensors.map((tensor, i) => this.tensor(tensor, i));
     const steps = call.steps.map((step) => (step.phase === "backward" ? this.step(step) : step));
     const touched = forward.states.some((state) => state.why !== undefined || state.changed);
-    const made: Call = touched ? { ...call, tensors, steps, said: null, findings: [] } : call;
+    const { kind, place, outputs, leaves, cost } = call;
+    // Only what does not tell of numbers is taken over: a field that is not named here is one that the page does not know.
+    const made: Call = touched ? { text: call.text, kind, place, outputs, leaves, cost, account: forward.account, tensors, steps, said: null, gradients: null, loss: null, findings: [] } : call;
     if (touched) {
       made.leaves = call.leaves.map((_, i) => this.leaf(made, i));
       made.gradients = call.gradients && call.gradients.map(({ group }, i) => ({ ...sizes(made, i), group }));
@@ -217,11 +219,18 @@ class Backward {
     const changed = this.forward.isChanged(place);
     const line = this.lines.get(place);
     const stale = line?.inputs == null || line.inputs.some((input) => this.forward.isChanged(input));
-    const saved = tensor.saved.map((each) => ({
-      ...each,
-      value: each.tensor !== null ? this.forward.shown(each.tensor) : stale ? null : each.value,
-    }));
+    const saved = tensor.saved.map((each) => {
+      if (each.tensor !== null) return { ...each, value: this.forward.shown(each.tensor) };
+      return { ...each, value: stale ? this.operand(line?.inputs ?? [], each.value) : each.value };
+    });
     return { ...tensor, data: changed ? this.forward.shown(place) : tensor.data, saved };
+  }
+
+  /** What stands now in the place of an operand that a rule has saved; null if it is none. */
+  private operand(inputs: number[], saved: Arr | null): Arr | null {
+    const [wanted, text] = [numbersOf(saved), JSON.stringify(saved)];
+    const place = wanted ? inputs.find((each) => JSON.stringify(arrayAt(this.call, each)) === text) : undefined;
+    return place === undefined ? null : this.forward.shown(place);
   }
 
   private put(tensor: number, sum: Sum): void {

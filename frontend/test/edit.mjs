@@ -54,10 +54,10 @@ check("edit 3: where the program would go another way, numbers are blank, and wh
 
 check("edit 4: a page whose program is not recorded, or too large, has nothing to type and no script for it", async () => {
   const page = await open("wide");
-  assert.equal(await page.$$eval("script:not([type])", (all) => all.length), 2);
+  assert.equal(await page.$$eval("script:not([type])", (all) => all.length), 3);
   await closed(page);
   const large = await open("huge");
-  assert.equal(await large.$$eval("script:not([type])", (all) => all.length), 1);
+  assert.equal(await large.$$eval("script:not([type])", (all) => all.length), 2);
   assert.equal(await large.$(".x-cell"), null);
   await closed(large);
 });

@@ -379,6 +379,18 @@ def test_complex_numbers_and_halves_are_refused(page):
         assert said in answer["call"]["leaves"][0]["grad"]["unknown"]
 
 
+def test_sentences_about_numbers_do_not_outlive_them(page):
+    def program(x, w):
+        F.cross_entropy(x @ w, pullback.tensor([0, 1])).backward()
+
+    trace = traced(program, leaf([[1.0, 2.0], [3.0, 4.0]]), leaf([[0.5, -1.0], [1.0, 2.0]]))
+    assert trace["calls"][0]["loss"] is not None
+    answer = page.recomputed(trace, {0: [1, 2, 3, 5]})
+    assert answer["call"]["said"] is answer["call"]["loss"] is None
+    assert answer["call"]["findings"] == []
+    assert all(step["note"] is None for step in answer["call"]["steps"] if step["phase"] == "backward")
+
+
 def test_without_a_recording_nothing_is_computed(page):
     ex = pullback.explain(leaf(2.0) * 3)
     answer = page.recomputed(json.loads(json.dumps(ex.to_dict())), {0: [5]})

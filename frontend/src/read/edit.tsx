@@ -8,9 +8,10 @@ import type { Changes } from "../recompute";
 import { parseNumber } from "../state";
 import { count, nameOf, reals, type Call, type Trace } from "../trace";
 
-/** The elements of the largest leaf, and the number of leaves, that are offered. */
-const LARGEST = 8;
-const MOST_LEAVES = 4;
+/** The elements of the largest leaf that is offered, the number of leaves, and the elements up to which they stand in the open. */
+const LARGEST = 16;
+const MOST_LEAVES = 12;
+const OPEN = 6;
 
 /** Changes that an address asks for, if a call has such places. */
 export function fitting(call: Call, changes: Changes | undefined): Changes {
@@ -45,7 +46,7 @@ interface NumberProps {
 
 function NumberCell({ label, value, changed, type }: NumberProps) {
   const [draft, setDraft] = useState<string | null>(null);
-  const text = draft ?? number(value, 8);
+  const text = draft ?? number(value, changed ? 8 : 5);
   return (
     <input
       class={`v-cell x-cell${changed ? " changed" : ""}`}
@@ -76,29 +77,18 @@ function command({ trace, call }: Story): string {
 export function Inputs({ page }: { page: Page }) {
   const { editing } = page;
   const { recorded, changes, places } = editing;
-  const leaves = recorded.leaves.map((leaf) => leaf.tensor).filter((place) => places.has(place) && count(recorded.tensors[place]!.shape) <= LARGEST);
+  const size = (place: number) => count(recorded.tensors[place]!.shape);
+  const leaves = recorded.leaves.map((leaf) => leaf.tensor).filter((place) => places.has(place) && size(place) <= LARGEST).slice(0, MOST_LEAVES);
   if (!leaves.length && !changes.size) return null;
-  const now = (place: number) => changes.get(place) ?? reals(recorded.tensors[place]!.data!)!;
+  const cells = leaves.map((place) => <Leaf key={place} editing={editing} place={place} />);
   return (
     <div class="inputs">
-      {leaves.slice(0, MOST_LEAVES).map((place) => (
-        <span key={place} class="input mono">
-          {clip(nameOf(recorded, place), 24)} ={" "}
-          {recorded.tensors[place]!.shape.length > 0 && "["}
-          {now(place).map((value, i) => (
-            <Fragment key={i}>
-              {i > 0 && ", "}
-              <NumberCell
-                label={`${nameOf(recorded, place)}[${i}], an input of the program`}
-                value={value}
-                changed={changes.has(place)}
-                type={(typed) => editing.change([place], now(place).map((old, j) => (i === j ? typed : old)))}
-              />
-            </Fragment>
-          ))}
-          {recorded.tensors[place]!.shape.length > 0 && "]"}
-        </span>
-      ))}
+      {leaves.reduce((sum, place) => sum + size(place), 0) <= OPEN ? cells : (
+        <details>
+          <summary>Type other numbers for {leaves.slice(0, 3).map((place) => clip(nameOf(recorded, place), 24)).join(", ")}{leaves.length > 3 && ", …"}</summary>
+          <div class="inputs">{cells}</div>
+        </details>
+      )}
       {!changes.size ? <span class="muted">type other numbers, here and in the program: all is computed anew</span> : (
         <>
           <span class="what-if">what if: not your numbers</span>
@@ -107,6 +97,30 @@ export function Inputs({ page }: { page: Page }) {
       )}
       <Unknown page={page} />
     </div>
+  );
+}
+
+function Leaf({ editing, place }: { editing: Editing; place: number }) {
+  const { recorded, changes } = editing;
+  const tensor = recorded.tensors[place]!;
+  const now = changes.get(place) ?? reals(tensor.data!)!;
+  const nested = tensor.shape.length > 0;
+  return (
+    <span class="input mono">
+      {clip(tensor.name, 24)} = {nested && "["}
+      {now.map((value, i) => (
+        <Fragment key={i}>
+          {i > 0 && ", "}
+          <NumberCell
+            label={`${tensor.name}[${i}], an input of the program`}
+            value={value}
+            changed={changes.has(place)}
+            type={(typed) => editing.change([place], now.map((old, j) => (i === j ? typed : old)))}
+          />
+        </Fragment>
+      ))}
+      {nested && "]"}
+    </span>
   );
 }
 
