@@ -593,3 +593,9 @@ def test_random_programs(page, program):
     else:
         COUNTED["recomputed"] += 1
         COUNTED["numbers"] += shown
+
+
+def test_most_random_programs_are_recomputed():
+    if not COUNTED["numbers"]:
+        pytest.skip("the random programs have not run")
+    assert COUNTED["recomputed"] > 100
