@@ -7,7 +7,8 @@ const folder = process.argv[2] ?? `${here}../src/pullback/explain/static`;
 
 await build({
   absWorkingDir: here,
-  entryPoints: { explain: "src/main.tsx" },
+  // Only pages of calls that can be computed anew have the second one.
+  entryPoints: { explain: "src/main.tsx", computing: "src/computing.ts" },
   outdir: folder,
   bundle: true,
   minify: true,

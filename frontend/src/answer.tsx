@@ -103,7 +103,7 @@ export function Answer({ page }: { page: Page }) {
             <>backward(v) <b>never builds J</b>: it computes <b class="mono">v @ J</b>. Each entry of v weighs one output. </>
           )}
           <Written page={page} />
-          {flow.whatIf && !model.isFloat() ? " Computed here in float64." : ""}
+          {state.vs && !model.isFloat() ? " Computed here in float64." : ""}
           {!scalar && <span class="muted"> (Texts that write Jᵀv mean the same numbers.)</span>}
         </p>
       </div>

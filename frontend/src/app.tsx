@@ -16,6 +16,7 @@ import { Read } from "./read/view";
 import { obstacle, recorded, replay, unit as unitV } from "./replay";
 import { readHash, writeHash, type State } from "./state";
 import { spoken } from "./step";
+import { fitting, useEditing } from "./read/edit";
 import { PrintedTape } from "./table";
 import { count, type Call, type Trace } from "./trace";
 import { Workbench } from "./workbench";
@@ -51,6 +52,7 @@ function first(trace: Trace, model: Model, call: number, hash: string): State {
     call,
     position: Math.min(steps, kept.step ?? start),
     vs: fitsV(model.call, kept.v),
+    changes: fitting(model.call, kept.changes),
     open: opened(model, kept.open),
     leaf: Math.min(kept.leaf ?? 0, Math.max(0, model.call.leaves.length - 1)),
     output: 0,
@@ -101,10 +103,10 @@ function usePage(trace: Trace, engine: LayoutEngine): Page {
     return first(trace, new Model(trace, trace.calls[call]!), call, hash.current);
   });
   const embedded = useMemo(() => isEmbedded(hash.current), []);
-  const model = useMemo(() => new Model(trace, trace.calls[state.call]!), [state.call]);
-  const call = model.call;
+  const { call, editing } = useEditing(trace, trace.calls[state.call]!, state.changes, (changes) => set({ changes }));
+  const model = useMemo(() => new Model(trace, call), [call]);
   const stuck = useMemo(() => obstacle(call), [call]);
-  const full = useMemo(() => (state.vs ? replay(call, state.vs) : recorded(call)), [call, state.vs]);
+  const full = useMemo(() => (state.vs && stuck === null ? replay(call, state.vs) : { ...recorded(call), whatIf: state.changes.size > 0 }), [call, state.vs]);
   const partly = { state, call } as Page;
   const flow = useMemo(() => (state.quiz ? masked(call, full, state.position, (at, term) => isAsked(partly, at, term)) : full), [full, state.quiz, state.position, state.answers]);
   const drawing = model.drawing(state.open);
@@ -142,8 +144,8 @@ function usePage(trace: Trace, engine: LayoutEngine): Page {
     return set({ position: at + by < 0 ? 0 : drawing.units[Math.min(drawing.units.length - 1, at + by)]?.last ?? 0 });
   };
   return {
-    trace, call, model, state, flow, full, drawing, unit, stops: all, stop, stuck, matches, embedded, engine, set, go, visit, move,
-    tryV: (vs) => set({ vs }),
+    trace, call, model, state, flow, full, drawing, unit, stops: all, stop, stuck, editing, matches, embedded, engine, set, go, visit, move,
+    tryV: (vs) => set(vs ? { vs } : { vs, changes: new Map() }),
     unfold: doUnfold,
     fold: (group) => {
       const open = new Set(state.open);
@@ -156,7 +158,7 @@ function usePage(trace: Trace, engine: LayoutEngine): Page {
       return { ...fresh, theme: readHash(hash).theme ?? old.theme, density: old.density, answers: old.answers };
     }),
     choose: (index) => {
-      set({ finding: index, panel: "health", position: model.birth(call.findings[index]!), vs: null });
+      set({ finding: index, panel: "health", position: model.birth(call.findings[index]!), vs: null, changes: new Map() });
     },
   };
 }

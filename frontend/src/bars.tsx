@@ -32,8 +32,8 @@ function Chips({ page }: { page: Page }) {
     <div class="chips">
       <span class="chip">{plural(model.firstBackward || call.tensors.filter((tensor) => tensor.op !== null).length, "operation")} recorded</span>
       <span class="chip">{leaves === 1 ? `1 leaf: ${clip(model.name(call.leaves[0]!.tensor), 24)}` : plural(leaves, "leaf", "leaves")}</span>
-      {mark(bad, "no NaN or inf", "NaN or inf")}
-      {mark(dead, "no dead gradients", "zero, tiny or huge")}
+      {page.editing.changes.size === 0 && mark(bad, "no NaN or inf", "NaN or inf")}
+      {page.editing.changes.size === 0 && mark(dead, "no dead gradients", "zero, tiny or huge")}
       <span class="chip">{bytes(call.cost.kept_bytes)} kept</span>
     </div>
   );

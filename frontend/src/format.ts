@@ -57,10 +57,14 @@ export function summary(array: Arr): string {
   return parts.join(", ");
 }
 
+/** What stands in place of a number that the page cannot know after a change. */
+export const RUN_AGAIN = "run again";
+
 /** An array in at most `room` characters, its elements if they fit: "python" as [1., 2.], "short" as [1, 2]. */
 export function array(value: Arr | null, style: "python" | "short" = "short", room = 60): string {
   if (value === null) return "None";
   if (value.hidden) return "?";
+  if (value.unknown !== undefined) return RUN_AGAIN;
   const all = values(value);
   // Beyond that many elements not even "0," fits into the room.
   if (!all || all.length * 3 > room + 3) return summed(value, room);

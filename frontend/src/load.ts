@@ -31,6 +31,7 @@ export function clean(trace: Trace): Trace {
   for (const scope of trace.scopes) (see(scope, "name"), see(scope, "type"));
   for (const call of trace.calls) {
     see(call, "text");
+    for (const each of [call.account, ...(call.account?.constants ?? []), ...(call.account?.lines ?? [])]) if (each) see(each, "why");
     for (const tensor of call.tensors) {
       see(tensor, "name");
       see(tensor, "expr");

@@ -3,9 +3,21 @@ import type { Group } from "./fold";
 import type { LayoutEngine } from "./layout";
 import type { Drawing, Model, Unit } from "./model";
 import type { Stop } from "./read/stops";
+import type { Changes } from "./recompute";
 import type { Flow } from "./replay";
 import type { State } from "./state";
 import type { Call, Trace } from "./trace";
+
+/** Changes of what the program was given: leaves and constants, by their places. */
+export interface Editing {
+  /** The call as it was recorded. */
+  recorded: Call;
+  changes: Changes;
+  places: ReadonlySet<number>;
+  /** Why nothing can be computed after the changes, or not all; null if all is known. */
+  why: string | null;
+  change: (places: number[], data: number[] | null) => void;
+}
 
 export interface Page {
   trace: Trace;
@@ -23,6 +35,8 @@ export interface Page {
   stop: number;
   /** Why v cannot be changed, or null. */
   stuck: string | null;
+  /** What of the program's inputs can be changed. */
+  editing: Editing;
   /** The tensors that the search finds. */
   matches: number[];
   /** Whether the page is a part of another: without a header and drawers, as high as what it shows. */
@@ -43,6 +57,7 @@ export interface Page {
 
 /** The part of it that the figure of the start page has as well. */
 export interface Story extends Pick<Page, "trace" | "call" | "flow" | "stops" | "stop" | "stuck" | "move" | "tryV"> {
+  editing?: Editing;
   state: Pick<State, "position" | "by" | "figure" | "leaf" | "output">;
   set: (patch: Partial<Pick<State, "position" | "by" | "figure" | "leaf" | "output">>) => void;
 }

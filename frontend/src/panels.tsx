@@ -10,6 +10,7 @@ import { StepPanel } from "./step";
 
 export function Health({ page }: { page: Page }) {
   const { call, state, model } = page;
+  if (page.editing.changes.size) return <p class="well">What is not well after a change is found where the program runs again.</p>;
   if (!call.findings.length) return <p class="well"><span aria-hidden="true">✓</span> No NaN, no inf, no zero, tiny or huge gradients.</p>;
   return (
     <>

@@ -1,6 +1,7 @@
 // A call computed anew, after its inputs have been changed: values, local Jacobians and gradients, by the statements that
 // Python has written down. What cannot be known here is blank, and says why: a number that the program would not give now
 // is never shown.
+import { arrayAt, changeable } from "./inputs";
 import { add, replay, unit } from "./replay";
 import { count, reals, type Account, type Arr, type Call, type Jacobian, type Leaf, type Line, type Step, type Tensor, type Term } from "./trace";
 import { held, raw, stated, type Numbers, type Statement } from "./words";
@@ -18,26 +19,21 @@ export interface Recomputed {
 
 export type Answer = Recomputed | { why: string };
 
+declare global {
+  /** There if the page has the script that computes. */
+  var recompute: ((call: Call, statements: Statement[], changes: Changes) => Answer) | undefined;
+}
+
 type State = { numbers: Numbers | null; changed: boolean; why?: undefined } | { why: string };
 
 const text = (error: unknown) => (error instanceof Error ? error.message : String(error));
+/** A tensor or the value of a constant: what has a shape and a dtype. */
+const likeAt = (call: Call, place: number) => call.tensors[place] ?? arrayAt(call, place);
 const same = (a: number[], b: number[]) => a.length === b.length && a.every((value, i) => Object.is(value, b[i]));
 
-function numbersOf(array: Arr | null | undefined): Numbers | null {
-  const data = array ? reals(array) : null;
-  return data && { shape: array!.shape, dtype: array!.dtype, data: data.map((value) => held(value, array!.dtype)) };
-}
-
-const shapeOf = (call: Call, place: number) => (call.tensors[place] ?? call.account!.constants[place - call.tensors.length]!.value)!;
-
-/** What may be changed: leaves, and constants that the program has given, if all their numbers are there. */
-export function changeable(call: Call): number[] {
-  if (!call.account || call.account.why) return [];
-  const real = (array: Arr | null) => array !== null && numbersOf(array) !== null;
-  return [
-    ...call.tensors.flatMap((tensor, i) => (tensor.is_leaf && real(tensor.data) ? [i] : [])),
-    ...call.account.constants.flatMap((constant, i) => (constant.given && real(constant.value) ? [call.tensors.length + i] : [])),
-  ];
+function numbersOf(array: Arr | null): Numbers | null {
+  const data = array && reals(array);
+  return data && { shape: array.shape, dtype: array.dtype, data: data.map((value) => held(value, array.dtype)) };
 }
 
 /** Why a call cannot be computed anew at all; null if it can. */
@@ -72,8 +68,8 @@ class Forward {
       return { numbers: numbersOf(array), changed: false };
     });
     for (const [place, data] of changes) {
-      const { shape, dtype } = shapeOf(call, place);
-      if (!changeable(call).includes(place)) throw new Error("this is no input of the program");
+      const { shape, dtype } = likeAt(call, place)!;
+      if (!changeable(call).has(place)) throw new Error("this is no input of the program");
       if (data.length !== count(shape)) throw new Error(`${count(shape)} numbers are needed, and there are ${data.length}`);
       this.states[place] = { numbers: { shape, dtype, data: data.map((value) => held(value, dtype)) }, changed: true };
     }
@@ -97,14 +93,10 @@ class Forward {
     }
     const state = this.states[place]!;
     if (state.why !== undefined) this.stop(state.why);
-    else if (state.changed && !same(state.numbers!.data, numbersOf(this.recorded(place))?.data ?? [])) {
+    else if (state.changed && !same(state.numbers!.data, numbersOf(arrayAt(this.call, place))?.data ?? [])) {
       const where = line.place ? ` on line ${line.place.line}` : "";
       this.stop(`the program asks for a number${where} which is another one now: what it does then is not known`);
     }
-  }
-
-  private recorded(place: number): Arr | null {
-    return (this.call.tensors[place]?.data ?? this.account.constants[place - this.call.tensors.length]?.value) ?? null;
   }
 
   /** From here on the program may do something else: all that is not known yet stays unknown. */
@@ -154,16 +146,16 @@ class Forward {
   }
 
   private absent(place: number): string {
-    const array = shapeOf(this.call, place);
+    const array = likeAt(this.call, place);
     if (array?.dtype.startsWith("complex")) return "complex numbers are not computed here";
     return array ? `the trace does not hold all ${count(array.shape)} elements of an operand: record with values=${count(array.shape)}` : "an operand was not kept";
   }
 
   /** A value as the page shows it. */
   shown(place: number): Arr | null {
-    const [state, recorded] = [this.states[place]!, this.recorded(place)];
+    const [state, recorded] = [this.states[place]!, arrayAt(this.call, place)];
     if (state.why !== undefined) {
-      const like = shapeOf(this.call, place);
+      const like = likeAt(this.call, place);
       return like ? { shape: like.shape, dtype: like.dtype, unknown: state.why } : null;
     }
     return state.changed ? raw(state.numbers!) : recorded;
@@ -173,6 +165,14 @@ class Forward {
     const state = this.states[place]!;
     return state.why !== undefined || state.changed;
   }
+}
+
+/** How large a leaf and its gradient are; NaN where that is not known. */
+function sizes(call: Call, leaf: number): { norm: number; weight: number; zeros: number } {
+  const { grad, tensor } = call.leaves[leaf]!;
+  const [gradient, weight] = [reals(grad), reals(call.tensors[tensor]!.data ?? {})];
+  const norm = (numbers: number[] | null) => (numbers ? Math.hypot(...numbers) : NaN);
+  return { norm: norm(gradient), weight: norm(weight), zeros: gradient ? gradient.filter((value) => value === 0).length / Math.max(1, gradient.length) : 0 };
 }
 
 type Sum = { data: number[]; changed: boolean; why?: undefined } | { why: string };
@@ -195,8 +195,13 @@ class Backward {
     const tensors = call.tensors.map((tensor, i) => this.tensor(tensor, i));
     const steps = call.steps.map((step) => (step.phase === "backward" ? this.step(step) : step));
     const touched = forward.states.some((state) => state.why !== undefined || state.changed);
-    const made: Call = touched ? { ...call, tensors, steps, said: null, gradients: null, findings: [] } : call;
-    if (touched) made.leaves = call.leaves.map((_, i) => this.leaf(made, i));
+    const { kind, place, outputs, leaves, cost } = call;
+    // Only what does not tell of numbers is taken over: a field that is not named here is one that the page does not know.
+    const made: Call = touched ? { text: call.text, kind, place, outputs, leaves, cost, account: forward.account, tensors, steps, said: null, gradients: null, loss: null, findings: [] } : call;
+    if (touched) {
+      made.leaves = call.leaves.map((_, i) => this.leaf(made, i));
+      made.gradients = call.gradients && call.gradients.map(({ group }, i) => ({ ...sizes(made, i), group }));
+    }
     const unknown = new Map(forward.states.flatMap((state, i) => (state.why === undefined ? [] : [[i, state.why] as const])));
     return { call: made, unknown, values: forward.states.map((_, i) => forward.shown(i)) };
   }
@@ -214,11 +219,18 @@ class Backward {
     const changed = this.forward.isChanged(place);
     const line = this.lines.get(place);
     const stale = line?.inputs == null || line.inputs.some((input) => this.forward.isChanged(input));
-    const saved = tensor.saved.map((each) => ({
-      ...each,
-      value: each.tensor !== null ? this.forward.shown(each.tensor) : stale ? null : each.value,
-    }));
+    const saved = tensor.saved.map((each) => {
+      if (each.tensor !== null) return { ...each, value: this.forward.shown(each.tensor) };
+      return { ...each, value: stale ? this.operand(line?.inputs ?? [], each.value) : each.value };
+    });
     return { ...tensor, data: changed ? this.forward.shown(place) : tensor.data, saved };
+  }
+
+  /** What stands now in the place of an operand that a rule has saved; null if it is none. */
+  private operand(inputs: number[], saved: Arr | null): Arr | null {
+    const [wanted, text] = [numbersOf(saved), JSON.stringify(saved)];
+    const place = wanted ? inputs.find((each) => JSON.stringify(arrayAt(this.call, each)) === text) : undefined;
+    return place === undefined ? null : this.forward.shown(place);
   }
 
   private put(tensor: number, sum: Sum): void {

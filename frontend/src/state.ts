@@ -1,6 +1,7 @@
 // What the reader chose, and how it is kept in the address.
 import { number } from "./format";
 import type { Answers } from "./quiz";
+import type { Changes } from "./recompute";
 import type { Trace } from "./trace";
 
 export type Theme = "auto" | "light" | "dark";
@@ -25,6 +26,8 @@ export interface State {
   position: number;
   /** Another v for each output, or null for the recorded one. */
   vs: number[][] | null;
+  /** Other numbers for inputs of the program, by their places. */
+  changes: Changes;
   open: ReadonlySet<string>;
   leaf: number;
   output: number;
@@ -57,6 +60,7 @@ export interface Kept {
   call?: number;
   step?: number;
   v?: number[][];
+  changes?: Changes;
   leaf?: number;
   theme?: Theme;
   view?: View;
@@ -100,6 +104,9 @@ export function readHash(hash: string): Kept {
   set("leaf", leaf ? leaf - 1 : undefined);
   const v = fields.get("v")?.split(";").map((part) => part.split(",").map(parseNumber));
   if (v && v.flat().every((value) => value !== null)) kept.v = v as number[][];
+  const changes = fields.get("x")?.split(";").map((part) => part.split(":"));
+  const entries = changes?.map(([place, data]) => [whole(place ?? null), data?.split(",").map(parseNumber) ?? []] as const);
+  if (entries?.every(([place, data]) => place !== undefined && data.every((value) => value !== null))) kept.changes = new Map(entries as [number, number[]][]);
   set("theme", among(fields.get("theme"), ["light", "dark"] as const));
   set("view", among(fields.get("view"), ["table"] as const));
   set("panel", among(fields.get("panel"), ["health", "cost"] as const));
@@ -124,6 +131,7 @@ export function writeHash(state: State, trace: Trace, opening: ReadonlySet<strin
   }
   if (state.call !== (trace.primary ?? 0)) parts.unshift(`call=${state.call + 1}`);
   if (state.vs) parts.push(`v=${state.vs.map((v) => v.map((value) => number(value, 17)).join(",")).join(";")}`);
+  if (state.changes.size) parts.push(`x=${[...state.changes].map(([place, data]) => `${place}:${data.map((value) => number(value, 17)).join(",")}`).join(";")}`);
   if (state.leaf) parts.push(`leaf=${state.leaf + 1}`);
   if (state.view !== "graph") parts.push(`view=${state.view}`);
   if (state.panel !== "step") parts.push(`panel=${state.panel}`);

@@ -32,7 +32,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from sys import _getframe
-from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -67,7 +66,7 @@ from ._tape.node import (
 from ._tape.recording import TapeOperation
 from ._tape.seeds import cotangent
 from ._tape.walk import Pass, restrict, youngest_first
-from .nn.modules.calls import Calls
+from .nn.modules.calls import running_module as running_module
 
 if TYPE_CHECKING:
     from ._core.typing import Tensor, Value
@@ -114,9 +113,6 @@ __all__ = [
     "version",
     "watch",
 ]  # fmt: skip
-
-_CALL = Calls.__call__.__code__
-
 
 # 1. Operations
 
@@ -326,21 +322,6 @@ class _Told:
         backward = self.observer._passes.pop(walker, None)
         if backward is not None:  # it began in the block
             under(mode, self.observer._aside, self.observer.ends, backward)
-
-
-def running_module(frame: FrameType | None = None) -> Module | None:
-    """The innermost module whose `forward` is running in this thread, seen from a frame; None outside of modules.
-
-    >>> import pullback
-    >>> pullback.observe.running_module() is None
-    True
-    """
-    frame = frame or _getframe(1)
-    while frame is not None:
-        if frame.f_code is _CALL:
-            return cast("Module", frame.f_locals["self"])
-        frame = frame.f_back
-    return None
 
 
 def is_internal(filename: str) -> bool:

@@ -2,7 +2,7 @@
 import { h } from "preact";
 import type { VNode } from "preact";
 import { Rows } from "../answer";
-import { bytes, plural } from "../format";
+import { RUN_AGAIN, bytes, plural } from "../format";
 import { Gradients } from "../gradients";
 import { Tape } from "../left";
 import { findingName } from "../model";
@@ -19,7 +19,8 @@ interface Drawer {
   open: (page: Page) => VNode;
 }
 
-function health({ call: { findings } }: Page): string {
+function health({ call: { findings }, editing }: Page): string {
+  if (editing.changes.size) return RUN_AGAIN;
   if (!findings.length) return "✓ no NaN, inf or zero";
   const kinds = [...new Set(findings.map(({ kind }) => findingName(kind)))];
   return `! ${findings.length === 1 ? "" : `${findings.length}: `}${kinds.slice(0, 3).join(", ")}`;

@@ -4,6 +4,7 @@ import type { ComponentType } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { array, plural } from "../format";
 import type { Story } from "../page";
+import { Code } from "./edit";
 import { gradSoFar, lineKey, linesOf } from "./lines";
 import { listing, type Row } from "./listing";
 import { isNetwork } from "./stages";
@@ -100,7 +101,7 @@ export function Program({ page, card: Card }: Properties) {
             ) : (
               <li class={`line${i === current ? " now" : ""}`} aria-current={i === current ? "step" : undefined} onClick={() => visit(row)}>
                 <span class="number">{row.line}</span>
-                <code dir="auto">{row.text || " "}{i === current && stop.round && <span class="round">round {stop.round[0]} of {stop.round[1]}</span>}</code>
+                <code dir="auto"><Code page={page} source={row.source} line={row.line} text={row.text} />{i === current && stop.round && <span class="round">round {stop.round[0]} of {stop.round[1]}</span>}</code>
                 <Cells page={page} row={row} />
               </li>
             )}

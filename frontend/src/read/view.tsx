@@ -13,6 +13,7 @@ import { Zoom } from "../workbench";
 import { boxCount, MOST_BOXES } from "./boxes";
 import { StepCard } from "./card";
 import { Drawers } from "./drawers";
+import { Inputs } from "./edit";
 import { ErrorStory } from "./error";
 import { Figure } from "./figure";
 import { Layers } from "./layers";
@@ -61,13 +62,14 @@ function Sentence({ page }: { page: Page }) {
           <Equation page={page} />
           <span class="try">
             <Pickers page={page} />
-            {stuck ? !scalar && <span class="muted">This v cannot be changed: {stuck}</span> : flow.whatIf ? (
+            {stuck ? !scalar && <span class="muted">This v cannot be changed: {stuck}</span> : page.state.vs ? (
               <><span class="what-if">what if: not the call in your script</span> <button class="link" id="yours" onClick={() => page.tryV(null)}>yours</button></>
             ) : <span class="muted">v is what you passed; type another</span>}
           </span>
         </div>
       )}
       <Before page={page} />
+      <Inputs page={page} />
     </section>
   );
 }

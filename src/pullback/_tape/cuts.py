@@ -80,6 +80,7 @@ def flat(primitive: Primitive) -> bool:
 
 def escape(reason: str, tensor: Attributes, call: str) -> Cut | None:
     """Note that a tensor's values leave without its derivative, by a call that does not say so; inside no_escapes an error."""
+    looked(tensor)
     if not tensor._followed:
         return None
     if refused() and not _constant(tensor._node) and errors.asking_function() not in PREDICATES:

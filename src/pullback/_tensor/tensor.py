@@ -179,7 +179,6 @@ class Conversions(Autograd):
                 f"a Tensor with {self.numel()} elements cannot be converted to Scalar: index it, or reduce it first"
             )
         escape("item", self, "item()")
-        looked(self)
         return self._array.item()
 
     def tolist(self) -> Any:
@@ -190,7 +189,6 @@ class Conversions(Autograd):
         [[1, 2], [3, 4]]
         """
         escape("tolist", self, "tolist()")
-        looked(self)
         return self._array.tolist()
 
     def _scalar(self, convert: type[Converted]) -> Converted:

@@ -6,13 +6,14 @@ looked at numbers. A line that cannot be computed anew says why.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..observe import Node, OutputNode
+from ..observe import AccumulateGrad, Node, OutputNode
 from .arrays import Array, Kept
 from .operands import WRITTEN, Applied, Given, Look, Operands, is_leaf, lies_in, maker
 from .sources import Place, place_of
@@ -88,7 +89,7 @@ class Account:
 
 def account(operands: Operands, tape: Nodes, vs: Sequence[Array]) -> Account:
     """The account of a call, of which a tape has the nodes; `vs` are the cotangents with which it begins."""
-    count = sum(int(np.prod(tensor.shape)) for tensor in tape.traced.values())
+    count = sum(math.prod(tensor.shape) for tensor in tape.traced.values())
     if count > MOST:
         return Account(why=f"its tensors have {count} elements together, and the page computes up to {MOST}")
     return _Accountant(operands, tape).account(vs)
@@ -212,19 +213,28 @@ class _Accountant:
         inputs = [] if look.what is None else [self._place(look.what)]
         self.lines.append((look.number, Line(inputs, [], place=place_of(look.site), why=look.why, look=True)))
 
-    def _leaf(self, node: Node, place: int) -> None:
-        """A leaf in whose memory lies a result of an operation, as in `nn.Parameter(x.detach() * 2)`."""
-        origin = self.operands.origin(node.array)  # type: ignore[attr-defined]  # of a leaf
-        made = None if origin is None else origin.made
-        while made is not None and not made.why and made.primitive.view:
-            whole = made.operands[0]
-            if whole is node:
-                return
-            made = whole.made if isinstance(whole, Given) else self.operands.of(whole)
-        if made is not None and not made.why:
-            # What it was itself before, as in `x -= 0.1 * x.grad`, has no part in it.
-            inputs = [self._place(each) for each in made.operands if each is not node]
-            self.lines.append((made.number + 0.5, Line(inputs, [place], why="it was made from a result")))
+    def _leaf(self, node: AccumulateGrad, place: int) -> None:
+        """A leaf in whose memory lies a result of an operation, as in `nn.Parameter(x.detach() * 2)`.
+
+        What it was itself before, as in `x -= 0.1 * x.grad`, has no part in it: a change is one of what it is in this call.
+        """
+        origin = self.operands.origin(node.array)
+        if origin is None or origin.made is None:
+            return
+        waiting, seen, inputs = [origin.made], {origin.made}, set[int]()
+        while waiting:
+            for each in waiting.pop().operands:
+                made = each.made if isinstance(each, Given) else self.operands.of(each) if not is_leaf(each) else None
+                known = self.given.get(each) if isinstance(each, Given) else self.places.get(each)
+                if made is not None and made not in seen:
+                    seen.add(made)
+                    waiting.append(made)
+                elif known is not None and each is not node:
+                    inputs.add(known)
+        lost = any(made.why for made in seen)
+        if inputs or lost:
+            line = Line(None if lost else sorted(inputs), [place], why="it was made from a result")
+            self.lines.append((origin.made.number + 0.5, line))
 
     def _new(self, constant: Constant) -> int:
         self.constants.append(constant)

@@ -218,7 +218,7 @@ class _DocumentWriter:
     def line(self, line: Line) -> dict[str, object]:
         said = line.said or Said(why=line.why)
         if line.applied is not None:
-            said = importlib.import_module(f"{__package__}.statements").said(
+            said = importlib.import_module("pullback.explain.statements").said(
                 line.applied, line.wanted
             )  # it takes time to import
         return _plain(line, "inputs outputs look") | {

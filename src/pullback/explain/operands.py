@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -181,12 +181,15 @@ class Operands:
             return self.origin(array) or self._constant(array)
         if (node := observe.node(arg)) is not None:
             return node
-        known = self._given.get(id(arg))
-        if known is not None and known[0]() is arg:
-            return known[1] if known[2] == observe.version(arg) else Given(why=WRITTEN)
-        value = self._source(arg, array) or self._constant(array)
+        return self._untracked(arg, array)
+
+    def _untracked(self, tensor: Tensor, array: Array) -> Node | Given:
+        known = self._given.get(id(tensor))
+        if known is not None and known[0]() is tensor:
+            return known[1] if known[2] == observe.version(tensor) else Given(why=WRITTEN)
+        value = self._source(tensor, array) or self._constant(array)
         if isinstance(value, Given):
-            self._keep(arg, value)
+            self._keep(tensor, value)
         return value
 
     def _constant(self, array: Array) -> Given:
@@ -265,7 +268,7 @@ def maker(node: Node) -> Node:
     return node
 
 
-def is_leaf(node: Node) -> bool:
+def is_leaf(node: Node) -> TypeGuard[AccumulateGrad]:
     """Whether a node is that of a leaf."""
     return isinstance(node, AccumulateGrad)
 

@@ -49,6 +49,9 @@ _UNPACK = (
     ".catch(e=>{document.querySelector('#app').textContent='pullback explain: '+e})"
 )
 
+# Only pages of calls that can be computed anew have what computes.
+_COMPUTING = '<script type="text/plain" data-encoding="gzip" data-for="script">{}</script>\n'
+
 _PAGE = """<!doctype html>
 <html lang="en" data-theme="{theme}" data-start="{start}">
 <head>
@@ -62,7 +65,7 @@ _PAGE = """<!doctype html>
 <div id="app"><noscript>{still}</noscript></div>
 <script type="application/json" id="trace"{encoding}>{trace}</script>
 <script type="text/plain" data-encoding="gzip" data-for="style">{style}</script>
-<script type="text/plain" data-encoding="gzip" data-for="script">{program}</script>
+{computing}<script type="text/plain" data-encoding="gzip" data-for="script">{program}</script>
 <script>{unpack}</script>
 </body>
 </html>
@@ -70,8 +73,8 @@ _PAGE = """<!doctype html>
 
 
 @cache
-def bundle() -> tuple[str, str]:
-    """The page's script and style sheet, as built for the wheel.
+def bundle() -> tuple[str, str, str]:
+    """The page's script, what it needs to compute calls anew, and its style sheet, as built for the wheel.
 
     Raises
     ------
@@ -80,14 +83,17 @@ def bundle() -> tuple[str, str]:
     """
     folder = resources.files(__package__) / "static"
     try:
-        program, style = ((folder / name).read_text(encoding="utf-8") for name in ("explain.js", "explain.css"))
+        program, computing, style = (
+            (folder / name).read_text(encoding="utf-8").strip()
+            for name in ("explain.js", "computing.js", "explain.css")
+        )
     except FileNotFoundError:
         raise RuntimeError(
             "the page of explain was not built into this installation: install Node and run\n"
             "    npm --prefix frontend ci --ignore-scripts && npm --prefix frontend run build\n"
             "in the checkout, or install pullback from a wheel. Text, DOT, Mermaid and JSON work without it"
         ) from None
-    return program.strip(), style.strip()
+    return program, computing, style
 
 
 def to_html(trace: dict[str, Any], *, theme: str = "auto", start: str = "") -> str:
@@ -104,14 +110,15 @@ def to_html(trace: dict[str, Any], *, theme: str = "auto", start: str = "") -> s
     """
     if theme not in THEMES:
         raise ValueError(f"theme must be 'auto', 'light' or 'dark', not {theme!r}")
-    program, style = bundle()
+    program, computing, style = bundle()
     data = json.dumps(_lean(trace), ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_LIVE)
     encoding = ""
     if len(data) > PACKED:
         data = _packed(data)
         encoding = ' data-encoding="gzip"'
     policy = (
-        f"default-src 'none'; script-src {_digest(_UNPACK)} {_digest(program)}; style-src {_digest(style)}; img-src data: blob:; "
+        f"default-src 'none'; script-src {_digest(_UNPACK)} {_digest(computing)} {_digest(program)}; "
+        f"style-src {_digest(style)}; img-src data: blob:; "
         "worker-src blob:; base-uri 'none'; form-action 'none'"
     )
     parts = {
@@ -121,6 +128,7 @@ def to_html(trace: dict[str, Any], *, theme: str = "auto", start: str = "") -> s
         "title": html.escape(_title(trace)),
         "still": _still(trace),
         "style": _packed_once(style),
+        "computing": _COMPUTING.replace("{}", _packed_once(computing)) if trace.get("statements") else "",
         "program": _packed_once(program),
         "unpack": _UNPACK,
         "encoding": encoding,

@@ -142,8 +142,10 @@ class _Reader:
         return Account(constants, [*map(self.line, given["lines"])], given["v"], given["why"] or "")
 
     def line(self, given: dict[str, Any]) -> Line:
-        statements = (None if given[name] is None else self.statements[given[name]] for name in ("statement", "pull"))
-        said = Said(*statements, given["why"] or "")
+        statement, pull = (
+            None if given[name] is None else self.statements[given[name]] for name in ("statement", "pull")
+        )
+        said = Said(statement, pull, given["why"] or "")
         return Line(given["inputs"], given["outputs"], place=self.place(given["place"]), look=given["look"], said=said)
 
     def tensor(self, given: dict[str, Any]) -> Traced:

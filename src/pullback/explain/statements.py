@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -57,7 +57,6 @@ class Word:
     """The result of a word: its number, and an array like it, by which shapes and dtypes follow."""
 
     __array_ufunc__ = None
-    __hash__ = None  # type: ignore[assignment]  # == is elementwise
 
     def __init__(self, writer: _Writer, number: int, like: Array) -> None:
         self.writer, self.number, self.like = writer, number, like
@@ -72,16 +71,15 @@ class Word:
     __bool__ = __int__ = __float__ = __index__ = __len__ = __iter__ = _unknown
 
     def __neg__(self) -> Word:
-        return self.writer.negative(self)
+        return self.writer.called("negative", self)
 
     def __invert__(self) -> Word:
-        return self.writer.logical_not(self) if self.dtype == bool else self.writer.bitwise_invert(self)
+        return self.writer.called("logical_not" if self.dtype == bool else "bitwise_invert", self)
 
 
 def _operator(name: str, *, swapped: bool) -> Callable[[Word, Any], Word]:
     def method(self: Word, other: Any) -> Word:
-        found: Word = getattr(self.writer, name)(*((other, self) if swapped else (self, other)))
-        return found
+        return self.writer.called(name, *((other, self) if swapped else (self, other)))
 
     return method
 
@@ -114,7 +112,7 @@ class _Writer:
             return functools.partial(self._constant_of, getattr(np, name))
         if name not in WORDS:
             raise LoweringError(name)
-        return functools.partial(self._called, name)
+        return functools.partial(self.called, name)
 
     def input(self, kind: Kind) -> Word:
         """The next input."""
@@ -140,7 +138,8 @@ class _Writer:
     def _constant_of(self, make: Callable[..., Array], *args: Any, **options: Any) -> Word:
         return self.constant(make(*[each.like if isinstance(each, Word) else each for each in args], **options))
 
-    def _called(self, name: str, *args: Any, **settings: Any) -> Word:
+    def called(self, name: str, *args: Any, **settings: Any) -> Word:
+        """The word for a call of a function of the standard."""
         if name in {"concat", "stack"}:
             args = tuple(args[0])
         likes = [each.like if isinstance(each, Word) else each for each in args]
@@ -160,7 +159,7 @@ class _Writer:
         """The last two axes exchanged."""
         axes = [*range(x.ndim)]
         axes[-2:] = axes[:-3:-1]
-        return self.permute_dims(x, axes)  # type: ignore[no-any-return]  # by name
+        return self.called("permute_dims", x, axes)
 
     def indexed(self, x: Word, index: Any) -> Word:
         """The elements at a basic index."""
@@ -218,7 +217,7 @@ class _Special(NamedTuple):
 
 def _engine(writer: _Writer) -> _Page:
     engine = object.__new__(_Page)
-    engine.xp = engine.library = writer  # type: ignore[assignment]  # it has the names that pages know
+    engine.xp = engine.library = writer
     engine.special, engine.name, engine.array, engine._kinds = _Special(writer), "the page", Word, {}
     return engine
 
@@ -258,7 +257,8 @@ def stated(primitive: Primitive, inputs: Sequence[Kind], outputs: Sequence[Kind]
     LoweringError
         If it cannot be said in words; the message says why.
     """
-    return _cached(primitive, tuple(inputs), tuple(outputs), None, _Params(params))
+    found: Statement = _cached(primitive, tuple(inputs), tuple(outputs), None, _Params(params))
+    return found
 
 
 def pulled(
@@ -273,24 +273,23 @@ def pulled(
     LoweringError
         As `stated`.
     """
-    return _cached(primitive, tuple(inputs), tuple(outputs), tuple(wanted), _Params(params))
+    found: Statement = _cached(primitive, tuple(inputs), tuple(outputs), tuple(wanted), _Params(params))
+    return found
 
 
-class _Params(dict[str, Any]):
+class _Params:
     """The metadata of an operation, without what only saves time; alike if they read alike."""
 
     def __init__(self, params: Any) -> None:
-        super().__init__({key: None if key == "known" else value for key, value in dict(params or {}).items()})
-        self.pop("shapes", None)
+        given = {key: None if key == "known" else value for key, value in dict(params or {}).items()}
+        self.given = {key: value for key, value in given.items() if key != "shapes"}
+        self._key = tuple((key, type(value), repr(value)) for key, value in self.given.items())
 
-    def __hash__(self) -> int:  # type: ignore[override]  # it is never changed
-        return hash(self._key())
+    def __hash__(self) -> int:
+        return hash(self._key)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Params) and self._key() == other._key()
-
-    def _key(self) -> Hashable:
-        return tuple((key, type(value), repr(value)) for key, value in self.items())
+        return isinstance(other, _Params) and self._key == other._key
 
 
 @functools.lru_cache(maxsize=1024)
@@ -308,7 +307,7 @@ def _cached(
         if dtype.name not in KINDS:
             raise LoweringError(f"numbers of dtype {dtype}")
     if wanted is None:
-        program = Program(tuple(values), (Equation(primitive, tuple(values), params, tuple(made)),), tuple(made))
+        program = Program(tuple(values), (Equation(primitive, tuple(values), params.given, tuple(made)),), tuple(made))
         return _written(program, [True] * len(made))
     build, gs = _Equations(), [Value(*kind) for kind in outputs]
     found = _rules(build, primitive, values, made, gs, wanted, params)
@@ -343,7 +342,7 @@ def _rules(
     several = primitive.outputs > 1 or len(made) > 1
     shapes = {"shapes": [each.shape for each in made]} if several else {}
     try:
-        results = primitive.pull(namespace, g if several else g[0], edges, tuple(saved), {**params, **shapes})
+        results = primitive.pull(namespace, g if several else g[0], edges, tuple(saved), {**params.given, **shapes})
         found: list[Value | None] = []
         for result, symbol, asked in zip(results, symbols, wanted, strict=True):
             if not asked or result is None:
@@ -361,7 +360,7 @@ def _rules(
 def _written(program: Program, there: Sequence[bool]) -> Statement:
     writer = _Writer()
     words = [writer.input((value.shape, value.dtype)) for value in program.inputs]
-    found = lowered(simplify(program, INSTEAD), _engine(writer))(*words)
+    found: list[Any] = lowered(simplify(program, INSTEAD), _engine(writer))(*words)
     results = iter([each.number for each in found])
     return Statement(len(words), writer.words, [next(results) if each else None for each in there])
 

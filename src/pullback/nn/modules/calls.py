@@ -8,13 +8,19 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NoReturn
+from sys import _getframe
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..._core.primitives import Carrier
 from ..._core.sites import warn
 from ..._core.values import require_hook
 from .hooks import EVERYWHERE, BackwardHooks, Handle, Hook
 from .members import Members
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from .module import Module
 
 MIXED = (
     "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only one of them."
@@ -246,3 +252,22 @@ def headline(module: Calls) -> str:
     needed = [p.name for p in parameters if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
     settings = [str(getattr(module, name)) for name in needed if hasattr(module, name)]
     return f"{type(module).__name__}({', '.join(settings)})"
+
+
+_CALL = Calls.__call__.__code__
+
+
+def running_module(frame: FrameType | None = None) -> Module | None:
+    """The innermost module whose `forward` is running in this thread, seen from a frame; None outside of modules.
+
+    >>> import pullback
+    >>> pullback.observe.running_module() is None
+    True
+    """
+    frame = frame or _getframe(1)
+    while frame is not None:
+        if frame.f_code is _CALL:
+            found: Module = frame.f_locals["self"]
+            return found
+        frame = frame.f_back
+    return None
