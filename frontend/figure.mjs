@@ -12,6 +12,11 @@ const MARK = "<!-- figure -->";
 /** What the figure does not show of a trace. */
 const LEFT_OUT = new Set(["saved", "derivation", "numbers", "time", "live_bytes", "ran", "scope", "version", "bytes", "value_from", "grad_fn", "requires_grad"]);
 const trace = JSON.parse(readFileSync(recorded, "utf8"), (key, value) => (LEFT_OUT.has(key) ? undefined : key === "derivations" ? [] : value));
+// The program begins with the line of its first tensor.
+for (const file of trace.sources) {
+  const first = Math.min(...trace.calls[0].tensors.map(({ place }) => place.line));
+  Object.assign(file, { first, lines: file.lines.slice(first - file.first) });
+}
 
 const common = {
   absWorkingDir: here,

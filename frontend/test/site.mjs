@@ -68,6 +68,54 @@ for (const name of PAGES) {
   }
   await page.close();
 }
+
+/** The start page: its figure is on the first screen, works at once, has the page's theme, and is seen without scripts. */
+async function start(width, height, options) {
+  const context = await browser.newContext({ viewport: { width, height }, ...options });
+  const page = await context.newPage();
+  const wrong = [];
+  const wanted = (fact, what) => fact || wrong.push(what);
+  await page.goto(String(pathToFileURL(`${folder}/index.html`)));
+  await page.waitForSelector("#figure:not(.still) #step");
+  const paint = await page.evaluate(() => new Promise((done) => new PerformanceObserver((list) => done(list.getEntries().at(-1).startTime)).observe({ type: "largest-contentful-paint", buffered: true })));
+  const { y, height: high } = await (await page.$("#step")).boundingBox();
+  wanted(y + high <= height, `Step ends at ${y + high} of ${height}`);
+  wanted(paint < 1000, `the largest paint came after ${paint} ms`);
+  for (let i = 0; i < 5; i++) await page.click("#step");
+  const grad = () => page.$eval("#figure [data-box=t0]", (box) => box.textContent);
+  wanted((await grad()).endsWith("grad[9, 4]"), await grad());
+  await page.fill('#figure [data-v="0"]', "0");
+  await page.waitForTimeout(100);
+  wanted((await grad()).endsWith("grad[8, 2]"), await grad());
+  const color = () => page.$eval("#figure .card", (card) => getComputedStyle(card).backgroundColor);
+  const before = await color();
+  await page.evaluate((theme) => (document.body.dataset.theme = theme), options.colorScheme === "dark" ? "light" : "dark");
+  wanted((await color()) !== before, "the theme changes nothing in it");
+  await context.close();
+  console.log(`start page ${width} ${options.colorScheme}: largest paint ${paint.toFixed(0)} ms, Step ends at ${Math.round(y + high)} of ${height}${wrong.map((what) => `; WRONG: ${what}`).join("")}`);
+  return wrong.length;
+}
+
+for (const [width, height] of [[1400, 900], [390, 1300]]) {
+  for (const colorScheme of ["light", "dark"]) failed += await start(width, height, { colorScheme });
+}
+{
+  const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
+  await page.goto(String(pathToFileURL(`${folder}/index.html`)));
+  const seen = await page.locator("#figure").innerText();
+  if (!(await page.locator("#figure .node").count()) || !seen.includes("to a")) failed += console.log("start page: without scripts there is no figure") ?? 1;
+}
+{
+  const page = await browser.newPage({ viewport: { width: 1300, height: 900 } });
+  await page.goto(String(pathToFileURL(`${folder}/tutorial/weights.html`)));
+  const place = page.locator("iframe.explain").first();
+  await place.scrollIntoViewIfNeeded();
+  const frame = await (await place.elementHandle()).contentFrame();
+  const even = await frame.waitForFunction(() => document.documentElement.scrollHeight === document.documentElement.clientHeight && document.querySelector("#app").offsetHeight >= innerHeight - 1, null, { timeout: 10_000 }).then(() => true, () => false);
+  const high = await frame.evaluate(() => [document.documentElement.scrollHeight, document.documentElement.clientHeight]);
+  console.log(`tutorial/weights: the frame shows ${high[1]} of ${high[0]} pixels`);
+  failed += !even;
+}
 await browser.close();
 console.log(`site: ${PAGES.length} pages, wide, dark and on a phone: ${failed || "no"} violations`);
 process.exit(failed ? 1 : 0);

@@ -619,3 +619,22 @@ def test_a_notebook_s_own_names_are_none():
     exec(compile(code.replace("v", "u"), "<cell>", "exec"), namespace)
     assert "u" in {tensor.name for tensor in namespace["ex"].tensors}
     assert not {"_", "_1"} & {tensor.name for tensor in namespace["ex"].tensors}
+
+
+def test_a_line_that_ran_again_says_which_time_it_was():
+    x = pullback.tensor([1.0, 2.0], requires_grad=True)
+    with pullback.explain.record() as ex:
+        y = x
+        for _ in range(3):
+            y = (y * 2 + x).tanh()
+        z = y * y * y + y * y  # seven names, one time
+        sum(z).backward()
+    found = {}
+    for tensor in ex.to_dict()["calls"][0]["tensors"]:
+        if tensor["op"] is not None:
+            found.setdefault(tensor["place"]["line"], []).append(tensor.get("round"))
+    loop, once, total = found.values()
+    assert loop == [[nth, 3] for nth in (1, 2, 3) for _ in range(3)]
+    assert once == [None] * 4
+    assert total == [None] * 4
+    assert [tensor.round for tensor in ex.calls[0].tensors if tensor.round] == [tuple(each) for each in loop]

@@ -32,7 +32,7 @@ _LIVE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 # The attribute `hidden` would not work: notebook styles set pictures to display: block.
 _LOADED = (
     "const f=this;f.style.height='900px';f.previousElementSibling.style.display='none';"
-    "addEventListener('message',e=>{if(e.source===f.contentWindow&&e.data?.pullback==='height')"
+    "window.addEventListener('message',e=>{if(e.source===f.contentWindow&&e.data?.pullback==='height')"
     "f.style.height=Number(e.data.height)+'px'});f.contentWindow.postMessage({pullback:'height?'},'*')"
 )
 
