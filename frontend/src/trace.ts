@@ -82,6 +82,8 @@ export interface Tensor {
   place: Place | null;
   scope: number | null;
   time: number | null;
+  /** Where its line ran several times: which time this was, and of how many. */
+  round?: [number, number];
 }
 
 export interface Term {
@@ -145,6 +147,23 @@ export interface Finding {
   why: string;
   fix: string;
   path: number[];
+  /** Of nan and inf: which number it is and why, what else it has reached, and its way from its birth. */
+  told?: string;
+  extent?: string;
+  way?: Hop[];
+  /** Changes of the program that help, and those that do not, as was tried. */
+  fixes?: Fix[];
+  vain?: Fix[];
+  /** Its kind at its birth, if it was another. */
+  began?: string;
+}
+
+/** A step on the way of one number: the element of a tensor's value or gradient that it has become. */
+export interface Hop {
+  step: number;
+  to: number;
+  element: number[] | null;
+  said: string;
 }
 
 export interface Output {
@@ -188,8 +207,53 @@ export interface Failure {
   message: string;
   place: Place | null;
   call: number | null;
+  /** The tensor in whose backward step the pass ended. */
   tensor: number | null;
   overwritten: Overwritten | null;
+  /** What follows is not in traces of older versions. */
+  said?: string;
+  /** The module and the operation that failed; neither where nothing of pullback's did. */
+  scope?: number | null;
+  op?: string | null;
+  arguments?: Argument[];
+  clash?: Clash | null;
+  made?: Place | null;
+  stages?: Stage[];
+  frames?: { name: string; place: Place | null }[];
+  fixes?: Fix[];
+}
+
+/** An argument of what failed: of a tensor its shape and dtype. */
+export interface Argument {
+  name: string;
+  shape: number[] | null;
+  dtype: string | null;
+  text: string | null;
+}
+
+/** Two axes that do not fit: where they meet in a product of matrices, or that were to be equal. */
+export interface Clash {
+  kind: "product" | "equal";
+  sides: [Side, Side];
+}
+
+export interface Side {
+  argument: number;
+  axis: number;
+}
+
+/** A module that was called beside the one that failed, which is the last. */
+export interface Stage {
+  scope: number;
+  title: string;
+  shape: number[] | null;
+}
+
+/** A change of the program that may help; `tried` is what happened when it was run. */
+export interface Fix {
+  why: string;
+  tried: string | null;
+  changes: { place: Place; text: string }[];
 }
 
 export interface Trace {
@@ -232,6 +296,10 @@ export function values(array: { data?: Raw[] }): Value[] | null {
 export function reals(array: { data?: Raw[] }): number[] | null {
   const all = values(array);
   return all && all.every((value) => typeof value === "number") ? (all as number[]) : null;
+}
+
+export function nameOf(call: Call, tensor: number): string {
+  return call.tensors[tensor]!.name;
 }
 
 export function count(shape: number[]): number {

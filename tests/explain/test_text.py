@@ -19,7 +19,7 @@ from pullback.explain.numbers import row
 
 HERE = Path(__file__).parent
 TEXTS = HERE / "texts"
-PROGRAMS = ("plane", "seed", "mlp", "lstm", "gpt", "failed", "nans")
+PROGRAMS = ("plane", "seed", "mlp", "lstm", "gpt", "failed", "misfit", "nans")
 WIDTHS = (80, 100)
 OTHERS = [
     *sorted((HERE.parents[1] / "examples/seeds").glob("*.py")),

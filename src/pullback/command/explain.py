@@ -10,6 +10,7 @@ import os
 import runpy
 import shlex
 import sys
+import time
 import types
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -27,6 +28,7 @@ from ..explain.runs import RUNS
 from ..explain.terminal import colored, terminal_width
 from ..explain.text import step_text, to_text
 from ..explain.training import begin
+from .trying import Program, try_fixes, try_mends
 
 DONE, RAISED, USAGE, NOTHING, FOUND = range(5)
 KINDS = {"nan": {"nan"}, "inf": {"inf"}, "zero": {"zero", "dead"}, "tiny": {"tiny"}, "huge": {"huge"}}
@@ -71,7 +73,12 @@ def main(arguments: Sequence[str]) -> int:
         if options.training:
             return _train(program, options)
         recording = Recording(limits, base=sys._getframe(0), hint="")
+        begun = time.monotonic()
         raised = run(program, recording, recording.keep_unpulled, quiet=options.json)
+        if options.trials and program.kind == "script":
+            script, took = Program(program.what, program.arguments, options.torch), time.monotonic() - begun
+            failed = recording.failure
+            _say(try_mends(script, recording.all_calls, took) if failed is None else try_fixes(script, failed, took))
         return _report(recording, program, options, raised)
 
 
@@ -106,6 +113,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--max-nodes", type=_positive, default=20_000, metavar="N", help="show so many operations at most")
     add("--width", type=_positive, metavar="N", help="columns of the text (default: those of the terminal, or 80)")
     add("--redact", action="store_true", help="leave all values and the source out")
+    add(
+        "--no-try", dest="trials", action="store_false", help="after an error, nan or inf, run nothing again with fixes"
+    )
     add("--no-timing", dest="timing", action="store_false", help="measure no times")
     parser.set_defaults(unwritten=False)
     add("--no-color", dest="color", action="store_false", help="no colors; NO_COLOR does the same")
@@ -254,11 +264,16 @@ def _report(recording: Recording, program: ExplainedProgram, options: argparse.N
     return DONE
 
 
+def _say(line: str | None) -> None:
+    if line is not None:
+        print(f"pullback explain: {line}", file=sys.stderr)
+
+
 def _messages(raised: str | None, ran: int, recording: Recording) -> Iterator[str]:
     if raised is not None:
         kept = "this is the tape up to there"
         none = "there is no tape, nothing that requires grad was computed"
-        yield f"{raised}; {kept if recording.all_calls else none}"
+        yield f"{raised}; {kept if any(call.tensors for call in recording.all_calls) else none}"
     elif not ran:
         yield "no backward() ran" + (", this is the tape of what was computed" if recording.all_calls else "")
         if not recording.all_calls and "torch" in sys.modules and not stands_in():
@@ -366,7 +381,7 @@ def _show_saved(program: ExplainedProgram, options: argparse.Namespace) -> int:
         return USAGE
     shown = _chosen(ex, options)
     _show(shown, program, options)
-    kinds = {finding.kind for call in ex.all_calls for finding in call.findings}
+    kinds = {kind for call in ex.all_calls for finding in call.findings for kind in finding.kinds}
     if kinds & options.fail_on:
         return FOUND
     return DONE if any(call.steps for call in ex.all_calls) else NOTHING

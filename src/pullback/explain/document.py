@@ -13,7 +13,7 @@ from .gradients import is_network, sentence, shown
 from .notes import note
 from .rules import Jacobian
 from .sources import Place, text_of
-from .trace import Call, Failure, Finding, Leaf, Overwritten, Scope, Step, Term, Traced
+from .trace import Argument, Call, Clash, Failure, Finding, Fix, Leaf, Overwritten, Scope, Stage, Step, Term, Traced
 
 if TYPE_CHECKING:
     from .explanation import Explanation
@@ -66,6 +66,14 @@ def _scope(scope: Scope) -> dict[str, object]:
     return _plain(scope, "kind name type nth") | {"parent": None if scope.parent is None else scope.parent.index}
 
 
+def _shaped(record: Argument | Stage) -> dict[str, object]:
+    return record._asdict() | {"shape": None if record.shape is None else list(record.shape)}
+
+
+def _clash(clash: Clash) -> dict[str, object]:
+    return {"kind": clash.kind, "sides": [{"argument": argument, "axis": axis} for argument, axis in clash.sides]}
+
+
 def _jacobian(local: Jacobian | None) -> dict[str, object] | None:
     if local is None:
         return None
@@ -75,6 +83,10 @@ def _jacobian(local: Jacobian | None) -> dict[str, object] | None:
 def _plain(record: object, names: str) -> dict[str, object]:
     """The attributes of a record that are valid JSON values themselves."""
     return {name: getattr(record, name) for name in names.split()}
+
+
+def _listed(element: tuple[int, ...] | None) -> list[int] | None:
+    return None if element is None else list(element)
 
 
 class _DocumentWriter:
@@ -132,23 +144,28 @@ class _DocumentWriter:
         }
 
     def tensor(self, tensor: Traced) -> dict[str, object]:
-        return _plain(tensor, PLAIN) | {
-            "inputs": [self.ids[each] for each in tensor.inputs if each in self.ids],
-            "shape": list(map(int, tensor.shape)),
-            "dtype": str(tensor.dtype),
-            "is_leaf": tensor.is_leaf,
-            "data": maybe_json(tensor.data),
-            "saved": [
-                _plain(saved, "name text")
-                | {
-                    "tensor": None if saved.tensor is None else self.ids.get(saved.tensor),
-                    "value": maybe_json(saved.value),
-                }
-                for saved in tensor.saved
-            ],
-            "place": self.place(tensor.place),
-            "scope": None if tensor.scope is None else tensor.scope.index,
-        }
+        again = {} if tensor.round is None else {"round": list(tensor.round)}
+        return (
+            _plain(tensor, PLAIN)
+            | again
+            | {
+                "inputs": [self.ids[each] for each in tensor.inputs if each in self.ids],
+                "shape": list(map(int, tensor.shape)),
+                "dtype": str(tensor.dtype),
+                "is_leaf": tensor.is_leaf,
+                "data": maybe_json(tensor.data),
+                "saved": [
+                    _plain(saved, "name text")
+                    | {
+                        "tensor": None if saved.tensor is None else self.ids.get(saved.tensor),
+                        "value": maybe_json(saved.value),
+                    }
+                    for saved in tensor.saved
+                ],
+                "place": self.place(tensor.place),
+                "scope": None if tensor.scope is None else tensor.scope.index,
+            }
+        )
 
     def step(self, step: Step) -> dict[str, object]:
         return _plain(step, "phase node op ran time") | {
@@ -164,20 +181,40 @@ class _DocumentWriter:
         }
 
     def finding(self, finding: Finding, places: dict[Step, int]) -> dict[str, object]:
-        return _plain(finding, "kind phase why fix") | {
+        return _plain(finding, "kind phase why fix began told extent") | {
             "step": None if finding.step is None else places[finding.step],
             "tensor": self.ids[finding.tensor],
-            "element": None if finding.element is None else list(finding.element),
+            "element": _listed(finding.element),
             "place": self.place(finding.place),
             "path": [places[step] for step in finding.path],
+            "way": [
+                {"step": places[hop.step], "to": self.ids[hop.to], "element": _listed(hop.element), "said": hop.said}
+                for hop in finding.way
+            ],
+            "fixes": self.fixes(finding.shown_fixes),
+            "vain": self.fixes(finding.vain),
         }
 
     def failure(self, failure: Failure) -> dict[str, object]:
-        return _plain(failure, "type message call") | {
+        return _plain(failure, "type message call said op") | {
             "place": self.place(failure.place),
             "tensor": None if failure.tensor is None else self.ids.get(failure.tensor),
             "overwritten": self.overwritten(failure.overwritten),
+            "scope": None if failure.scope is None else failure.scope.index,
+            "arguments": [_shaped(each) for each in failure.arguments],
+            "clash": None if failure.clash is None else _clash(failure.clash),
+            "made": self.place(failure.made),
+            "stages": [_shaped(stage) | {"scope": stage.scope.index} for stage in failure.stages],
+            "frames": [{"name": name, "place": self.place(place)} for name, place in failure.frames],
+            "fixes": self.fixes(failure.shown_fixes),
         }
+
+    def fixes(self, fixes: list[Fix]) -> list[dict[str, object]]:
+        return [self.fix(fix) for fix in fixes if self.limits.lines and not self.limits.redact]
+
+    def fix(self, fix: Fix) -> dict[str, object]:
+        changes = [{"place": self.place(change.place), "text": change.text} for change in fix.changes]
+        return _plain(fix, "why tried") | {"changes": changes}
 
     def overwritten(self, overwritten: Overwritten | None) -> dict[str, object] | None:
         if overwritten is None:

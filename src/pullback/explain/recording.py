@@ -22,12 +22,14 @@ from ..observe import AccumulateGrad, BackwardPass, Node, Site, ancestors, gradi
 from .arrays import Kept, Limits, kept, plain
 from .calls import call_text, finished
 from .explanation import Explanation
+from .failing import Failed
+from .fixes import fixes
 from .naming import Named, name_of, names_in
 from .parameters import Losses, Parameters
 from .rules import several
 from .scopes import Scopes, program_frame
 from .sources import Place, place_of
-from .trace import Call, Failure, Finding, Overwritten
+from .trace import Call, Finding, Overwritten
 from .tracing import CallTracer, Nodes, Record
 from .walking import jacobians
 
@@ -252,31 +254,24 @@ class Recording(Explanation):
     def _found(self, call: Call, findings: list[Finding]) -> None:
         """Add findings that need more than one call to know."""
         call.findings += findings
-        self.kinds |= {finding.kind for finding in call.findings}
+        self.kinds |= {kind for finding in call.findings for kind in finding.kinds}
 
     # Errors
 
     def _failed(self, error: Exception, interrupted: Call | None) -> None:
         """Record the program's exception with the graph so far; if it ended a pass, also the step in which it did."""
-        place, frames, walked = None, [program_frame(2)], observe.from_backward(error)
-        trace = error.__traceback__
-        while trace is not None:
-            code = trace.tb_frame.f_code
-            if not is_internal(code.co_filename):
-                frames.append(trace.tb_frame)
-                place = place_of((code, trace.tb_lasti)) or Place(code.co_filename, trace.tb_lineno, None, None, None)
-            trace = trace.tb_next
-        self.failure = failure = Failure(type(error).__name__, str(error), place)
-        failure.overwritten = self._overwritten(error, frames)
+        failed, walked = Failed(error, program_frame(2)), observe.from_backward(error)
+        self.failure = failure = failed.failure(self._scopes, redact=self.limits.redact)
+        failure.overwritten = self._overwritten(error, failed.frames)
         if walked and interrupted is not None and interrupted.steps:
             failure.tensor = interrupted.steps[-1].outputs[0]
-            failure.call = len(self.all_calls) - 1
-            return
-        self.keep_tape(names_in(frames[-1]))
-        if self.all_calls:
-            failure.call = len(self.all_calls) - 1
-            tensors = self.all_calls[-1].tensors
-            failure.tensor = tensors[-1] if tensors and not self.all_calls[-1].outputs else None
+        else:
+            self.keep_tape(names_in(failed.frames[-1]))
+        if not self.all_calls:  # the failure has a page without a graph, too
+            self.all_calls.append(Call("no backward call", "backward", None, [], [], [], [], []))
+        failure.call = len(self.all_calls) - 1
+        failed.show_stages(failure, self._scopes, self.all_calls[-1])
+        failure.fixes = fixes(failed, failure, self._scopes, self.all_calls)
 
     def _overwritten(self, error: Exception, frames: Sequence[FrameType]) -> Overwritten | None:
         """The tensor that was written although a pass needed its old value, if that is the error."""

@@ -22,6 +22,8 @@ ROOMY = 72
 """The width from which the steps stand beside the lines, and not below."""
 LEAST = [18, 9, 9]
 """The least widths of the program, the values and the gradients."""
+LEAST_OPERATIONS = 22
+"""The least width of the operations, where there was no backward pass."""
 LINES_BESIDE = 4
 """The most lines beside a line of the program; more are written below, where there is more room."""
 
@@ -105,7 +107,7 @@ class ProgramTable:
 
     def failed(self, failure: Failure) -> Row:
         """The line that failed."""
-        stop = Stop(failure.place)
+        stop = Stop(failure.place, failure.scope)
         return Row(_line(stop), self.paper.clean(self.program(stop)), remark=f"raised {failure.type}")
 
     def program(self, stop: Stop) -> str:
@@ -125,7 +127,7 @@ class ProgramTable:
         """The width of each column: the steps take what the others leave."""
         line = max(4, *(columns(row.line) for row in rows))
         number = max(5, *(columns(row.number) for row in rows)) if self.backward else 0
-        most = max(LEAST[1], self.paper.width // 7)
+        most = max(LEAST[1], self.paper.width // (7 if self.backward else 4))
         natural = [
             max(7, *(columns(row.program + row.round) for row in rows if row.stop is not None or row.remark)),
             max(7 if self.norms else 5, *(min(most, self.natural(row.values)) for row in rows)),
@@ -139,7 +141,9 @@ class ProgramTable:
             return Widths(line, program, value, grad, number, 0)
         rounds = max(columns(row.round) for row in rows)
         least = [min(a, b + extra) for a, b, extra in zip(natural, LEAST, (rounds * 2 // 3, 0, 0), strict=True)]
-        program, value, grad = fitted(natural, least, room - self.paper.width * 28 // 100)
+        program, value, grad = fitted(
+            natural, least, room - (self.paper.width * 28 // 100 if self.backward else LEAST_OPERATIONS)
+        )
         return Widths(line, program, value, grad, number, room - program - value - grad)
 
     def natural(self, given: Sequence[Kept | None]) -> int:

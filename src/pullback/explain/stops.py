@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from .. import nn
 from .folding import repeats
-from .sources import Place, text_of
+from .sources import Place
 from .trace import Call, Scope, Step, Traced
 
 
@@ -93,7 +93,7 @@ class _Builder:
     def __init__(self, call: Call, depth: int) -> None:
         self.call, self.depth = call, depth
         self.found: list[Stop] = []
-        self.open: dict[object, tuple[Stop, set[object]]] = {}
+        self.open: dict[object, Stop] = {}
         self.of: dict[Traced, Stop] = {}
         self.opaque, self.parents = _opaque(call)
 
@@ -138,19 +138,15 @@ class _Builder:
         return called and _same(Stop(stop.place)) == _same(Stop(user.place))
 
     def _stop(self, step: Step) -> Stop:
-        """The stop of an operation: that of its line, unless the same operation of the line has run before in it."""
+        """The stop of an operation: that of its line in its round, or of its module."""
         scope = self._module(step)
         place = step.place
         if scope is None and place is None:
             return self._new(Stop(None))
-        key: object = scope if scope is not None or place is None else (place.file, place.line, step.scope)
-        stop, seen = self.open.get(key, (None, set()))
-        again = (place, step.op) in seen and scope is None and place is not None
-        if stop is None or (again and place is not None and text_of(place.file).repeats(place.line)):
-            stop, seen = self._new(Stop(place, scope)), set()
-            self.open[key] = stop, seen
-        seen.add((place, step.op))
-        return stop
+        key = scope if scope is not None or place is None else (place.file, place.line, step.outputs[0].round)
+        if key not in self.open:
+            self.open[key] = self._new(Stop(place, scope))
+        return self.open[key]
 
     def _new(self, stop: Stop) -> Stop:
         self.found.append(stop)

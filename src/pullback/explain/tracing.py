@@ -20,7 +20,7 @@ from .derivations import derive
 from .naming import Named, leaf_name, operation, saved_name, saved_text, settings, tensor_name
 from .plots import statistics
 from .rules import Builder, rule_source, several
-from .sources import excerpt_at, executions, place_of, shortened
+from .sources import excerpt_at, executions, place_of, rounds, shortened
 from .trace import Call, Leaf, Output as Start, Saved, Scope, Step, Term, Traced
 from .walking import Watch
 
@@ -62,6 +62,7 @@ class Nodes:
                 tensor = self._traced(node, maker, shares.get(maker, (0, 1)))
                 self.traced[node] = tensor
                 self.outputs.setdefault(maker, []).append(tensor)
+        self._rounds()
         self._values()
         self._saved()
 
@@ -73,6 +74,17 @@ class Nodes:
             for node in inner
         ]
         return dict(zip(inner, executions(entries), strict=True))
+
+    def _rounds(self) -> None:
+        """Which time the line of a tensor ran, where it ran several times."""
+        made = [(node, tensor) for node in self.made for tensor in self.outputs.get(node, [])]
+        records = [self.record(node) for node, _ in made]
+        places = [
+            (tensor.place, None if record is None else record.execution)
+            for (_, tensor), record in zip(made, records, strict=True)
+        ]
+        for (_, tensor), found in zip(made, rounds(places), strict=True):
+            tensor.round = found
 
     def record(self, node: Node) -> Record | None:
         """A recording's data about a node; for one with several outputs, about any of them."""
