@@ -90,6 +90,13 @@ def test_the_numbers_are_those_of_grad(path):
             assert row(grad) in text or (grad.ndim == 2 and " ".join(row(grad)[1:-1].split()[:2]) in text)
 
 
+def test_the_page_about_it_shows_these_texts():
+    page = (HERE.parents[1] / "docs/how-to/explain.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```text\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    for block, name in zip(blocks[:2], ("plane", "gpt"), strict=True):
+        assert block.rstrip() in written(name, 100).read_text(encoding="utf-8")
+
+
 def test_a_gpt_takes_few_lines():
     for width in WIDTHS:
         assert len(shown("gpt", width).splitlines()) <= 45

@@ -20,8 +20,8 @@ MOST_LINES = 8
 
 
 def shape_text(shape: Sequence[int]) -> str:
-    """A shape: `2x3`, and `scalar` for a number."""
-    return "x".join(map(str, shape)) or "scalar"
+    """A shape: `2x3`, `(3,)` with one axis, and `scalar` for a number."""
+    return f"({shape[0]},)" if len(shape) == 1 else "x".join(map(str, shape)) or "scalar"
 
 
 def value_text(value: Kept | None, *, brief: bool = False) -> str:

@@ -22,6 +22,7 @@ ROOMY = 72
 """The width from which the steps stand beside the lines, and not below."""
 LEAST = [18, 9, 9]
 """The least widths of the program, the values and the gradients."""
+TITLE = columns("newest first")
 LEAST_OPERATIONS = 22
 """The least width of the operations, where there was no backward pass."""
 LINES_BESIDE = 4
@@ -39,6 +40,8 @@ class Row(NamedTuple):
     number: str = ""
     stop: Stop | None = None
     remark: str = ""
+    more: bool = False
+    """Whether there are more values than shown."""
 
 
 class Widths(NamedTuple):
@@ -103,6 +106,7 @@ class ProgramTable:
             [self.sending.grads.get(tensor) for tensor in shown],
             numbered([step for step in stop.steps if step.op is not None or not stop.forward]),
             stop,
+            more=len(stop.results) > len(shown),
         )
 
     def failed(self, failure: Failure) -> Row:
@@ -130,8 +134,10 @@ class ProgramTable:
         most = max(LEAST[1], self.paper.width // (7 if self.backward else 4))
         natural = [
             max(7, *(columns(row.program + row.round) for row in rows if row.stop is not None or row.remark)),
-            max(7 if self.norms else 5, *(min(most, self.natural(row.values)) for row in rows)),
-            max(6 if self.norms else 4, *(min(most, self.natural(row.grads)) for row in rows)) if self.backward else 0,
+            max(7 if self.norms else 5, *(min(most, self.natural(row.values, more=row.more)) for row in rows)),
+            max(6 if self.norms else 4, *(min(most, self.natural(row.grads, more=row.more)) for row in rows))
+            if self.backward
+            else 0,
         ]
         gaps = GAP * (3 + self.backward * 2)
         room = self.paper.width - line - gaps - number
@@ -144,16 +150,20 @@ class ProgramTable:
         program, value, grad = fitted(
             natural, least, room - (self.paper.width * 28 // 100 if self.backward else LEAST_OPERATIONS)
         )
+        program = max(8, min(program, room - value - grad - TITLE))
         return Widths(line, program, value, grad, number, room - program - value - grad)
 
-    def natural(self, given: Sequence[Kept | None]) -> int:
+    def natural(self, given: Sequence[Kept | None], *, more: bool) -> int:
         """The columns that values take with all digits."""
         if self.norms:
-            return columns(self.cell(given, 99))
-        return sum(columns(next(forms(each, scalars=True))) + GAP for each in given) - GAP if given else 0
+            return columns(self.cell(given, 99, more=more))
+        dots = 4 if more else 0
+        return sum(columns(next(forms(each, scalars=True))) + GAP for each in given) - GAP + dots if given else 0
 
-    def cell(self, given: Sequence[Kept | None], room: int) -> str:
-        """Values in a cell, two at most; of a network their norms."""
+    def cell(self, given: Sequence[Kept | None], room: int, *, more: bool = False) -> str:
+        """Values in a cell, two at most, and dots for more; of a network their norms."""
+        if more:
+            return f"{self.cell(given, room - 4)}, .."
         if not any(each is not None for each in given):
             return "-" if given else ""
         part = (room - GAP * (len(given) - 1)) // len(given)
@@ -176,8 +186,10 @@ class ProgramTable:
         if row.stop is None and not row.remark:
             return (" " * (widths.line + GAP)) + row.program
         texts = [pad(row.line, widths.line, right=True), pad(_named(row, widths.program), widths.program)]
-        texts.append(pad(self.cell(row.values, widths.value), widths.value, right=True))
-        texts += [pad(self.cell(row.grads, widths.grad), widths.grad, right=True)] if self.backward else []
+        texts.append(pad(self.cell(row.values, widths.value, more=row.more), widths.value, right=True))
+        texts += (
+            [pad(self.cell(row.grads, widths.grad, more=row.more), widths.grad, right=True)] if self.backward else []
+        )
         return (" " * GAP).join(texts)
 
     def beside(self, row: Row, widths: Widths) -> list[str]:

@@ -33,7 +33,7 @@ class StoryWriter:
             what = counted(len(call.forward), "operation")
             return [self.paper.bold(f"no backward() ran; {what} recorded"), ""]
         text, where = cut(self.paper.clean(call.text), self.paper.width // 2), at(call.place)
-        did = f"{text} {self.did(call)}"
+        did = f"{text} {self.did(call)}".rstrip(",")
         head, *rest = self.paper.wrap(f"{where}  {did}" if where else did)
         lines = [self.paper.bold(head), *map(self.paper.bold, rest), ""]
         if is_model(call):
@@ -52,29 +52,24 @@ class StoryWriter:
         if not call.leaves:
             return "reached no leaf"
         writes = "backward(" in call.text
+        verb = "gave" if not writes else "would add" if call.kind != "backward" else ""
         if len(call.leaves) > FEW_LEAVES:
-            what = f"gradients into {len(call.leaves)} leaves"
-            return (
-                f"put {what}"
-                if writes and call.kind == "backward"
-                else f"would put {what}"
-                if writes
-                else f"gave {what}"
-            )
-        texts = [self.put(call, leaf, writes=writes) for leaf in call.leaves]
+            return f"{verb or 'put'} gradients {'into' if writes else 'for'} {len(call.leaves)} leaves"
+        texts: list[str] = []
+        for leaf in call.leaves:
+            first, rest = self.put(leaf, verb)
+            said = texts and texts[-1].startswith(f"{first} ")
+            texts.append(rest if said else f"{first} {rest}")
         return " and ".join(texts)
 
-    def put(self, call: Call, leaf: Leaf, *, writes: bool) -> str:
-        """What it put into the gradient of one leaf."""
-        name = f"{leaf.tensor.name}.grad"
-        value = self.value(leaf.grad)
-        if not writes:
-            return f"gave {value} for {leaf.tensor.name}"
-        if call.kind != "backward":
-            return f"would add {value} to {name}"
+    def put(self, leaf: Leaf, verb: str) -> tuple[str, str]:
+        """What it put into the gradient of one leaf: the verb, and the rest."""
+        name, value = leaf.tensor.name, self.value(leaf.grad)
+        if verb:
+            return verb, f"{value} for {name}" if verb == "gave" else f"{value} to {name}.grad"
         if leaf.grad_before is None or leaf.grad_after is None:
-            return f"put {value} into {name}"
-        return f"added {value} to {name}, now {self.value(leaf.grad_after)}"
+            return "put", f"{value} into {name}.grad"
+        return "added", f"{value} to {name}.grad, now {self.value(leaf.grad_after)},"
 
     def value(self, value: Kept) -> str:
         """A gradient in a sentence."""
