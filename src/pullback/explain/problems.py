@@ -44,7 +44,10 @@ class ProblemWriter:
         lines += self.fixes("fix", failure.shown_fixes)
         message = self.sections("error", failure.message.splitlines())
         if said and len(message) > MESSAGE:
-            message = [*message[: MESSAGE - 1], cut(f"{message[MESSAGE - 1]} ..", self.paper.width)]
+            last = message[MESSAGE - 1]
+            while columns(last) > self.paper.width - 3:
+                last = last.rpartition(" ")[0]
+            message = [*message[: MESSAGE - 1], f"{last} .."]
         return [*lines, *message, ""]
 
     def invalid(self, findings: Sequence[Finding]) -> list[str]:
