@@ -9,7 +9,7 @@ from typing import NamedTuple
 from .arrays import Kept
 from .gradients import is_model
 from .layout import GAP, columns, cut, fitted, pad, wrapped
-from .matrices import fit, forms, size_text
+from .matrices import fit, size_text
 from .sending import Sending, numbered
 from .sources import text_of
 from .stops import Omitted, Stop, stops
@@ -40,8 +40,8 @@ class Row(NamedTuple):
     number: str = ""
     stop: Stop | None = None
     remark: str = ""
-    more: bool = False
-    """Whether there are more values than shown."""
+    count: int = 0
+    """The number of values, of which two are shown at most."""
 
 
 class Widths(NamedTuple):
@@ -106,7 +106,7 @@ class ProgramTable:
             [self.sending.grads.get(tensor) for tensor in shown],
             numbered([step for step in stop.steps if step.op is not None or not stop.forward]),
             stop,
-            more=len(stop.results) > len(shown),
+            count=len(stop.results),
         )
 
     def failed(self, failure: Failure) -> Row:
@@ -134,8 +134,8 @@ class ProgramTable:
         most = max(LEAST[1], self.paper.width // (7 if self.backward else 4))
         natural = [
             max(7, *(columns(row.program + row.round) for row in rows if row.stop is not None or row.remark)),
-            max(7 if self.norms else 5, *(min(most, self.natural(row.values, more=row.more)) for row in rows)),
-            max(6 if self.norms else 4, *(min(most, self.natural(row.grads, more=row.more)) for row in rows))
+            max(7 if self.norms else 5, *(min(most, self.natural(row.values, count=row.count)) for row in rows)),
+            max(6 if self.norms else 4, *(min(most, self.natural(row.grads, count=row.count)) for row in rows))
             if self.backward
             else 0,
         ]
@@ -153,23 +153,21 @@ class ProgramTable:
         program = max(8, min(program, room - value - grad - TITLE))
         return Widths(line, program, value, grad, number, room - program - value - grad)
 
-    def natural(self, given: Sequence[Kept | None], *, more: bool) -> int:
+    def natural(self, given: Sequence[Kept | None], *, count: int) -> int:
         """The columns that values take with all digits."""
-        if self.norms:
-            return columns(self.cell(given, 99, more=more))
-        dots = 4 if more else 0
-        return sum(columns(next(forms(each, scalars=True))) + GAP for each in given) - GAP + dots if given else 0
+        return columns(self.cell(given, self.paper.width, count=count))
 
-    def cell(self, given: Sequence[Kept | None], room: int, *, more: bool = False) -> str:
+    def cell(self, given: Sequence[Kept | None], room: int, *, count: int) -> str:
         """Values in a cell, two at most, and dots for more; of a network their norms."""
-        if more:
-            return f"{self.cell(given, room - 4)}, .."
         if not any(each is not None for each in given):
             return "-" if given else ""
-        part = (room - GAP * (len(given) - 1)) // len(given)
-        if self.norms:
-            return ", ".join("-" if each is None else size_text(each) for each in given)
-        return ", ".join("-" if each is None else fit(each, part) for each in given)
+        dots = ", .." if count > len(given) else ""
+        part = (room - len(dots) - GAP * (len(given) - 1)) // len(given)
+        shown = [size_text(each) if self.norms else fit(each, part) for each in given if each is not None]
+        if any(columns(text) > part or ".." in text for text in shown):
+            return cut(f"{count} tensors", room) if count > 1 else cut(shown[0], room)
+        texts = iter(shown)
+        return ", ".join("-" if each is None else next(texts) for each in given) + dots
 
     def titles(self, widths: Widths, *, beside: bool) -> str:
         """The titles of the columns."""
@@ -186,9 +184,9 @@ class ProgramTable:
         if row.stop is None and not row.remark:
             return (" " * (widths.line + GAP)) + row.program
         texts = [pad(row.line, widths.line, right=True), pad(_named(row, widths.program), widths.program)]
-        texts.append(pad(self.cell(row.values, widths.value, more=row.more), widths.value, right=True))
+        texts.append(pad(self.cell(row.values, widths.value, count=row.count), widths.value, right=True))
         texts += (
-            [pad(self.cell(row.grads, widths.grad, more=row.more), widths.grad, right=True)] if self.backward else []
+            [pad(self.cell(row.grads, widths.grad, count=row.count), widths.grad, right=True)] if self.backward else []
         )
         return (" " * GAP).join(texts)
 

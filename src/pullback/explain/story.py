@@ -73,7 +73,7 @@ class StoryWriter:
 
     def value(self, value: Kept) -> str:
         """A gradient in a sentence."""
-        return fit(value, self.paper.width // 2, scalars=False)
+        return fit(value, self.paper.width // 2)
 
     def leaves(self, call: Call) -> list[str]:
         """The gradients of several leaves."""
