@@ -40,7 +40,7 @@ class Row(NamedTuple):
     number: str = ""
     stop: Stop | None = None
     remark: str = ""
-    count: int = 0
+    tensors: int = 0
     """The number of values, of which two are shown at most."""
 
 
@@ -106,7 +106,7 @@ class ProgramTable:
             [self.sending.grads.get(tensor) for tensor in shown],
             numbered([step for step in stop.steps if step.op is not None or not stop.forward]),
             stop,
-            count=len(stop.results),
+            tensors=len(stop.results),
         )
 
     def failed(self, failure: Failure) -> Row:
@@ -134,8 +134,8 @@ class ProgramTable:
         most = max(LEAST[1], self.paper.width // (7 if self.backward else 4))
         natural = [
             max(7, *(columns(row.program + row.round) for row in rows if row.stop is not None or row.remark)),
-            max(7 if self.norms else 5, *(min(most, self.natural(row.values, count=row.count)) for row in rows)),
-            max(6 if self.norms else 4, *(min(most, self.natural(row.grads, count=row.count)) for row in rows))
+            max(7 if self.norms else 5, *(min(most, self.natural(row.values, count=row.tensors)) for row in rows)),
+            max(6 if self.norms else 4, *(min(most, self.natural(row.grads, count=row.tensors)) for row in rows))
             if self.backward
             else 0,
         ]
@@ -184,9 +184,9 @@ class ProgramTable:
         if row.stop is None and not row.remark:
             return (" " * (widths.line + GAP)) + row.program
         texts = [pad(row.line, widths.line, right=True), pad(_named(row, widths.program), widths.program)]
-        texts.append(pad(self.cell(row.values, widths.value, count=row.count), widths.value, right=True))
+        texts.append(pad(self.cell(row.values, widths.value, count=row.tensors), widths.value, right=True))
         texts += (
-            [pad(self.cell(row.grads, widths.grad, count=row.count), widths.grad, right=True)] if self.backward else []
+            [pad(self.cell(row.grads, widths.grad, count=row.tensors), widths.grad, right=True)] if self.backward else []
         )
         return (" " * GAP).join(texts)
 
