@@ -13,18 +13,22 @@ import numpy as np
 import pytest
 
 import pullback
+from pullback.command import main
 from pullback.explain.layout import columns, cut
 from pullback.explain.naming import names_of
-from pullback.explain.numbers import row
+from pullback.explain.reading import read
 
 HERE = Path(__file__).parent
 TEXTS = HERE / "texts"
-PROGRAMS = ("plane", "seed", "mlp", "lstm", "gpt", "failed", "nans")
+PROGRAMS = ("plane", "seed", "mlp", "lstm", "gpt", "failed", "misfit", "nans")
 WIDTHS = (80, 100)
 OTHERS = [
     *sorted((HERE.parents[1] / "examples/seeds").glob("*.py")),
     *sorted((HERE.parents[1] / "docs/live").glob("*.py")),
 ]
+WITHOUT = {"failed", "misfit", "overwritten", "chains_and_weights"}
+"""Programs whose text has no gradient."""
+VALUE = r"(?:\[[^]]*\]|[^ ,]+)"
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
 
 
@@ -68,26 +72,58 @@ def test_the_text_to_the_letter(name, width):
 ALL = [*sorted((HERE / "programs").glob("*.py")), *OTHERS]
 
 
-@pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
-def test_no_line_is_wider_than_asked(path):
-    ex = recorded(path)
+def fits(ex, step=1):
+    """No line is wider than asked, whichever call is shown."""
     for call in range(max(1, len(ex.all_calls))):
         ex.shown = call if ex.all_calls else None
-        for width in range(40, 161, 1 if call == 0 else 40):
-            for operations in (False, True):
+        for width in range(40, 161, step if call == 0 else 40):
+            for operations in (False, True) if width % 40 == 0 else (False,):
                 text = ex.to_text(width=width, operations=operations)
                 wide = [line for line in text.splitlines() if columns(line) > width]
                 assert not wide, f"{width}: {wide}"
 
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
+def test_no_line_is_wider_than_asked(path):
+    fits(recorded(path))
+
+
+@pytest.mark.parametrize("name", ["adding", "explaining", "gaussian_process", "pole"])
+def test_examples_fit(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    trace = str(tmp_path / "trace.json")
+    quick = [] if name == "explaining" else ["--quick"]
+    program = str(HERE.parents[1] / f"examples/{name}.py")
+    assert main(["explain", "--no-timing", "-o", trace, program, *quick]) == 0
+    fits(read(trace), step=9)
+
+
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
 def test_the_numbers_are_those_of_grad(path):
     ex = recorded(path)
     text = " ".join(ex.to_text(width=160).split())
+    told = 0
     for leaf in ex.leaves if ex.all_calls and ex.steps else ():
-        grad = np.asarray(leaf.grad) if isinstance(leaf.grad, np.ndarray) else None
-        if grad is not None and grad.size <= 4 and len(ex.leaves) < 3:
-            assert row(grad) in text or (grad.ndim == 2 and " ".join(row(grad)[1:-1].split()[:2]) in text)
+        name = re.escape(leaf.tensor.name)
+        put = re.search(rf"(?:put|added|and) ({VALUE}) (?:in)?to {name}\.grad(?:, now ({VALUE}))?", text)
+        listed = re.search(rf" {name} (\[[^]]*\])", text)
+        norm = re.search(rf" {name} (\S+) =", text)
+        if put is not None or listed is not None:
+            shown = (put[2] or put[1]) if put is not None else listed[1]
+            numbers = [float(each) for each in shown.replace(";", "").strip("[]").split()]
+            grad = leaf.grad if put is None else leaf.grad_after
+            np.testing.assert_allclose(numbers, np.asarray(grad, np.float64).reshape(-1), rtol=1e-3, equal_nan=True)
+        elif norm is not None:
+            assert float(norm[1]) == pytest.approx(leaf.flow.norm, rel=1e-2)
+        told += any(each is not None for each in (put, listed, norm))
+    assert told or path.stem in WITHOUT
+
+
+def test_the_page_about_it_shows_these_texts():
+    page = (HERE.parents[1] / "docs/how-to/explain.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```text\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    for block, name in zip(blocks[:2], ("plane", "gpt"), strict=True):
+        assert block.rstrip() in written(name, 100).read_text(encoding="utf-8")
 
 
 def test_a_gpt_takes_few_lines():

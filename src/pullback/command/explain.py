@@ -56,7 +56,7 @@ def main(arguments: Sequence[str]) -> int:
     >>> from pullback.command.explain import main
     >>> code = "import pullback as pb; x = pb.ones(2, requires_grad=True); (x * x).sum().backward()"
     >>> main(["--no-timing", "--values", "1", "-c", code])  # doctest: +ELLIPSIS
-    (x * x).sum().backward()...
+    <string>:1  (x * x).sum().backward() put...
     0
     """
     own, program = split(list(arguments))

@@ -112,9 +112,8 @@ def _joined(name: str, group: list[GradientRow]) -> GradientRow:
 def sentence(call: Call) -> str:
     """What happened, in words: the loss, the largest gradient, and that of the first numbered module against the last."""
     given = rows(call.leaves)
-    output = call.outputs[0].tensor
-    known = output.data is not None and not isinstance(output.data, Summary)
-    loss = f"The loss is {short(output.data.reshape(-1)[0])}. " if known and output.data is not None else ""
+    value = call.outputs[0].tensor.data
+    loss = "" if value is None or isinstance(value, Summary) else f"The loss is {short(value.reshape(-1)[0])}. "
     finite = [row for row in given if math.isfinite(row.norm)]
     zero = sum(row.norm == 0 for row in finite)
     bad = len(given) - len(finite)

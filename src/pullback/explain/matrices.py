@@ -20,8 +20,8 @@ MOST_LINES = 8
 
 
 def shape_text(shape: Sequence[int]) -> str:
-    """A shape: `2x3`, and `scalar` for a number."""
-    return "x".join(map(str, shape)) or "scalar"
+    """A shape: `2x3`, `(3,)` with one axis, and `scalar` for a number."""
+    return f"({shape[0]},)" if len(shape) == 1 else "x".join(map(str, shape)) or "scalar"
 
 
 def value_text(value: Kept | None, *, brief: bool = False) -> str:
@@ -65,14 +65,14 @@ def size_text(value: Kept) -> str:
     return norm_text(value).removeprefix("norm ")
 
 
-def forms(value: Kept | None, *, scalars: bool = False) -> Iterator[str]:
-    """An array in the forms from the longest to the shortest; with `scalars`, a number has no brackets."""
+def forms(value: Kept | None) -> Iterator[str]:
+    """An array in the forms from the longest to the shortest; a number has no brackets."""
     if value is None:
         yield "not kept"
         return
     if not isinstance(value, Summary) and value.size <= SHOWN and value.ndim <= 2:
         for digits in (DIGITS, FEW):
-            if scalars and value.ndim == 0:
+            if value.ndim == 0:
                 yield short(value[()], digits)
             else:
                 yield rows(value, digits) if value.ndim == 2 else row(value, digits)
@@ -86,10 +86,10 @@ def forms(value: Kept | None, *, scalars: bool = False) -> Iterator[str]:
         yield f"|{norm.removeprefix('norm ')}|"
 
 
-def fit(value: Kept | None, room: int, *, scalars: bool = True) -> str:
+def fit(value: Kept | None, room: int) -> str:
     """An array in the first of its forms that fits."""
     text = ""
-    for text in forms(value, scalars=scalars):
+    for text in forms(value):
         if columns(text) <= room:
             return text
     return cut(text, room)

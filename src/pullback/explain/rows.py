@@ -9,7 +9,7 @@ from typing import NamedTuple
 from .arrays import Kept
 from .gradients import is_model
 from .layout import GAP, columns, cut, fitted, pad, wrapped
-from .matrices import fit, forms, size_text
+from .matrices import fit, size_text
 from .sending import Sending, numbered
 from .sources import text_of
 from .stops import Omitted, Stop, stops
@@ -22,6 +22,9 @@ ROOMY = 72
 """The width from which the steps stand beside the lines, and not below."""
 LEAST = [18, 9, 9]
 """The least widths of the program, the values and the gradients."""
+TITLE = columns("newest first")
+LEAST_OPERATIONS = 22
+"""The least width of the operations, where there was no backward pass."""
 LINES_BESIDE = 4
 """The most lines beside a line of the program; more are written below, where there is more room."""
 
@@ -37,6 +40,8 @@ class Row(NamedTuple):
     number: str = ""
     stop: Stop | None = None
     remark: str = ""
+    tensors: int = 0
+    """The number of values, of which two are shown at most."""
 
 
 class Widths(NamedTuple):
@@ -101,11 +106,12 @@ class ProgramTable:
             [self.sending.grads.get(tensor) for tensor in shown],
             numbered([step for step in stop.steps if step.op is not None or not stop.forward]),
             stop,
+            tensors=len(stop.results),
         )
 
     def failed(self, failure: Failure) -> Row:
         """The line that failed."""
-        stop = Stop(failure.place)
+        stop = Stop(failure.place, failure.scope)
         return Row(_line(stop), self.paper.clean(self.program(stop)), remark=f"raised {failure.type}")
 
     def program(self, stop: Stop) -> str:
@@ -125,11 +131,13 @@ class ProgramTable:
         """The width of each column: the steps take what the others leave."""
         line = max(4, *(columns(row.line) for row in rows))
         number = max(5, *(columns(row.number) for row in rows)) if self.backward else 0
-        most = max(LEAST[1], self.paper.width // 7)
+        most = max(LEAST[1], self.paper.width // (7 if self.backward else 4))
         natural = [
             max(7, *(columns(row.program + row.round) for row in rows if row.stop is not None or row.remark)),
-            max(7 if self.norms else 5, *(min(most, self.natural(row.values)) for row in rows)),
-            max(6 if self.norms else 4, *(min(most, self.natural(row.grads)) for row in rows)) if self.backward else 0,
+            max(7 if self.norms else 5, *(min(most, self.natural(row.values, count=row.tensors)) for row in rows)),
+            max(6 if self.norms else 4, *(min(most, self.natural(row.grads, count=row.tensors)) for row in rows))
+            if self.backward
+            else 0,
         ]
         gaps = GAP * (3 + self.backward * 2)
         room = self.paper.width - line - gaps - number
@@ -139,23 +147,27 @@ class ProgramTable:
             return Widths(line, program, value, grad, number, 0)
         rounds = max(columns(row.round) for row in rows)
         least = [min(a, b + extra) for a, b, extra in zip(natural, LEAST, (rounds * 2 // 3, 0, 0), strict=True)]
-        program, value, grad = fitted(natural, least, room - self.paper.width * 28 // 100)
+        program, value, grad = fitted(
+            natural, least, room - (self.paper.width * 28 // 100 if self.backward else LEAST_OPERATIONS)
+        )
+        program = max(8, min(program, room - value - grad - TITLE))
         return Widths(line, program, value, grad, number, room - program - value - grad)
 
-    def natural(self, given: Sequence[Kept | None]) -> int:
+    def natural(self, given: Sequence[Kept | None], *, count: int) -> int:
         """The columns that values take with all digits."""
-        if self.norms:
-            return columns(self.cell(given, 99))
-        return sum(columns(next(forms(each, scalars=True))) + GAP for each in given) - GAP if given else 0
+        return columns(self.cell(given, self.paper.width, count=count))
 
-    def cell(self, given: Sequence[Kept | None], room: int) -> str:
-        """Values in a cell, two at most; of a network their norms."""
+    def cell(self, given: Sequence[Kept | None], room: int, *, count: int) -> str:
+        """Values in a cell, two at most, and dots for more; of a network their norms."""
         if not any(each is not None for each in given):
             return "-" if given else ""
-        part = (room - GAP * (len(given) - 1)) // len(given)
-        if self.norms:
-            return ", ".join("-" if each is None else size_text(each) for each in given)
-        return ", ".join("-" if each is None else fit(each, part) for each in given)
+        dots = ", .." if count > len(given) else ""
+        part = (room - len(dots) - GAP * (len(given) - 1)) // len(given)
+        shown = [size_text(each) if self.norms else fit(each, part) for each in given if each is not None]
+        if any(columns(text) > part or ".." in text for text in shown):
+            return cut(f"{count} tensors", room) if count > 1 else cut(shown[0], room)
+        texts = iter(shown)
+        return ", ".join("-" if each is None else next(texts) for each in given) + dots
 
     def titles(self, widths: Widths, *, beside: bool) -> str:
         """The titles of the columns."""
@@ -172,8 +184,10 @@ class ProgramTable:
         if row.stop is None and not row.remark:
             return (" " * (widths.line + GAP)) + row.program
         texts = [pad(row.line, widths.line, right=True), pad(_named(row, widths.program), widths.program)]
-        texts.append(pad(self.cell(row.values, widths.value), widths.value, right=True))
-        texts += [pad(self.cell(row.grads, widths.grad), widths.grad, right=True)] if self.backward else []
+        texts.append(pad(self.cell(row.values, widths.value, count=row.tensors), widths.value, right=True))
+        texts += (
+            [pad(self.cell(row.grads, widths.grad, count=row.tensors), widths.grad, right=True)] if self.backward else []
+        )
         return (" " * GAP).join(texts)
 
     def beside(self, row: Row, widths: Widths) -> list[str]:

@@ -37,6 +37,7 @@ class Sent(NamedTuple):
     out: Kept | None
     before: Kept | None
     after: Kept | None
+    parts: int
 
 
 def sent(stop: Stop) -> list[Sent]:
@@ -61,7 +62,9 @@ def _joined(to: Traced, v: Kept | None, matrix: Array | None, terms: Sequence[Te
             out = np.add.reduce(outs)
     if len(terms) > 1 and first.before is None and contiguous:
         out = last.after
-    return Sent(to, v, matrix, out, first.before if contiguous else None, last.after if contiguous else None)
+    return Sent(
+        to, v, matrix, out, first.before if contiguous else None, last.after if contiguous else None, len(terms)
+    )
 
 
 def _chain(stop: Stop, made: set[Traced]) -> tuple[Kept | None, dict[Traced, Array | None]]:
@@ -121,11 +124,12 @@ class Sending:
         self.grads = received(call)
         self.leaves = {leaf.tensor: leaf for leaf in call.leaves}
         self.owner = {tensor: stop for stop in found if stop.scope for step in stop.forward for tensor in step.outputs}
+        self.stops = {tensor: len(stop.leaves) + len(stop.forward) for stop in found for tensor in stop.leaves}
         self.sent = {stop: sent(stop) for stop in found}
-        self.sums: dict[Traced, list[Kept | None]] = {}
+        self.sums: dict[Traced, list[Sent]] = {}
         for stop in sorted(found, key=lambda stop: min((step.index for step in stop.steps), default=0)):
             for each in self.sent[stop]:
-                self.sums.setdefault(each.to, []).append(each.out)
+                self.sums.setdefault(each.to, []).append(each)
 
     def parts(self, stop: Stop, room: int) -> tuple[str, list[list[str]]]:
         """The operations of a stop, and each thing that it sends, in its forms from the longest to the shortest."""
@@ -145,10 +149,15 @@ class Sending:
 
     def sum(self, tensor: Traced) -> Iterator[str]:
         """What arrived at a leaf from several lines."""
-        parts = self.sums[tensor]
-        if all(part is not None and not isinstance(part, Summary) and part.size <= SMALL for part in parts):
-            yield f"{' + '.join(map(vector_text, parts))} = {vector_text(self.grads.get(tensor))}"
-        yield f"sum of {len(parts)} lines"
+        leaf = self.leaves.get(tensor)
+        count = 0 if leaf is None else len(leaf.contributions)
+        parts = [each.out for each in self.sums[tensor]]
+        many = self.stops[tensor] > 1
+        name = f"{self.paper.clean(cut(tensor.name, LONGEST_NAME))}: " if many else ""
+        whole = sum(each.parts for each in self.sums[tensor]) == count
+        if whole and all(part is not None and not isinstance(part, Summary) and part.size <= SMALL for part in parts):
+            yield f"{name}{' + '.join(map(vector_text, parts))} = {vector_text(self.grads.get(tensor))}"
+        yield f"{name}sum of {counted(count, 'contribution')}"
 
     def module(self, stop: Stop, room: int) -> str:
         """What a line or a module of a network sends, and its parameters' gradients, as norms on one line."""

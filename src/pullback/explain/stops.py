@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from .. import nn
 from .folding import repeats
-from .sources import Place, text_of
+from .sources import Place
 from .trace import Call, Scope, Step, Traced
 
 
@@ -83,7 +83,7 @@ def shortened(found: Sequence[Stop], most: int) -> list[Stop | Omitted]:
 def _same(stop: Stop) -> object:
     """What stops of one line, or of one module, have in common."""
     if stop.scope is not None:
-        return stop.scope.name, stop.scope.parent
+        return stop.scope.name
     return (stop.place.file, stop.place.line) if stop.place is not None else stop
 
 
@@ -93,7 +93,7 @@ class _Builder:
     def __init__(self, call: Call, depth: int) -> None:
         self.call, self.depth = call, depth
         self.found: list[Stop] = []
-        self.open: dict[object, tuple[Stop, set[object]]] = {}
+        self.open: dict[object, Stop] = {}
         self.of: dict[Traced, Stop] = {}
         self.opaque, self.parents = _opaque(call)
 
@@ -112,7 +112,8 @@ class _Builder:
         self._results()
         rounds: dict[object, list[Stop]] = {}
         for stop in self.found:
-            rounds.setdefault(_same(stop), []).append(stop)
+            if stop.scope is not None:
+                rounds.setdefault(_same(stop), []).append(stop)
         for several in rounds.values():
             for nth, stop in enumerate(several, 1):
                 stop.nth, stop.of = nth, len(several)
@@ -134,23 +135,21 @@ class _Builder:
         """Whether a value is used in its own line: by it, or by a module that is called there."""
         if stop is user or stop is None or user is None:
             return True
-        called = user.scope is not None and stop.scope is None and None not in {stop.place, user.place}
-        return called and _same(Stop(stop.place)) == _same(Stop(user.place))
+        if user.scope is None or stop.scope is not None or stop.place is None or user.place is None:
+            return False
+        return (stop.place.file, stop.place.line) == (user.place.file, user.place.line)
 
     def _stop(self, step: Step) -> Stop:
-        """The stop of an operation: that of its line, unless the same operation of the line has run before in it."""
+        """The stop of an operation: that of its line in its round, or of its module."""
         scope = self._module(step)
         place = step.place
         if scope is None and place is None:
             return self._new(Stop(None))
-        key: object = scope if scope is not None or place is None else (place.file, place.line, step.scope)
-        stop, seen = self.open.get(key, (None, set()))
-        again = (place, step.op) in seen and scope is None and place is not None
-        if stop is None or (again and place is not None and text_of(place.file).repeats(place.line)):
-            stop, seen = self._new(Stop(place, scope)), set()
-            self.open[key] = stop, seen
-        seen.add((place, step.op))
-        return stop
+        key = scope if scope is not None or place is None else (place.file, place.line, step.outputs[0].round)
+        if key not in self.open:
+            self.open[key] = stop = self._new(Stop(place, scope))
+            stop.nth, stop.of = step.outputs[0].round or (1, 1) if scope is None else (1, 1)
+        return self.open[key]
 
     def _new(self, stop: Stop) -> Stop:
         self.found.append(stop)

@@ -1,17 +1,15 @@
-"""What a call did, in a sentence and as `v @ J`; and what went wrong: where, why, and what helps."""
+"""What a call did, in a sentence and as `v @ J`."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from .arrays import Kept
 from .gradients import folded, is_model, rows, sentence
 from .layout import cut
 from .matrices import fit, product
 from .numbers import counted, short
-from .sources import Place, text_of
+from .problems import at
 from .terminal import Paper
-from .trace import Call, Failure, Finding, Leaf
+from .trace import Call, Leaf
 
 FEW_LEAVES = 2
 """The number of leaves up to which the sentence has their gradients."""
@@ -21,8 +19,6 @@ MOST_PARTS = 12
 """The number of rows above which those in the middle are left out."""
 NARROW, ROOMY = 52, 64
 """The widths from which gradients have bars, and all columns."""
-WORST = 3
-"""The number of findings of NaN and inf that are told."""
 
 
 class StoryWriter:
@@ -31,15 +27,13 @@ class StoryWriter:
     def __init__(self, paper: Paper) -> None:
         self.paper = paper
 
-    # What it did
-
     def write(self, call: Call) -> list[str]:
         """The sentence, and the product or the gradients that it is about."""
         if not call.outputs:
             what = counted(len(call.forward), "operation")
             return [self.paper.bold(f"no backward() ran; {what} recorded"), ""]
         text, where = cut(self.paper.clean(call.text), self.paper.width // 2), at(call.place)
-        did = f"{text} {self.did(call)}"
+        did = f"{text} {self.did(call)}".rstrip(",")
         head, *rest = self.paper.wrap(f"{where}  {did}" if where else did)
         lines = [self.paper.bold(head), *map(self.paper.bold, rest), ""]
         if is_model(call):
@@ -58,33 +52,28 @@ class StoryWriter:
         if not call.leaves:
             return "reached no leaf"
         writes = "backward(" in call.text
+        verb = "gave" if not writes else "would add" if call.kind != "backward" else ""
         if len(call.leaves) > FEW_LEAVES:
-            what = f"gradients into {len(call.leaves)} leaves"
-            return (
-                f"put {what}"
-                if writes and call.kind == "backward"
-                else f"would put {what}"
-                if writes
-                else f"gave {what}"
-            )
-        texts = [self.put(call, leaf, writes=writes) for leaf in call.leaves]
+            return f"{verb or 'put'} gradients {'into' if writes else 'for'} {len(call.leaves)} leaves"
+        texts: list[str] = []
+        for leaf in call.leaves:
+            first, rest = self.put(leaf, verb)
+            said = texts and texts[-1].startswith(f"{first} ")
+            texts.append(rest if said else f"{first} {rest}")
         return " and ".join(texts)
 
-    def put(self, call: Call, leaf: Leaf, *, writes: bool) -> str:
-        """What it put into the gradient of one leaf."""
-        name = f"{leaf.tensor.name}.grad"
-        value = self.value(leaf.grad)
-        if not writes:
-            return f"gave {value} for {leaf.tensor.name}"
-        if call.kind != "backward":
-            return f"would add {value} to {name}"
+    def put(self, leaf: Leaf, verb: str) -> tuple[str, str]:
+        """What it put into the gradient of one leaf: the verb, and the rest."""
+        name, value = leaf.tensor.name, self.value(leaf.grad)
+        if verb:
+            return verb, f"{value} for {name}" if verb == "gave" else f"{value} to {name}.grad"
         if leaf.grad_before is None or leaf.grad_after is None:
-            return f"put {value} into {name}"
-        return f"added {value} to {name}, now {self.value(leaf.grad_after)}"
+            return "put", f"{value} into {name}.grad"
+        return "added", f"{value} to {name}.grad, now {self.value(leaf.grad_after)},"
 
     def value(self, value: Kept) -> str:
         """A gradient in a sentence."""
-        return fit(value, self.paper.width // 2, scalars=False)
+        return fit(value, self.paper.width // 2)
 
     def leaves(self, call: Call) -> list[str]:
         """The gradients of several leaves."""
@@ -118,50 +107,3 @@ class StoryWriter:
         if hidden:
             lines.insert(half, f"... {hidden} more")
         return [*lines, *(["log scale: half a bar is 1/100"] if barred else []), ""]
-
-    # What went wrong
-
-    def failure(self, failure: Failure) -> list[str]:
-        """The line that failed, and why."""
-        lines = self._wrong(failure.place, f"raised {failure.type}")
-        said = [] if failure.overwritten is None else [str(failure.overwritten)]
-        for index, line in enumerate((*said, *failure.message.splitlines())):
-            lines += self.paper.section("" if index else "cause", line)
-        return [*lines, ""]
-
-    def invalid(self, findings: Sequence[Finding]) -> list[str]:
-        """NaN and inf: the line where each was born, why, on which way it spread, and what helps."""
-        lines: list[str] = []
-        bad = [finding for finding in findings if finding.kind in {"nan", "inf"}]
-        for finding in bad[:WORST]:
-            lines += self._wrong(finding.place, f"made {finding.kind}")
-            lines += self.paper.section("cause", finding.why)
-            if finding.path:
-                lines += self.paper.section(
-                    "way", " -> ".join(f"{_place(step.place)}{step.op or step.node}" for step in finding.path)
-                )
-            if finding.fix:
-                lines += self.paper.section("fix", finding.fix)
-            lines.append("")
-        more = len(bad) - WORST
-        return [*lines, *([f"and {more} more findings of nan and inf", ""] if more > 0 else [])]
-
-    def _wrong(self, place: Place | None, what: str) -> list[str]:
-        where, source = at(place), source_at(place)
-        text = f"{where}  {cut(self.paper.clean(source), max(12, self.paper.width - len(where) - len(what) - 4))}"
-        return [self.paper.red(line) for line in self.paper.wrap(f"{text}  {what}" if where else what)]
-
-
-def at(place: Place | None) -> str:
-    """A place as text: `train.py:41`."""
-    return "" if place is None else place.where
-
-
-def _place(place: Place | None) -> str:
-    return "" if place is None else f"{place.line} "
-
-
-def source_at(place: Place | None) -> str:
-    """The line of the program at a place."""
-    lines = [] if place is None else text_of(place.file).lines
-    return lines[place.line - 1].strip() if place is not None and 0 < place.line <= len(lines) else ""

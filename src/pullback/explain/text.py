@@ -14,8 +14,9 @@ from .derivations import told
 from .layout import cut, pad
 from .numbers import counted, duration, size
 from .operations import OperationTables
+from .problems import ProblemWriter, at
 from .rows import ProgramTable
-from .story import StoryWriter, at
+from .story import StoryWriter
 from .terminal import WIDTH, Paper
 from .trace import Call, Failure, Finding
 
@@ -45,7 +46,7 @@ def to_text(
     writer = _TextWriter(Paper(width, ascii=ascii, color=color), program)
     lines: list[str] = []
     if ex.failure is not None:
-        lines += writer.story.failure(ex.failure)
+        lines += writer.problems.failure(ex.failure)
     if ex.all_calls:
         lines += writer.call(ex.call, ex.failure, operations=operations)
         lines += writer.calls(list(ex.all_calls), ex.primary)
@@ -77,13 +78,13 @@ def _broken(text: str, width: int) -> list[str]:
 class _TextWriter:
     def __init__(self, paper: Paper, program: str) -> None:
         self.paper, self.program = paper, program
-        self.story = StoryWriter(paper)
+        self.story, self.problems = StoryWriter(paper), ProblemWriter(paper)
 
     def call(self, call: Call, failure: Failure | None, *, operations: bool) -> list[str]:
         table = OperationTables(self.paper) if operations else ProgramTable(self.paper, call, failure)
         rows = table.write(call) if isinstance(table, OperationTables) else table.write()
         told = self.story.write(call) if call.outputs or failure is None else []
-        lines = [*told, *self.story.invalid(call.findings), *rows]
+        lines = [*told, *self.problems.invalid(call.findings), *rows]
         return [*lines, *self.health(call), *self.cost(call), *self.more(call)]
 
     # The end
@@ -99,8 +100,8 @@ class _TextWriter:
 
     def health(self, call: Call) -> list[str]:
         """What was found, apart from NaN and inf, of which the story tells."""
-        bad = any(each.kind in {"nan", "inf"} for each in call.findings)
-        found = [each for each in call.findings if each.kind not in {"nan", "inf"}]
+        found = [each for each in call.findings if each.kinds.isdisjoint({"nan", "inf"})]
+        bad = len(found) < len(call.findings)
         zero = any(each.kind in {"zero", "dead"} for each in found)
         good = [text for text, some in (("no NaN or inf", bad), ("no zero gradients", zero)) if not some]
         good = good if call.steps else good[:1]
