@@ -3,12 +3,9 @@
 import contextlib
 import io
 import json
-import os
-from pathlib import Path
 
 import pytest
 
-import pullback
 from pullback.command import main, trying
 from pullback.explain.document import schema
 from pullback.explain.edits import changed

@@ -25,6 +25,7 @@ from ..explain.page import browse
 from ..explain.reading import read
 from ..explain.recording import Recording
 from ..explain.runs import RUNS
+from ..explain.terminal import colored, terminal_width
 from ..explain.text import step_text, to_text
 from ..explain.training import begin
 from .trying import Program, try_fixes, try_mends
@@ -103,13 +104,14 @@ def _parser() -> argparse.ArgumentParser:
     add("--at", metavar="FILE:LINE", help="the calls, or else the steps, of one line")
     add("--inputs", metavar="x,w", help="only ways to the leaves of these names")
     add("--step", type=int, metavar="N", help="print one backward step, and why its rule is what it is")
+    add("--operations", action="store_true", help="print a row for each operation, not for each line of the program")
     add("--jacobian", action="store_true", help="print the Jacobian of the call, row by row")
     add("--cost", action="store_true", help="print time and bytes by line, operation and scope")
     add("--health", action="store_true", help="print what went wrong with numbers, and nothing else")
     add("--fail-on", type=_kinds, default=set(), metavar="nan,inf,...|any", help="exit with 4 on such a finding")
     add("--values", type=_positive, default=64, metavar="N", help="keep arrays of up to N elements whole")
     add("--max-nodes", type=_positive, default=20_000, metavar="N", help="show so many operations at most")
-    add("--width", type=_positive, metavar="N", help="columns of the text (default: those of the terminal)")
+    add("--width", type=_positive, metavar="N", help="columns of the text (default: those of the terminal, or 80)")
     add("--redact", action="store_true", help="leave all values and the source out")
     add(
         "--no-try", dest="trials", action="store_false", help="after an error, nan or inf, run nothing again with fixes"
@@ -231,7 +233,7 @@ def _train(program: ExplainedProgram, options: argparse.Namespace) -> int:
         print(f"pullback explain: wrote {name}", file=sys.stderr)
     ascii = not _unicode(sys.stdout)
     if training.count:
-        text = training.to_text(width=options.width or _width(sys.stdout), ascii=ascii)
+        text = training.to_text(width=options.width or terminal_width(), ascii=ascii)
         _write(sys.stdout, json.dumps(training.to_dict()) + "\n" if options.json else text)
     found = {event.kind for event in training.events} & options.fail_on
     nothing = [] if training.count else ["no optimizer made a step"]
@@ -329,8 +331,8 @@ def _show(ex: Explanation, program: ExplainedProgram, options: argparse.Namespac
 def _text(ex: Explanation, program: ExplainedProgram, options: argparse.Namespace) -> str:
     """The text printed for one call."""
     ascii = not _unicode(sys.stdout)
-    width = options.width or _width(sys.stdout)
-    color = bool(options.color and sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
+    width = options.width or terminal_width()
+    color = bool(options.color and colored(sys.stdout))
     parts: list[str] = []
     if options.step:
         if options.step > len(ex.steps):
@@ -345,28 +347,20 @@ def _text(ex: Explanation, program: ExplainedProgram, options: argparse.Namespac
         parts.append("\n".join(found or ["nothing wrong with the numbers"]) + "\n")
     if not parts:
         again = f"{'--torch ' * options.torch}{program}"
-        parts.append(
-            to_text(ex, width=width, ascii=ascii, color=color, program=again if len(again) <= width // 2 else "...")
-        )
+        again = again if len(again) <= width // 2 else "..."
+        parts.append(to_text(ex, width=width, ascii=ascii, color=color, program=again, operations=options.operations))
     text = "\n".join(parts)
     return text.encode("ascii", "backslashreplace").decode() if ascii else text
 
 
 def _jacobian(leaf: Any) -> str:
     if leaf.J is None:
-        return f"{leaf.tensor.name}: the Jacobian was not built: {leaf.missing}\n"
+        return f"{leaf.tensor.name}: the Jacobian was not computed: {leaf.missing}\n"
     return f"Jacobian by {leaf.tensor.name}\n{leaf.J}\n"
 
 
 def _unicode(stream: TextIO) -> bool:
     return (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "").startswith("utf")
-
-
-def _width(stream: TextIO) -> int:
-    try:
-        return os.get_terminal_size(stream.fileno()).columns
-    except (OSError, ValueError, AttributeError):
-        return int(os.environ.get("COLUMNS") or 100)
 
 
 def _write(stream: TextIO, text: str) -> None:

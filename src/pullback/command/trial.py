@@ -84,7 +84,7 @@ class Trial:
             text = plan["texts"].get(loader.path)
             return get_code(loader, name) if text is None else trial.compiled(text, loader.path)
 
-        setattr(importlib.machinery.SourceFileLoader, "get_code", code_of)
+        importlib.machinery.SourceFileLoader.get_code = code_of
         main = types.ModuleType("__main__")
         main.__dict__.update({"__file__": plan["argv"][0], "__builtins__": builtins})
         setattr(builtins, PASSED, self.count)  # for all files of the program

@@ -188,7 +188,9 @@ def _fit(failure: Failure, found: Clash) -> str:
     one, other = (size_at(failure, side) for side in found.sides)
     first, second = (failure.arguments[side[0]] for side in found.sides)
     if found.kind == PRODUCT:
-        columns, rows = ("elements" if len(each.shape or ()) == 1 else word for each, word in ((first, "columns"), (second, "rows")))
+        columns, rows = (
+            "elements" if len(each.shape or ()) == 1 else word for each, word in ((first, "columns"), (second, "rows"))
+        )
         turned = (found.sides[1][1] == len(second.shape or ()) - 1) and len(second.shape or ()) > 1  # a layer's weight
         return f"multiplies {_shape(first)} by {_shape(second, turned=turned)}: {one} {columns} meet {other} {rows}"
     return f"was given {_shape(first)} and {_shape(second)}, and {one} is not {other}"
