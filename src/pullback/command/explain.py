@@ -106,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--step", type=int, metavar="N", help="print one backward step, and why its rule is what it is")
     add("--operations", action="store_true", help="print a row for each operation, not for each line of the program")
     add("--jacobian", action="store_true", help="print the Jacobian of the call, row by row")
-    add("--cost", action="store_true", help="print time and bytes by line, operation and scope")
+    add("--cost", action="store_true", help="print bytes, and times, by line, operation and scope")
     add("--health", action="store_true", help="print what went wrong with numbers, and nothing else")
     add("--fail-on", type=_kinds, default=set(), metavar="nan,inf,...|any", help="exit with 4 on such a finding")
     add("--values", type=_positive, default=64, metavar="N", help="keep arrays of up to N elements whole")
@@ -116,7 +116,8 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--no-try", dest="trials", action="store_false", help="after an error, nan or inf, run nothing again with fixes"
     )
-    add("--no-timing", dest="timing", action="store_false", help="measure no times")
+    timing = argparse.BooleanOptionalAction
+    add("--timing", action=timing, default=False, help="measure operations while recorded, longer than alone (default: not)")
     parser.set_defaults(unwritten=False)
     add("--no-color", dest="color", action="store_false", help="no colors; NO_COLOR does the same")
     return parser
