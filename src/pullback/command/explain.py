@@ -28,6 +28,7 @@ from ..explain.runs import RUNS
 from ..explain.terminal import colored, terminal_width
 from ..explain.text import step_text, to_text
 from ..explain.training import begin
+from .pipes import reader_gone
 from .trying import Program, try_fixes, try_mends
 
 DONE, RAISED, USAGE, NOTHING, FOUND = range(5)
@@ -194,7 +195,9 @@ def run(
             after(names_of(variables))
     except SystemExit as stop:
         return None if stop.code in {None, 0} else f"the program exited with {stop.code}"
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  # any exception of the program is shown
+    except (Exception, KeyboardInterrupt) as error:  # any exception of the program is shown
+        if isinstance(error, BrokenPipeError) and reader_gone(sys.stdout):
+            raise
         sys.excepthook(type(error), error, error.__traceback__)
         return f"the program raised {type(error).__name__}"
     finally:
@@ -366,11 +369,9 @@ def _unicode(stream: TextIO) -> bool:
 
 def _write(stream: TextIO, text: str) -> None:
     """Write a text; a reader that has seen enough, such as `head`, is no fault."""
-    try:
+    with contextlib.suppress(BrokenPipeError):
         stream.write(text)
-        stream.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # for what is flushed at the end
+    reader_gone(stream)
 
 
 def _show_saved(program: ExplainedProgram, options: argparse.Namespace) -> int:
