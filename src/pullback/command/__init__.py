@@ -28,10 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         code = _run(given)
-    except BrokenPipeError:
-        if not reader_gone(sys.stdout):
-            raise
-        return RAISED
+    except BrokenPipeError:  # of the standard output: another one is the program's own exception, and told
+        code = RAISED
     reader_gone(sys.stdout)
     return code
 

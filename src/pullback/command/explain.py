@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import json
 import linecache
-import os
 import runpy
 import shlex
 import sys

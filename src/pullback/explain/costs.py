@@ -11,7 +11,6 @@ from typing import NamedTuple
 from .numbers import duration, size
 from .trace import Call, Step
 
-
 RECORDED = "while recorded, which takes longer than alone"
 """What is said of times."""
 

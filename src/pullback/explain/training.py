@@ -22,8 +22,8 @@ import numpy as np
 
 from .. import Tensor
 from .._core.errors import UncompiledError
-from ..observe import ancestors, fault, freed, is_internal, node as node_of, value as inside
 from ..nn.modules.hooks import Handle
+from ..observe import ancestors, fault, freed, is_internal, node as node_of, value as inside
 from ..optim.optimizer import (
     _after_every_group,
     register_optimizer_step_post_hook,
