@@ -8,15 +8,9 @@ export function visibleText(text: string): string {
   return text.replace(UNSEEN, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-async function unpack(packed: string): Promise<string> {
-  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
-}
-
 /** What the page was written with: a trace, or training runs. */
-export async function read(element: Element): Promise<{ schema: string; version: number }> {
-  const text = element.textContent ?? "";
-  return JSON.parse(element.getAttribute("data-encoding") === "gzip" ? await unpack(text) : text);
+export function read(element: Element): { schema: string; version: number } {
+  return JSON.parse(element.textContent ?? "");
 }
 
 export function load(data: { schema: string; version: number }): Trace {

@@ -120,7 +120,7 @@ function Progress({ page, error }: { page: Page; error: Failure }) {
   const passes = trace.calls.filter(({ outputs }) => outputs.length > 0).length;
   const made = call.steps.filter(({ phase }) => phase === "forward").length;
   const scope = error.scope == null ? null : trace.scopes[error.scope]!;
-  const before = error.tensor !== null ? "in a backward pass" : made ? `after ${plural(made, "operation")} that were recorded` : "before anything was recorded";
+  const before = error.tensor !== null ? "in a backward pass" : made ? `after ${plural(made, "recorded operation")}` : "before anything was recorded";
   return (
     <li class="open failed-step">
       <p>
@@ -228,9 +228,10 @@ function Given({ given }: { given: Argument[] }) {
 function Ran({ trace, error }: { trace: Trace; error: Failure }) {
   const given = error.arguments!;
   const ours = error.scope != null || error.op != null;
+  const title = error.stages!.length ? "What ran, and what did not" : ours ? "What does not fit" : "What did not fail";
   return (
-    <section class="card outcome" aria-label="What ran, and what did not">
-      <h2>What ran, and what did not</h2>
+    <section class="card outcome" aria-label={title}>
+      <h2>{title}</h2>
       {error.stages!.length > 0 && <Stages trace={trace} error={error} />}
       {error.clash && <Shapes clash={error.clash} given={given} />}
       {given.length > 0 && (error.clash ? (

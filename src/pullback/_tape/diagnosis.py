@@ -153,7 +153,7 @@ POLES = {
     "digamma": Pole("value of digamma at 0, and its derivative, are infinite", _SMALL),
     "lgamma": Pole("value of lgamma at 0, and its derivative, are infinite", _SMALL),
     "exp": Pole("exponential may overflow", points=()),
-    "vector_norm": Pole("derivatives of some norms at 0 are no numbers", points=()),
+    "vector_norm": Pole("derivatives of some norms at 0 are NaN", points=()),
 }
 """By the name of a primitive."""
 
@@ -185,14 +185,21 @@ class Cause(NamedTuple):
             product += f" × local factor {number(self.factor)}"
         return f"{place}: {product} = {number(self.outgoing)}{f', where {kept}' if kept else ''}"
 
-    def advice(self) -> str:
-        """A sentence on a mask times an infinite factor, or on a missing derivative, with the fix; otherwise empty."""
-        already = next((name for name, value in self.operands.items() if not np.isfinite(value)), None)
-        if self.mask is None and already is not None:
-            return (
-                f"It was there before: {already} is {number(self.operands[already])} in the forward pass, and "
-                f"{package}.detect_anomaly() around that names the operation which made it"
-            )
+    @property
+    def already(self) -> str | None:
+        """The name of an operand that was not finite in the forward pass; None if a mask is to blame, or all are finite."""
+        broken = (name for name, value in self.operands.items() if not np.isfinite(value))
+        return next(broken, None) if self.mask is None else None
+
+    def advice(self, made: str = "") -> str:
+        """A sentence on a mask times an infinite factor, or on a missing derivative, with the fix; otherwise empty.
+
+        `made` says where an operand that was not finite comes from, if that is known.
+        """
+        already = self.already
+        if already is not None:
+            made = made or f"{package}.detect_anomaly() around that names the operation which made it"
+            return f"It was there before: {already} is {number(self.operands[already])} in the forward pass, and {made}"
         if self.mask is None:
             pole = self.factor is not None and not np.isfinite(self.factor)
             return str(POLES.get(self.entry.node.primitive.name, "")) if pole else ""

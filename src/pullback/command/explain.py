@@ -209,6 +209,7 @@ def run(
 def _started(program: ExplainedProgram) -> dict[str, Any]:
     """Run a program as Python would, and return its variables."""
     if program.kind == "script":
+        linecache.checkcache(program.what)  # it may have been another text when this process last read it
         return runpy.run_path(program.what, run_name="__main__")
     if program.kind == "module":
         return runpy.run_module(program.what, run_name="__main__", alter_sys=True)

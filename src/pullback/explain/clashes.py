@@ -138,6 +138,23 @@ RULES: Mapping[str, Callable[[Tensors], Clash | None]] = {
 
 # In a sentence
 
+PHRASES = (
+    (
+        r"grad can be implicitly created only for scalar outputs.*?of shape \((.+?)\)",
+        "needs a gradient: its output has the shape ({0})",
+    ),
+    (r"Trying to backward through the graph a second time", "goes through a graph that the backward before has freed"),
+    (r"a (?:view of a )?leaf Variable that requires grad", "writes in place to a leaf that requires grad"),
+    (
+        r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)",
+        "asks for index {0} of axis {1}, which has {2} places",
+    ),
+    (r"Target (\d+) is out of bounds: there are (\d+) classes", "was given the class {0} of {1}, counted from 0"),
+    (r"missing \d+ required positional arguments?: (.+)", "was called without {0}"),
+    (r"element \d+ of tensors does not require grad", "starts from a tensor that nothing that requires grad has made"),
+)
+"""Of messages that begin as torch's, which are long: what is said of whatever failed."""
+
 
 class Misfit(NamedTuple):
     """A setting of a layer, the size that it was given, and the size that it takes; of a table the row, and the number of rows."""
@@ -168,6 +185,11 @@ def said(failure: Failure, misfit: Misfit | None, *, of_module: bool) -> str:
         return f"{who} takes {misfit.taken} {noun} and got {misfit.given}."
     if failure.clash is not None:
         return f"{who} {_fit(failure, failure.clash)}."
+    if failure.overwritten is not None:
+        return f"{who} needs {failure.overwritten.name} as it was: it has been written since."
+    for pattern, phrase in PHRASES:
+        if found := re.search(pattern, failure.message):
+            return f"{who} {phrase.format(*found.groups())}."
     tensors = [each for each in failure.arguments if each.dtype is not None]
     kinds = list(dict.fromkeys(each.dtype for each in tensors))
     if len(kinds) > 1 and "dtype" in failure.message:
@@ -188,6 +210,8 @@ def _fit(failure: Failure, found: Clash) -> str:
     one, other = (size_at(failure, side) for side in found.sides)
     first, second = (failure.arguments[side[0]] for side in found.sides)
     if found.kind == PRODUCT:
+        if len(first.shape or ()) == len(second.shape or ()) == 1:
+            return f"multiplies {one} elements by {other}"
         columns, rows = (
             "elements" if len(each.shape or ()) == 1 else word for each, word in ((first, "columns"), (second, "rows"))
         )

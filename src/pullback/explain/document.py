@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os.path
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from .accounts import Account, Constant, Line, Said, Statement
 from .arrays import Limits, as_json, maybe_json, number
 from .derivations import Derivation, numbers, of_sum
 from .gradients import is_network, sentence, shown
@@ -56,6 +58,7 @@ def document(ex: Explanation, version: str, title: str | None) -> dict[str, Any]
         "scopes": [_scope(scope) for scope in ex.scopes],
         "calls": written,
         "derivations": [made._asdict() for made in writer.derivations],
+        "statements": [json.loads(each) for each in writer.statements],
         "error": error,
         "limits": _plain(ex.limits, "values jacobian max_nodes")
         | {"redacted": ex.limits.redact, "notes": list(dict.fromkeys(ex.notes))},
@@ -98,6 +101,7 @@ class _DocumentWriter:
         self.lines: dict[str, set[int]] = {}
         self.ids: dict[Traced, int] = {}
         self.derivations: dict[Derivation, int] = {}
+        self.statements: dict[str, int] = {}
         self.filled = True
 
     def place(self, place: Place | None) -> dict[str, object] | None:
@@ -127,6 +131,7 @@ class _DocumentWriter:
         return _plain(call, "text kind") | {
             "said": sentence(call) if is_network(call) else None,
             "gradients": shown(call),
+            "loss": None if call.loss is None else call.loss._asdict(),
             "place": self.place(call.place),
             "outputs": [
                 {"tensor": self.ids[out.tensor], "gradient": as_json(out.gradient), "implicit": out.implicit}
@@ -136,6 +141,7 @@ class _DocumentWriter:
             "steps": [self.step(step) for step in places],
             "leaves": [self.leaf(leaf, terms) for leaf in call.leaves],
             "findings": [self.finding(each, places) for each in call.findings],
+            "account": self.account(call.account),
             "cost": {
                 "forward": call.seconds("forward"),
                 "backward": call.seconds("backward"),
@@ -195,6 +201,39 @@ class _DocumentWriter:
             "vain": self.fixes(finding.vain),
         }
 
+    def account(self, account: Account | None) -> dict[str, object] | None:
+        """What a page needs to compute a call anew; None where nothing was recorded."""
+        if account is None or self.limits.redact:
+            return None
+        return {
+            "why": account.why or None,
+            "constants": [self.constant(each) for each in account.constants],
+            "v": account.v,
+            "lines": [self.line(each) for each in account.lines],
+        }
+
+    def constant(self, constant: Constant) -> dict[str, object]:
+        return {"value": maybe_json(constant.value), "given": constant.given, "why": constant.why or None}
+
+    def line(self, line: Line) -> dict[str, object]:
+        said = line.said or Said(why=line.why)
+        if line.applied is not None:
+            said = importlib.import_module(f"{__package__}.statements").said(
+                line.applied, line.wanted
+            )  # it takes time to import
+        return _plain(line, "inputs outputs look") | {
+            "statement": self.statement(said.statement),
+            "pull": self.statement(said.pull),
+            "why": said.why or None,
+            "place": self.place(line.place),
+        }
+
+    def statement(self, statement: Statement | None) -> int | None:
+        """The number of a statement, which stands once."""
+        if statement is None:
+            return None
+        return self.statements.setdefault(json.dumps(statement._asdict()), len(self.statements))
+
     def failure(self, failure: Failure) -> dict[str, object]:
         return _plain(failure, "type message call said op") | {
             "place": self.place(failure.place),
@@ -205,7 +244,9 @@ class _DocumentWriter:
             "clash": None if failure.clash is None else _clash(failure.clash),
             "made": self.place(failure.made),
             "stages": [_shaped(stage) | {"scope": stage.scope.index} for stage in failure.stages],
-            "frames": [{"name": name, "place": self.place(place)} for name, place in failure.frames],
+            "frames": [
+                {"name": name, "place": self.place(place)} for name, place in failure.frames if self.limits.lines
+            ],
             "fixes": self.fixes(failure.shown_fixes),
         }
 

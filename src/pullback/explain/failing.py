@@ -29,7 +29,7 @@ from .sources import Place, place_of, shortened, text_of
 from .trace import Argument, Failure, Stage
 
 if TYPE_CHECKING:
-    from .trace import Call, Scope
+    from .trace import Call, Overwritten, Scope
 
 
 PUBLIC = {place.defined for index in BY_FORM.values() for place in index.values()} | {"getitem", "setitem"}
@@ -127,9 +127,10 @@ class Failed:
         """The innermost place of the program."""
         return None if self.last is None else place_in(self.last)
 
-    def places(self) -> list[tuple[str, Place]]:
-        """The program's functions, each with the place it had reached."""
-        return [(entry.tb_frame.f_code.co_qualname, place_in(entry)) for entry in self.program]
+    def places(self, outside: FrameType) -> list[tuple[str, Place]]:
+        """The program's functions inside of the recording, each with the place it had reached."""
+        inside = [entry for entry in self.program if entry.tb_frame is not outside] or self.program
+        return [(entry.tb_frame.f_code.co_qualname, place_in(entry)) for entry in inside]
 
     def arguments(self, scope: Scope | None, *, redact: bool) -> list[Argument]:
         """The arguments of what failed, under the program's names; without values if they are to be left out."""
@@ -161,11 +162,12 @@ class Failed:
         files = {entry.tb_frame.f_code.co_filename for entry in self.program}
         return made_at(self.module) or only_call(scope.type, files)
 
-    def failure(self, scopes: Scopes, *, redact: bool) -> Failure:
+    def failure(self, scopes: Scopes, overwritten: Overwritten | None, *, redact: bool) -> Failure:
         """What the exception and its frames tell."""
         scope = scopes.failed(entry.tb_frame for entry in reversed(self.entries)) if self.ours else None
         failure = Failure(type(self.error).__name__, str(self.error), self.place)
-        failure.scope, failure.op, failure.frames = scope, self.op, self.places()
+        failure.overwritten = overwritten
+        failure.scope, failure.op, failure.frames = scope, self.op, self.places(scopes.base)
         failure.arguments = self.arguments(scope, redact=redact)
         failure.clash = clash(self.op, [given.value for given in self.given[:MOST_ARGUMENTS]])
         failure.made = self.made(scope)
@@ -256,7 +258,8 @@ def _title(file: str) -> str:
     """The operation that generated code is for: `add_` of `<pullback rule add, in place>`."""
     name, _, way = file.removeprefix(GENERATED).removesuffix(">").partition(", ")
     primitive = getattr(ops, name, None)
-    name = operation_name(primitive, {}) if isinstance(primitive, Primitive) else name
+    if isinstance(primitive, Primitive) and isinstance(primitive.title, str):  # else its parameters choose
+        name = operation_name(primitive, {})
     return f"{name}_" if way == "in place" else name
 
 

@@ -19,7 +19,9 @@ from .rules import Jacobian
 from .sources import Place
 
 if TYPE_CHECKING:
+    from .accounts import Account
     from .arrays import Stats
+    from .yardsticks import Yardstick
 
 
 @dataclass(eq=False, slots=True)
@@ -395,8 +397,10 @@ class Call:
     steps: list[Step]
     leaves: list[Leaf]
     findings: list[Finding] = field(default_factory=list)
+    account: Account | None = None
     kept_bytes: int = 0
     estimated: bool = True
+    loss: Yardstick | None = None
 
     @property
     def peak_bytes(self) -> int:
