@@ -26,6 +26,7 @@ from ..explain.recording import Recording
 from ..explain.runs import RUNS
 from ..explain.terminal import colored, terminal_width
 from ..explain.text import step_text, to_text
+from ..explain.trace import Leaf
 from ..explain.training import begin
 from .pipes import reader_gone
 from .trying import Program, try_fixes, try_mends
@@ -357,7 +358,7 @@ def _text(ex: Explanation, program: ExplainedProgram, options: argparse.Namespac
     return text.encode("ascii", "backslashreplace").decode() if ascii else text
 
 
-def _jacobian(leaf: Any) -> str:
+def _jacobian(leaf: Leaf) -> str:
     if leaf.J is None:
         return f"{leaf.tensor.name}: the Jacobian was not computed: {leaf.missing}\n"
     return f"Jacobian by {leaf.tensor.name}\n{leaf.J}\n"
