@@ -30,6 +30,7 @@ REASONS = {
     "_numerics.blas.single": "matrix products in the calling thread, for results with the same bits everywhere",
     "_numerics.random.default_generator": "torch has its generator as a name, pullback has functions",
     "_numerics.scipy.special": "SciPy's functions, or the name of the extra that installs it",
+    "optim.optimizer._after_every_group": "the parameters of every optimizer, to which a recorded run listens before the first pass",
     "_tape.diagnosis.pole_of": "the words in which anomaly mode and explain name a pole",
     "_tape.faults.MASKS": "which operations may leave a NaN out, for anomaly mode and explain alike",
     "_tape.reasons": "why a parameter got no gradient, without the sentence that `why` makes of it",

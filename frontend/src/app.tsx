@@ -18,7 +18,7 @@ import { readHash, writeHash, type State } from "./state";
 import { spoken } from "./step";
 import { fitting, useEditing } from "./read/edit";
 import { PrintedTape } from "./table";
-import { count, type Call, type Trace } from "./trace";
+import { count, isTimed, type Call, type Trace } from "./trace";
 import { Workbench } from "./workbench";
 
 function fitsV(call: Call, vs: number[][] | undefined): number[][] | null {
@@ -59,7 +59,7 @@ function first(trace: Trace, model: Model, call: number, hash: string): State {
     panel: kept.panel ?? (birth >= 0 ? "health" : "step"),
     view: kept.view ?? "graph",
     density: "auto",
-    measure: model.call.cost.forward === null && !model.call.steps.some((step) => step.time) ? "bytes" : "time",
+    measure: isTimed(model.call) ? "time" : "bytes",
     finding: birth >= 0 ? birth : null,
     zoom: null,
     find: null,

@@ -3,6 +3,7 @@ import { Fragment, h } from "preact";
 import { useState } from "preact/hooks";
 import { bytes, clip, plural, seconds } from "./format";
 import { findingName, isAlarm } from "./model";
+import { isTimed } from "./trace";
 import type { Page } from "./page";
 import { amount, groupCost, type Cost } from "./picture";
 import type { Measure, Panel } from "./state";
@@ -60,6 +61,7 @@ export function CostPanel({ page }: { page: Page }) {
   const { call, trace, state } = page;
   const [by, setBy] = useState<By>("line");
   const measure = state.measure;
+  const timed = isTimed(call);
   const rows = new Map<string, Cost>();
   call.tensors.forEach((tensor, i) => {
     if (tensor.op === null) return;
@@ -78,18 +80,19 @@ export function CostPanel({ page }: { page: Page }) {
   return (
     <>
       <div class="choices">
-        {choice<Measure>("Colour by", ["time", "bytes"], measure, (value) => page.set({ measure: value }))}
+        {timed && choice<Measure>("Colour by", ["time", "bytes"], measure, (value) => page.set({ measure: value }))}
         {choice<By>("Table by", ["line", "op", "scope"], by, setBy)}
       </div>
-      <p>Forward {seconds(call.cost.forward)}, backward {seconds(call.cost.backward)}, {bytes(call.cost.kept_bytes)} kept.{call.cost.estimated ? " The times of steps are those of explain's own run of the rules." : ""}</p>
+      {timed && <p>Forward {seconds(call.cost.forward)}, backward {seconds(call.cost.backward)}: {call.cost.estimated ? "explain's own run of the rules." : "while recorded, which takes longer than alone."}</p>}
+      <p>{bytes(call.cost.kept_bytes)} kept for backward.</p>
       <LiveBytes page={page} />
       <table class="cost-table">
-        <thead><tr><th scope="col">{by}</th><th scope="col">forward</th><th scope="col">backward</th><th scope="col">kept</th></tr></thead>
+        <thead><tr><th scope="col">{by}</th>{timed && <><th scope="col">forward</th><th scope="col">backward</th></>}<th scope="col">kept</th></tr></thead>
         <tbody>
           {sorted.slice(0, 60).map(([key, cost]) => (
             <tr key={key}>
               <th scope="row" class="mono"><span class="bar" style={{ width: `${(100 * amount(cost, measure)) / most}%` }} />{clip(key, 40)}</th>
-              <td>{seconds(cost.forward)}</td><td>{seconds(cost.backward)}</td><td>{bytes(cost.bytes)}</td>
+              {timed && <><td>{seconds(cost.forward)}</td><td>{seconds(cost.backward)}</td></>}<td>{bytes(cost.bytes)}</td>
             </tr>
           ))}
         </tbody>

@@ -8,7 +8,7 @@ import type { Page } from "./page";
 import { gradAt, groupCost } from "./picture";
 import { Ask, isAsked, MOST_ASKED, questions, Verdict } from "./quiz";
 import type { Sent } from "./replay";
-import { isZero, reals, row, values, type Arr, type Jacobian, type Step, type Tensor, type Term } from "./trace";
+import { isTimed, isZero, reals, row, values, type Arr, type Jacobian, type Step, type Tensor, type Term } from "./trace";
 
 const WIDE = 6;
 
@@ -331,7 +331,7 @@ export function StepPanel({ page }: { page: Page }) {
       {accumulates && <Accumulate page={page} step={step} />}
       {step.phase === "backward" && step.ran && step.terms.length < 2 && <p class="ran">what ran, with no J built: <code>{step.ran}</code></p>}
       {step.outputs.map((output) => <Card key={output} page={page} tensor={output} />)}
-      <Facts facts={[[seconds(call.tensors[main]!.time), "forward"], [seconds(step.phase === "backward" ? step.time : null), "this step"], [bytes(call.tensors[main]!.bytes), "kept"]]} />
+      <Facts facts={[...(isTimed(call) ? [[seconds(call.tensors[main]!.time), "forward"], [seconds(step.phase === "backward" ? step.time : null), "this step"]] as [string, string][] : []), [bytes(call.tensors[main]!.bytes), "kept"]]} />
     </>
   );
 }

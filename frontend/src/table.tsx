@@ -4,7 +4,7 @@ import { useMemo, useRef, useState } from "preact/hooks";
 import { array, bytes, clip, seconds, shapeText } from "./format";
 import { useWindow } from "./left";
 import type { Page } from "./page";
-import type { Arr } from "./trace";
+import { isTimed, type Arr } from "./trace";
 
 interface Row {
   tensor: number;
@@ -13,6 +13,7 @@ interface Row {
 }
 
 const COLUMNS = ["#", "name", "operation", "grad_fn", "line", "shape", "value", "v arrived", "sends", "forward", "backward", "keeps"];
+const TIMES = new Set([9, 10]);
 const NUMERIC = new Set([0, 4, 9, 10, 11]);
 
 export function tableRows(page: Page): Row[] {
@@ -51,6 +52,7 @@ export function Table({ page }: { page: Page }) {
     };
     return [...kept].sort((a, b) => (down ? -1 : 1) * compare(a, b));
   }, [kept.length, rows, order, state.find]);
+  const columns = COLUMNS.flatMap((_, column) => (TIMES.has(column) && !isTimed(page.call) ? [] : [column]));
   const [first, last] = useWindow(sorted.length, HEIGHT, scroller);
   const now = new Set(unit ? page.model.tensors(unit.item) : []);
   return (
@@ -58,27 +60,27 @@ export function Table({ page }: { page: Page }) {
       <table aria-rowcount={sorted.length + 1}>
         <thead>
           <tr aria-rowindex={1}>
-            {COLUMNS.map((name, column) => (
-              <th key={name} scope="col" aria-sort={order.column === column ? (order.down ? "descending" : "ascending") : undefined}>
+            {columns.map((column) => (
+              <th key={column} scope="col" aria-sort={order.column === column ? (order.down ? "descending" : "ascending") : undefined}>
                 <button onClick={() => setOrder({ column, down: order.column === column && !order.down })}>
-                  {name}{order.column === column ? (order.down ? " ▾" : " ▴") : ""}
+                  {COLUMNS[column]}{order.column === column ? (order.down ? " ▾" : " ▴") : ""}
                 </button>
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {first > 0 && <tr style={{ height: `${first * HEIGHT}px` }}><td colSpan={COLUMNS.length} /></tr>}
+          {first > 0 && <tr style={{ height: `${first * HEIGHT}px` }}><td colSpan={columns.length} /></tr>}
           {sorted.slice(first, last).map((row, i) => (
             <tr key={row.tensor} aria-rowindex={first + i + 2} class={now.has(row.tensor) ? "now" : ""} onClick={() => page.visit(row.tensor)}>
-              {row.cells.map((cell, column) => (
+              {columns.map((column) => (
                 <td key={column} class={NUMERIC.has(column) ? "numeric" : ""} dir="auto">
-                  {column === 1 ? <button class="link mono" onClick={(event) => (event.stopPropagation(), page.visit(row.tensor))}>{cell}</button> : cell}
+                  {column === 1 ? <button class="link mono" onClick={(event) => (event.stopPropagation(), page.visit(row.tensor))}>{row.cells[column]}</button> : row.cells[column]}
                 </td>
               ))}
             </tr>
           ))}
-          {last < sorted.length && <tr style={{ height: `${(sorted.length - last) * HEIGHT}px` }}><td colSpan={COLUMNS.length} /></tr>}
+          {last < sorted.length && <tr style={{ height: `${(sorted.length - last) * HEIGHT}px` }}><td colSpan={columns.length} /></tr>}
         </tbody>
       </table>
     </div>

@@ -310,6 +310,9 @@ export interface Trace {
   limits: { values: number; jacobian: number; max_nodes: number; redacted: boolean; notes: string[] };
 }
 
+/** Whether the times of operations were measured. */
+export const isTimed = ({ cost, steps }: Call): boolean => cost.forward !== null || steps.some(({ time }) => time !== null);
+
 export function decode(raw: Raw): Value {
   if (typeof raw === "number") return raw;
   if (Array.isArray(raw)) return [decode(raw[0]) as number, decode(raw[1]) as number];

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import pullback as pb
+from pullback.command import explain, trying
 from pullback.explain import page
 from pullback.explain.runs import Event, Measured, Run
 from pullback.utils.checkpoint import checkpoint
@@ -266,8 +267,14 @@ def cells(*shown):
         (FOLDER / f"{name}.html").write_text(text, encoding="utf-8")
 
 
+def tried(name):
+    """A program in which NaN is born, with the changes that the command tries, however busy this machine is."""
+    trying.SECONDS, trying.IN_ALL = 120, 600
+    explain.main(["-o", str(FOLDER / f"{name}.html"), str(Path(__file__).parent / f"programs/{name}.py")])
+
+
 def main():
-    first = traced(seed, pb.float64)
+    first = traced(seed, pb.float64, timing=True)
     write("seed", first.to_dict())
     write("single", traced(seed).to_dict())
     write("pictured", traced(runpy.run_path, str(PROGRAMS / "seed.py"), timing=False).to_dict())
@@ -285,6 +292,8 @@ def main():
     (FOLDER / "runs.html").write_text(run(200, 5, 10).to_html(run(300, 7, 10, 1)), encoding="utf-8")
     (FOLDER / "training.html").write_text(run(10_000, 150, 10).to_html(), encoding="utf-8")
     cells(first, run(200, 5, 10))
+    tried("root")
+    tried("squashed")
 
 
 main()

@@ -147,7 +147,7 @@ class _Compile:
     CaptureError = _CaptureError
 compile: _Compile
 class _Explain:
-    def __call__(self, target: object, *args: object, gradient: object=None, inputs: _Iterable[Tensor] | Tensor | None=None, values: _builtins.int=64, jacobian: _builtins.int=1024, max_nodes: _builtins.int=20000, lines: _builtins.bool=True, timing: _builtins.bool=True, redact: _builtins.bool=False) -> _Explanation:
+    def __call__(self, target: object, *args: object, gradient: object=None, inputs: _Iterable[Tensor] | Tensor | None=None, values: _builtins.int=64, jacobian: _builtins.int=1024, max_nodes: _builtins.int=20000, lines: _builtins.bool=True, timing: _builtins.bool=False, redact: _builtins.bool=False) -> _Explanation:
         ...
     Limits = _Limits
     Stats = _Stats

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pullback
-from pullback.command.explain import KINDS
+from pullback.command.explain import KINDS, main
 
 from . import networks
 
@@ -174,7 +174,7 @@ def test_large_arrays_are_searched_whole():
 
 def test_cost_adds_up():
     x = pullback.ones(1000, requires_grad=True)
-    with pullback.explain.record() as ex:
+    with pullback.explain.record(timing=True) as ex:
         y = x.exp()
         (y * y).sum().backward()
     cost = ex.cost()
@@ -190,6 +190,19 @@ def test_cost_adds_up():
     with pytest.raises(ValueError, match="by 'line', 'op' or 'scope'"):
         cost.by("color")
     assert "exp" in cost.table("op")
+    assert "while recorded, which takes longer than alone" in str(cost)
+
+
+def test_no_time_is_told_that_was_not_asked_for(capsys):
+    code = "import pullback as pb; x = pb.ones(9, requires_grad=True); (x * x).sum().backward()"
+    time = re.compile(r"\d (us|ms|s)\b")
+    for flags in ([], ["--cost"]):
+        assert main([*flags, "-c", code]) == 0
+        assert not time.search(capsys.readouterr().out)
+    assert main(["--timing", "-c", code]) == 0
+    assert "while recorded" in " ".join(capsys.readouterr().out.split())
+    assert main(["--timing", "--cost", "-c", code]) == 0
+    assert time.search(capsys.readouterr().out)
 
 
 MOVES = {

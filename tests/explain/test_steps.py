@@ -161,7 +161,7 @@ def test_a_recording_has_values_places_names_times_and_scopes():
     def loss_of(batch):
         return (model(batch) ** 2).mean()
 
-    with pullback.explain.record() as ex:
+    with pullback.explain.record(timing=True) as ex:
         loss = loss_of(data)
         loss.backward()
     assert [tensor.op for tensor in ex.nodes] == ["addmm", "relu", "addmm", "pow", "mean"]

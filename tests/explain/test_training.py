@@ -506,3 +506,57 @@ def test_the_command_keeps_the_first_loss_and_writes_what_the_suffix_says(tmp_pa
     run = pullback.explain.read_run(tmp_path / "run.jsonl")
     assert [step.loss for _, step in run.steps.kept] == [16.0, 4.0, 1.0]
     assert json.loads(lines.splitlines()[1])["loss"] == 16.0
+
+
+FIRST = """
+import pullback as pb
+
+pb.manual_seed(0)
+model = pb.nn.Linear(3, 2)
+x = pb.randn(8, 3)
+
+
+def loss(part):
+    return model(part).square().mean()
+
+
+def whole(optimizer):
+    value = loss(x)
+    print(value.item())
+    value.backward()
+
+
+def unnamed(optimizer):
+    print(loss(x).item())
+    loss(x).backward()
+
+
+def accumulated(optimizer):
+    for part in x.chunk(2):
+        value = loss(part) / 2
+        print(value.item())
+        value.backward()
+
+
+class Trainer:
+    def __init__(self):
+        self.optimizer = pb.optim.SGD(model.parameters(), lr=0.1)
+
+    def fit(self, backward):
+        for _ in range(3):
+            self.optimizer.zero_grad()
+            backward(self.optimizer)
+            self.optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("backward", ["whole", "unnamed", "accumulated"])
+def test_the_first_point_is_the_first_loss_of_the_program(backward, tmp_path, capsys):
+    """Wherever backward is called, and whatever the program calls its loss."""
+    file, run = tmp_path / "program.py", tmp_path / "run.jsonl"
+    file.write_text(f"{FIRST}\n\nTrainer().fit({backward})\n")
+    assert main(["--training", "--every", "1", "-o", str(run), str(file)]) == 0
+    printed = [float(line) for line in capsys.readouterr().out.splitlines() if re.fullmatch(r"[\d.]+", line)]
+    losses = read_run(run).losses.values
+    assert losses[0] == (0, pytest.approx(printed[0]))
+    assert len(losses) == 3

@@ -6,13 +6,15 @@ import importlib
 import sys
 from collections.abc import Sequence
 
+from .pipes import reader_gone
+
 SUBCOMMANDS = {
     "explain": ("pullback.command.explain", "show what the backward calls of a script computed"),
     "run": ("pullback.command.run", "run a program written for torch"),
 }
 """The module of each subcommand, which has `main(arguments) -> exit code` and is imported on use."""
 
-USAGE = 2
+RAISED, USAGE = 1, 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,6 +26,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = _run(given)
+    except BrokenPipeError:  # of the standard output: another one is the program's own exception, and told
+        code = RAISED
+    reader_gone(sys.stdout)
+    return code
+
+
+def _run(given: list[str]) -> int:
+    """Run a command line; returns its exit code."""
     name = given[0] if given else "--help"
     if name in {"-h", "--help"}:
         print(_help())

@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import json
 import linecache
-import os
 import runpy
 import shlex
 import sys
@@ -27,7 +26,9 @@ from ..explain.recording import Recording
 from ..explain.runs import RUNS
 from ..explain.terminal import colored, terminal_width
 from ..explain.text import step_text, to_text
+from ..explain.trace import Leaf
 from ..explain.training import begin
+from .pipes import reader_gone
 from .trying import Program, try_fixes, try_mends
 
 DONE, RAISED, USAGE, NOTHING, FOUND = range(5)
@@ -106,7 +107,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--step", type=int, metavar="N", help="print one backward step, and why its rule is what it is")
     add("--operations", action="store_true", help="print a row for each operation, not for each line of the program")
     add("--jacobian", action="store_true", help="print the Jacobian of the call, row by row")
-    add("--cost", action="store_true", help="print time and bytes by line, operation and scope")
+    add("--cost", action="store_true", help="print bytes, and times, by line, operation and scope")
     add("--health", action="store_true", help="print what went wrong with numbers, and nothing else")
     add("--fail-on", type=_kinds, default=set(), metavar="nan,inf,...|any", help="exit with 4 on such a finding")
     add("--values", type=_positive, default=64, metavar="N", help="keep arrays of up to N elements whole")
@@ -116,7 +117,8 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--no-try", dest="trials", action="store_false", help="after an error, nan or inf, run nothing again with fixes"
     )
-    add("--no-timing", dest="timing", action="store_false", help="measure no times")
+    timing = argparse.BooleanOptionalAction
+    add("--timing", action=timing, default=False, help="measure operations while recorded, longer than alone (default: not)")
     parser.set_defaults(unwritten=False)
     add("--no-color", dest="color", action="store_false", help="no colors; NO_COLOR does the same")
     return parser
@@ -193,7 +195,9 @@ def run(
             after(names_of(variables))
     except SystemExit as stop:
         return None if stop.code in {None, 0} else f"the program exited with {stop.code}"
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  # any exception of the program is shown
+    except (Exception, KeyboardInterrupt) as error:  # any exception of the program is shown
+        if isinstance(error, BrokenPipeError) and reader_gone(sys.stdout):
+            raise
         sys.excepthook(type(error), error, error.__traceback__)
         return f"the program raised {type(error).__name__}"
     finally:
@@ -354,7 +358,7 @@ def _text(ex: Explanation, program: ExplainedProgram, options: argparse.Namespac
     return text.encode("ascii", "backslashreplace").decode() if ascii else text
 
 
-def _jacobian(leaf: Any) -> str:
+def _jacobian(leaf: Leaf) -> str:
     if leaf.J is None:
         return f"{leaf.tensor.name}: the Jacobian was not computed: {leaf.missing}\n"
     return f"Jacobian by {leaf.tensor.name}\n{leaf.J}\n"
@@ -366,11 +370,9 @@ def _unicode(stream: TextIO) -> bool:
 
 def _write(stream: TextIO, text: str) -> None:
     """Write a text; a reader that has seen enough, such as `head`, is no fault."""
-    try:
+    with contextlib.suppress(BrokenPipeError):
         stream.write(text)
-        stream.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # for what is flushed at the end
+    reader_gone(stream)
 
 
 def _show_saved(program: ExplainedProgram, options: argparse.Namespace) -> int:

@@ -57,7 +57,7 @@ class Measured(Recording):
 
     def _measure(self, call: Call) -> Measure:
         kinds = {finding.kind for finding in call.findings}
-        leaf = next((each for each in call.leaves if each.tensor.name == self.name), None)
+        leaf = next((each for each in call.leaves if each.tensor.name == self.name), next(iter(call.leaves), None))
         if leaf is None or marks_of(leaf.grad).bad is None:
             leaf = next((each for each in call.leaves if marks_of(each.grad).bad is not None), leaf)
         told = "" if leaf is None else f"{leaf.tensor.name}.grad = {_gradient(leaf.grad)}"

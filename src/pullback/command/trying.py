@@ -95,7 +95,7 @@ def try_mends(program: Program, calls: Sequence[Call], took: float) -> str | Non
     place = None if finding is None else finding.place
     if finding is None or place is None or took > SECONDS:
         return None
-    wanted = {"call": number, "leaf": finding.way[-1].to.name if finding.way else ""}
+    wanted: dict[str, object] = {"call": number, "leaf": finding.way[-1].to.name if finding.way else ""}
     before = _measure(program, place, [], wanted)
     if before is None or not before.bad:
         return None
@@ -116,7 +116,7 @@ def try_mends(program: Program, calls: Sequence[Call], took: float) -> str | Non
     return f"the program was run again with {counted(len(tried), 'change')}: {with_it} (--no-try runs nothing again)"
 
 
-def _measure(program: Program, place: Place, changes: Sequence[Change], wanted: dict[str, Any]) -> Measure | None:
+def _measure(program: Program, place: Place, changes: Sequence[Change], wanted: dict[str, object]) -> Measure | None:
     """What a call gives when the program runs with changes; None if it does not come to it."""
     outcome = _run(program, place, changes, 0, **wanted)
     return Measure(**json.loads(outcome.detail)) if outcome.ended == MEASURED else None

@@ -34,7 +34,7 @@ class Limits(NamedTuple):
     jacobian: int = 1024
     max_nodes: int = 20_000
     lines: bool = True
-    timing: bool = True
+    timing: bool = False
     redact: bool = False
 
 

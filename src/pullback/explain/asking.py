@@ -41,7 +41,7 @@ def explain(
     jacobian: int = 1024,
     max_nodes: int = 20_000,
     lines: bool = True,
-    timing: bool = True,
+    timing: bool = False,
     redact: bool = False,
 ) -> Explanation:
     """An explanation of what `backward(gradient)` does on a tensor, a list of tensors, or the result of a function.
@@ -53,8 +53,9 @@ def explain(
     `gradient` is the vector v, as for `backward`; for a list of tensors it is a list. `inputs` restricts the
     explanation to paths to these tensors. Of arrays with more than `values` elements only both ends and statistics are
     stored, local Jacobians with more than `jacobian` elements are not computed, and of a longer graph only the newest
-    `max_nodes` nodes are shown. `lines=False` skips the lookup of source lines, `timing=False` the measurement of
-    times. `redact=True` leaves out all values and source code, but not expressions and names, for a report to others.
+    `max_nodes` nodes are shown. `lines=False` skips the lookup of source lines. `timing=True` measures how long each
+    operation takes while it is looked at, which is several times longer than alone: good for comparing operations with
+    one another, not for the time that a program takes. `redact=True` leaves out all values and source code, but not expressions and names, for a report to others.
 
     Raises
     ------
@@ -91,7 +92,7 @@ def record(
     jacobian: int = 1024,
     max_nodes: int = 20_000,
     lines: bool = True,
-    timing: bool = True,
+    timing: bool = False,
     redact: bool = False,
 ) -> Recording: ...
 
@@ -119,7 +120,7 @@ def record(
     jacobian: int = 1024,
     max_nodes: int = 20_000,
     lines: bool = True,
-    timing: bool = True,
+    timing: bool = False,
     redact: bool = False,
 ) -> Recording | training.Training:
     """A block in which all operations are recorded, or, given a model and an optimizer, a training run.

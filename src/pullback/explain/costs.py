@@ -1,4 +1,7 @@
-"""The cost of a call: time and bytes by line, by operation or by scope, and memory over time."""
+"""The cost of a call: bytes by line, by operation or by scope, and memory over time.
+
+Times are those of operations that are looked at, several times what they take alone, and so only measured on request.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,9 @@ from typing import NamedTuple
 
 from .numbers import duration, size
 from .trace import Call, Step
+
+RECORDED = "while recorded, which takes longer than alone"
+"""What is said of times."""
 
 
 class CostRow(NamedTuple):
@@ -55,14 +61,16 @@ class Cost:
 
     def __str__(self) -> str:
         times = [f"{name} {duration(t)}" for name, t in (("forward", self.forward), ("backward", self.backward)) if t]
+        times = [f"{', '.join(times)} {RECORDED}"] if times else []
         return ", ".join([*times, f"kept {size(self.kept_bytes)}", f"peak {size(self.peak_bytes)}"])
 
     def table(self, what: str = "line", most: int = 20) -> str:
         """The rows of `by` as text."""
-        lines = [("", "steps", "forward", "backward", "keeps")]
+        timed = self.forward is not None or self.backward is not None
+        lines = [["", "steps", *(["forward", "backward"] if timed else []), "keeps"]]
         for row in self.by(what)[:most]:
-            times = ["" if each is None else duration(each) for each in (row.forward, row.backward)]
-            lines.append((row.key, str(row.steps), times[0], times[1], size(row.bytes) if row.bytes else ""))
+            times = ["" if each is None else duration(each) for each in (row.forward, row.backward)] if timed else []
+            lines.append([row.key, str(row.steps), *times, size(row.bytes) if row.bytes else ""])
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         return "\n".join(
             "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip() for line in lines

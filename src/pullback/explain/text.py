@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .costs import RECORDED
 from .derivations import told
 from .layout import cut, pad
 from .numbers import counted, duration, size
@@ -121,8 +122,8 @@ class _TextWriter:
         """Time and memory."""
         times = [(phase, call.seconds(phase)) for phase in ("forward", "backward")]
         parts = [f"{phase} {duration(seconds)}" for phase, seconds in times if seconds is not None]
-        if call.estimated and parts:
-            parts[-1] += " (explain's own run)"
+        if parts:
+            parts[-1] += " (explain's own run)" if call.estimated else f" {RECORDED}"
         return self.paper.section("cost", ", ".join([*parts, f"peak {size(call.peak_bytes)}"]))
 
     def more(self, call: Call) -> list[str]:

@@ -60,6 +60,7 @@ class Nodes:
         self.judged = {edge for node in nodes for edge in node.edges[:1] if made_by(node, "cross_entropy")}
         self.made = [node for node in nodes if not isinstance(node, Output)]
         self.numbers = {node: number for number, node in enumerate(self.made)}
+        self.pieces = {node.edges[0]: node for node in nodes if isinstance(node, Output)}
         self.traced: dict[Node, Traced] = {}
         self.outputs: dict[Node, list[Traced]] = {}
         shares = self._shares()
@@ -69,9 +70,26 @@ class Nodes:
                 tensor = self._traced(node, maker, shares.get(maker, (0, 1)))
                 self.traced[node] = tensor
                 self.outputs.setdefault(maker, []).append(tensor)
+        self._number()
         self._rounds()
         self._values()
         self._saved()
+
+    def _number(self) -> None:
+        """Tell tensors of one name apart, "h, 1 of 3": the one that the program's variable holds keeps the name alone.
+
+        Expressions that read the same are told apart by their lines, unless one sends to another.
+        """
+        same: dict[str, list[Node]] = {}
+        for node, tensor in self.traced.items():
+            same.setdefault(tensor.name, []).append(node)
+        for name, nodes in same.items():
+            tensors = [self.traced[node] for node in nodes]
+            together = len({tensor.place for tensor in tensors}) < len(tensors)
+            if together or any(each.name == name for tensor in tensors for each in tensor.inputs):
+                held = [node for node in nodes if node in self.names][-1:]
+                for number, node in enumerate(nodes, 1):
+                    self.traced[node].name = name if node in held else f"{name}, {number} of {len(nodes)}"
 
     def _shares(self) -> dict[Node, tuple[int, int]]:
         """Each node's number among the nodes of its expression, and their count."""
@@ -95,7 +113,7 @@ class Nodes:
 
     def record(self, node: Node) -> Record | None:
         """A recording's data about a node; for one with several outputs, about any of them."""
-        return self.records.get(node)
+        return self.records.get(node) or self.records.get(self.pieces.get(node, node))
 
     def _traced(self, node: Node, maker: Node, share: tuple[int, int]) -> Traced:
         place = place_of(maker.site) if self.limits.lines else None

@@ -11,6 +11,8 @@ import math
 import operator
 import sys
 import time
+import weakref
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import median
 from types import FrameType, TracebackType
@@ -20,8 +22,13 @@ import numpy as np
 
 from .. import Tensor
 from .._core.errors import UncompiledError
+from ..nn.modules.hooks import Handle
 from ..observe import ancestors, fault, freed, is_internal, node as node_of, value as inside
-from ..optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+from ..optim.optimizer import (
+    _after_every_group,
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
 from .bounds import DIVERGED, ENOUGH, FIXES, LARGE_UPDATE, PATIENCE, SEVERAL, sizes
 from .naming import rounds_at, variables_in
 from .numbers import counted, short
@@ -71,6 +78,7 @@ class Training(Run):
         self._before: list[Any] = []
         self._loss: float | None = None
         self._heard = False
+        self._heard_at: dict[int, weakref.ref[Tensor]] = {}
         self._recent: list[float] = []
         self._usual, self._limit, self._high = math.nan, math.inf, -WINDOW
         self._unwritten: list[float | None] = []
@@ -84,7 +92,14 @@ class Training(Run):
         if self.path is not None:
             self._out = self.path.open("w", encoding="utf-8")
         if self.optimizer is None:
-            hooks = [register_optimizer_step_pre_hook(self._begins), register_optimizer_step_post_hook(self._ends)]
+            hooks = [
+                register_optimizer_step_pre_hook(self._begins),
+                register_optimizer_step_post_hook(self._ends),
+                Handle(_after_every_group, self._listen),
+            ]
+            for _, value in variables_in(program_frame(2)):
+                for group in getattr(value, "param_groups", ()):
+                    self._listen(group["params"])
         else:
             hooks = [
                 self.optimizer.register_step_pre_hook(self._begins),
@@ -138,8 +153,7 @@ class Training(Run):
             self._tensors.append(tensor)
             self.parameters.append(name)
             self.shapes.append(tuple(tensor.shape))
-            if tensor.requires_grad and tensor.is_leaf:
-                self._handles.append(tensor.register_post_accumulate_grad_hook(self._arrived))
+        self._listen(held)
         self._write(
             {
                 "format": "pullback run",
@@ -149,6 +163,14 @@ class Training(Run):
                 "shapes": self.shapes,
             }
         )
+
+    def _listen(self, parameters: Iterable[Tensor]) -> None:
+        """Hear of the passes that give parameters a gradient, also before anything is known of them but that they are some."""
+        for tensor in parameters:
+            known = self._heard_at.get(id(tensor))
+            if tensor.requires_grad and tensor.is_leaf and (known is None or known() is not tensor):
+                self._heard_at[id(tensor)] = weakref.ref(tensor)
+                self._handles.append(tensor.register_post_accumulate_grad_hook(self._arrived))
 
     # A step
 

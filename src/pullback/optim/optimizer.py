@@ -43,6 +43,8 @@ required = _Required()
 
 _before_every_step: dict[int, Hook] = OrderedDict()
 _after_every_step: dict[int, Hook] = OrderedDict()
+_after_every_group: dict[int, Hook] = OrderedDict()
+"""Called with the parameters of each group that an optimizer gets: a recorded run listens to them from then on."""
 
 
 def register_optimizer_step_pre_hook(hook: Hook) -> Handle:
@@ -262,6 +264,8 @@ class Optimizer:
                 raise ValueError("some parameters appear in more than one parameter group: list each in one group only")
         param_group.update(given)
         self.param_groups.append(param_group)
+        for hook in (*_after_every_group.values(),):
+            hook(found["params"])
 
     @staticmethod
     def _listed(params: Params) -> Group:
