@@ -26,7 +26,17 @@ function field(before, things, what) {
     before.before(label);
 }
 
+// A live page in a frame says how high it is.
+addEventListener("message", ({ source, data }) => {
+    const height = data?.pullback === "height" ? Number(data.height) : 0;
+    const frame = height > 0 && [...document.querySelectorAll("iframe.explain")].find((one) => one.contentWindow === source);
+    if (!frame) return;
+    const borders = getComputedStyle(frame).boxSizing === "border-box" ? frame.offsetHeight - frame.clientHeight : 0;
+    frame.style.height = `${height + borders}px`;
+});
+
 document.addEventListener("DOMContentLoaded", () => {
+    for (const frame of document.querySelectorAll("iframe.explain")) frame.contentWindow.postMessage({ pullback: "height?" }, "*");
     for (const table of document.querySelectorAll("article table")) {
         const rows = [...table.querySelectorAll("tbody tr")];
         const wrapper = table.closest(".table-wrapper") ?? table;

@@ -3,6 +3,7 @@ import { h } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useAddress } from "./address";
 import { plural } from "./format";
+import { isEmbedded, startingHash } from "./frame";
 import { isGroup, MOST_BOXES, unfold, visible, type Group } from "./fold";
 import { Help } from "./help";
 import type { LayoutEngine } from "./layout";
@@ -93,12 +94,12 @@ function search(model: Model, query: string): number[] {
 }
 
 function usePage(trace: Trace, engine: LayoutEngine): Page {
-  const hash = useRef(location.hash || document.documentElement.dataset["start"] || "");
+  const hash = useRef(startingHash());
   const [state, setState] = useState<State>(() => {
     const call = callIn(trace, hash.current);
     return first(trace, new Model(trace, trace.calls[call]!), call, hash.current);
   });
-  const embedded = useMemo(() => /[#&]embed\b/.test(hash.current), []);
+  const embedded = useMemo(() => isEmbedded(hash.current), []);
   const model = useMemo(() => new Model(trace, trace.calls[state.call]!), [state.call]);
   const call = model.call;
   const stuck = useMemo(() => obstacle(call), [call]);
@@ -285,7 +286,7 @@ function usePrinting(): boolean {
 export function App({ trace, engine }: { trace: Trace; engine: LayoutEngine }) {
   const page = usePage(trace, engine);
   useKeys(page);
-  useAddress(writeHash(page.state, trace, page.model.opening()), page.reopen);
+  useAddress(writeHash(page.state, trace, page.model.opening(), page.embedded), page.reopen);
   usePlaying(page);
   const printing = usePrinting();
   const { state } = page;
@@ -295,7 +296,7 @@ export function App({ trace, engine }: { trace: Trace; engine: LayoutEngine }) {
   }, [theme]);
   const View = state.mode === "read" ? Read : Workbench;
   return (
-    <div class={`page ${state.mode}${page.embedded ? " embedded" : ""}`}>
+    <div class={`page ${state.mode}`}>
       <View page={page} />
       {printing && <PrintedTape page={page} />}
       <Said page={page} />

@@ -5,6 +5,7 @@ import { App } from "./app";
 import "./explain.css";
 import "./read/read.css";
 import "./read/error.css";
+import { isEmbedded, startingHash, tellHeight } from "./frame";
 import { LayoutEngine, serve } from "./layout";
 import { load, read } from "./load";
 import { clean, RunsPage, type Runs } from "./run";
@@ -14,7 +15,9 @@ async function show(): Promise<void> {
   const place = document.querySelector("#app")!;
   try {
     const data = await read(document.querySelector("#trace")!);
+    if (isEmbedded(startingHash())) tellHeight();
     if (data.schema === "pullback-run") {
+      tellHeight();
       place.textContent = "";
       render(<RunsPage data={clean(data as Runs)} />, place);
       return;

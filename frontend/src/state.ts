@@ -114,7 +114,7 @@ export function readHash(hash: string): Kept {
 const MOST_LISTED = 60;
 
 /** The address of a state; `opening` are the groups that are open at first. */
-export function writeHash(state: State, trace: Trace, opening: ReadonlySet<string>): string {
+export function writeHash(state: State, trace: Trace, opening: ReadonlySet<string>, embedded = false): string {
   const parts = [`step=${state.position}`];
   if (state.mode === "read") {
     parts.unshift("mode=read");
@@ -132,5 +132,6 @@ export function writeHash(state: State, trace: Trace, opening: ReadonlySet<strin
   const moved = state.open.size !== opening.size || [...state.open].some((id) => !opening.has(id));
   if (moved && state.open.size <= MOST_LISTED) parts.push(`open=${[...state.open].join(",")}`);
   if (state.theme !== "auto") parts.push(`theme=${state.theme}`);
+  if (embedded) parts.push("embed");
   return `#${parts.join("&")}`;
 }

@@ -4,7 +4,6 @@ import contextlib
 import io
 import json
 import os
-from pathlib import Path
 
 import pytest
 
@@ -24,12 +23,12 @@ def here(text):
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             exec(compile(text, "<changed>", "exec"), {"__name__": "__main__"})
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  # any that the program raises is the answer
         return f"{type(error).__name__}: {error}"
     return None
 
 
-def run_here(program, failure, changes, told):
+def run_here(program, failure, changes):
     """A trial as `trying` makes it, without a process of its own."""
     error = here("\n".join(changed(text_of(program.file).lines, changes)))
     return trying.Outcome("done" if error is None else "raised", error or "", 0)
@@ -156,7 +155,11 @@ def test_a_module_of_the_program_is_changed_where_it_is_imported(tmp_path):
     _, document = explained(tmp_path, text)
     (fix,) = document["error"]["fixes"]
     place = fix["changes"][0]["place"]
-    assert (document["sources"][place["source"]]["file"], place["line"], fix["changes"][0]["text"]) == ("layers.py", 4, "-1")
+    assert (document["sources"][place["source"]]["file"], place["line"], fix["changes"][0]["text"]) == (
+        "layers.py",
+        4,
+        "-1",
+    )
     assert fix["tried"] == trying.TO_THE_END
 
 
@@ -221,7 +224,9 @@ def test_names_of_functions_and_messages_of_others_are_no_evidence():
     assert without_text.failure.said.endswith("raised RuntimeError. No operation of pullback failed.")
 
 
-@pytest.mark.parametrize("value", [pullback.ones(0, 3), pullback.tensor(2.0), pullback.ones(2, 3, dtype=pullback.complex64)])
+@pytest.mark.parametrize(
+    "value", [pullback.ones(0, 3), pullback.tensor(2.0), pullback.ones(2, 3, dtype=pullback.complex64)]
+)
 def test_odd_operands(value):
     ex = failed(lambda: value.requires_grad_() @ pullback.ones(5, 2, dtype=value.dtype))
     assert ex.failure.op == "matmul"

@@ -64,7 +64,7 @@ export function Drawing({ page }: { page: Story }) {
   const now = current(page);
   const [width, height] = [Math.ceil(layout.width), Math.ceil(layout.height)];
   return (
-    <div class="diagram" tabIndex={0} role="region" aria-label="Graph">
+    <div class="diagram" tabIndex={0} role="group" aria-label="Boxes">
       <svg
         viewBox={`0 0 ${width} ${height}`} role="img" style={{ maxWidth: `${Math.round(1.12 * width)}px`, minWidth: `${Math.round(0.66 * width)}px` }}
         aria-label={boxes.map(({ tensor, name }) => `${name}: value ${valueOf(call.tensors[tensor]!)}, grad ${short(gradSoFar(call, flow, tensor, state.position))}`).join("; ")}

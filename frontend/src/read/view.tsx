@@ -50,7 +50,10 @@ function Sentence({ page }: { page: Page }) {
   const scalar = call.outputs.every((output) => count(output.gradient.shape) === 1);
   return (
     <section class="card sentence" aria-label="What backward did">
-      <Headline page={page} />
+      <div class="card-head">
+        <Headline page={page} />
+        {page.embedded && <button class="link" onClick={() => page.set({ mode: "workbench" })}>Workbench</button>}
+      </div>
       {call.said && !flow.whatIf && <p class="said">{call.said}</p>}
       {call.leaves.length > 0 && call.outputs.length > 0 && !isNetwork(page) && (
         <div class="answer-line">

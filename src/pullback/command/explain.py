@@ -27,7 +27,7 @@ from ..explain.recording import Recording
 from ..explain.runs import RUNS
 from ..explain.text import step_text, to_text
 from ..explain.training import begin
-from .trying import Program, try_fixes
+from .trying import Script, try_fixes
 
 DONE, RAISED, USAGE, NOTHING, FOUND = range(5)
 KINDS = {"nan": {"nan"}, "inf": {"inf"}, "zero": {"zero", "dead"}, "tiny": {"tiny"}, "huge": {"huge"}}
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str]) -> int:
         begun = time.monotonic()
         raised = run(program, recording, recording.keep_unpulled, quiet=options.json)
         if options.trials and program.kind == "script" and recording.failure is not None:
-            script = Program(program.what, program.arguments, options.torch)
+            script = Script(program.what, program.arguments, options.torch)
             _say(try_fixes(script, recording.failure, time.monotonic() - begun))
         return _report(recording, program, options, raised)
 

@@ -8,11 +8,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..explain.edits import changed
 from ..explain.numbers import counted
 from ..explain.sources import text_of
+from .trial import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
 
 SECONDS = 5
-"""How long one trial may take."""
+"""How long the program may run in one trial."""
+BEGINNING = 15
+"""How long its process may take to begin, on a machine that is busy."""
 IN_ALL = 20.0
 """The number of seconds after which no further fix is tried."""
 WANTED = 3
@@ -37,7 +40,7 @@ class Outcome(NamedTuple):
     passed: int
 
 
-class Program(NamedTuple):
+class Script(NamedTuple):
     """A script with its arguments, and whether pullback stands in for torch everywhere."""
 
     file: str
@@ -45,7 +48,7 @@ class Program(NamedTuple):
     torch: bool
 
 
-def try_fixes(program: Program, failure: Failure, took: float) -> str | None:
+def try_fixes(program: Script, failure: Failure, took: float) -> str | None:
     """Run a program with each of the fixes, keep those that help, and say what was done; None if nothing was.
 
     A fix is tried only where the program, unchanged, fails in such a process as it did before.
@@ -53,7 +56,7 @@ def try_fixes(program: Program, failure: Failure, took: float) -> str | None:
     if not failure.fixes or failure.place is None or took > SECONDS:
         return None
     begun = time.monotonic()
-    before = _run(program, failure, [], 0)
+    before = _run(program, failure, [])
     if before.ended != "raised" or not before.detail.startswith(f"{failure.type}:"):
         return None
     helped: list[Fix] = []
@@ -62,7 +65,7 @@ def try_fixes(program: Program, failure: Failure, took: float) -> str | None:
         if len(helped) == WANTED or time.monotonic() - begun > IN_ALL:
             break
         count += 1
-        fix.tried = _told(_run(program, failure, fix.changes, before.passed + 1), before.passed)
+        fix.tried = _told(_run(program, failure, fix.changes), before.passed)
         helped += [fix] if fix.tried is not None else []
     failure.fixes = helped
     with_it = "it runs with none of them" if not helped else f"it runs with {len(helped)}"
@@ -82,7 +85,7 @@ def _told(outcome: Outcome, before: int) -> str | None:
     return None
 
 
-def _run(program: Program, failure: Failure, changes: Sequence[Change], told: int) -> Outcome:
+def _run(program: Script, failure: Failure, changes: Sequence[Change]) -> Outcome:
     """Run the program in a process of its own, with changes of its text."""
     assert failure.place is not None
     files = {program.file, failure.place.file, *(change.place.file for change in changes)}
@@ -90,25 +93,21 @@ def _run(program: Program, failure: Failure, changes: Sequence[Change], told: in
         file: "\n".join(changed(text_of(file).lines, [each for each in changes if each.place.file == file])) + "\n"
         for file in files
     }
-    plan = {
-        "main": program.file,
-        "texts": texts,
-        "file": failure.place.file,
-        "line": failure.place.line,
-        "argv": [program.file, *program.arguments],
-        "folder": str(Path(program.file).resolve().parent),
-        "torch": program.torch,
-        "seconds": SECONDS,
-        "told": told,
-    }
+    argv, folder = [program.file, *program.arguments], str(Path(program.file).resolve().parent)
+    place = failure.place.file, failure.place.line
+    plan = Plan(argv, folder, program.torch, texts, *place, SECONDS)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PULLBACK_CACHE": "off"}
-    command = [sys.executable, "-B", "-P", "-m", "pullback.command.trial"]
-    options: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "env": environment}
     try:
-        ran = subprocess.run(command, input=json.dumps(plan).encode(), timeout=SECONDS, check=False, **options)  # noqa: S603
-    except subprocess.TimeoutExpired as late:
-        return Outcome("late", "", (late.stdout or b"").count(b"\n"))
-    except OSError as error:
+        ran = subprocess.run(
+            [sys.executable, "-B", "-P", "-m", "pullback.command.trial"],
+            input=json.dumps(plan._asdict()).encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=SECONDS + BEGINNING,
+            check=False,
+            env=environment,
+        )
+    except (subprocess.TimeoutExpired, OSError) as error:
         return Outcome("failed", str(error), 0)
     *_, last = ran.stdout.splitlines() or [b""]
     if not last:

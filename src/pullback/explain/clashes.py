@@ -139,15 +139,22 @@ RULES: Mapping[str, Callable[[Tensors], Clash | None]] = {
 # In a sentence
 
 PHRASES = (
-    (r"grad can be implicitly created only for scalar outputs.*?of shape \((.+?)\)", "needs a gradient: its output has the shape ({0})"),
+    (
+        r"grad can be implicitly created only for scalar outputs.*?of shape \((.+?)\)",
+        "needs a gradient: its output has the shape ({0})",
+    ),
     (r"Trying to backward through the graph a second time", "goes through a graph that the backward before has freed"),
     (r"a (?:view of a )?leaf Variable that requires grad", "writes in place to a leaf that requires grad"),
-    (r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)", "asks for index {0} of axis {1}, which has {2} places"),
+    (
+        r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)",
+        "asks for index {0} of axis {1}, which has {2} places",
+    ),
     (r"Target (\d+) is out of bounds: there are (\d+) classes", "was given the class {0} of {1}, counted from 0"),
     (r"missing \d+ required positional arguments?: (.+)", "was called without {0}"),
     (r"element \d+ of tensors does not require grad", "starts from a tensor that nothing that requires grad has made"),
 )
 """Of messages that begin as torch's, which are long: what is said of whatever failed."""
+
 
 class Misfit(NamedTuple):
     """A setting of a layer, the size that it was given, and the size that it takes; of a table the row, and the number of rows."""
@@ -205,7 +212,9 @@ def _fit(failure: Failure, found: Clash) -> str:
     if found.kind == PRODUCT:
         if len(first.shape or ()) == len(second.shape or ()) == 1:
             return f"multiplies {one} elements by {other}"
-        columns, rows = ("elements" if len(each.shape or ()) == 1 else word for each, word in ((first, "columns"), (second, "rows")))
+        columns, rows = (
+            "elements" if len(each.shape or ()) == 1 else word for each, word in ((first, "columns"), (second, "rows"))
+        )
         turned = (found.sides[1][1] == len(second.shape or ()) - 1) and len(second.shape or ()) > 1  # a layer's weight
         return f"multiplies {_shape(first)} by {_shape(second, turned=turned)}: {one} {columns} meet {other} {rows}"
     return f"was given {_shape(first)} and {_shape(second)}, and {one} is not {other}"

@@ -141,23 +141,27 @@ class _DocumentWriter:
 
     def tensor(self, tensor: Traced) -> dict[str, object]:
         again = {} if tensor.round is None else {"round": list(tensor.round)}
-        return _plain(tensor, PLAIN) | again | {
-            "inputs": [self.ids[each] for each in tensor.inputs if each in self.ids],
-            "shape": list(map(int, tensor.shape)),
-            "dtype": str(tensor.dtype),
-            "is_leaf": tensor.is_leaf,
-            "data": maybe_json(tensor.data),
-            "saved": [
-                _plain(saved, "name text")
-                | {
-                    "tensor": None if saved.tensor is None else self.ids.get(saved.tensor),
-                    "value": maybe_json(saved.value),
-                }
-                for saved in tensor.saved
-            ],
-            "place": self.place(tensor.place),
-            "scope": None if tensor.scope is None else tensor.scope.index,
-        }
+        return (
+            _plain(tensor, PLAIN)
+            | again
+            | {
+                "inputs": [self.ids[each] for each in tensor.inputs if each in self.ids],
+                "shape": list(map(int, tensor.shape)),
+                "dtype": str(tensor.dtype),
+                "is_leaf": tensor.is_leaf,
+                "data": maybe_json(tensor.data),
+                "saved": [
+                    _plain(saved, "name text")
+                    | {
+                        "tensor": None if saved.tensor is None else self.ids.get(saved.tensor),
+                        "value": maybe_json(saved.value),
+                    }
+                    for saved in tensor.saved
+                ],
+                "place": self.place(tensor.place),
+                "scope": None if tensor.scope is None else tensor.scope.index,
+            }
+        )
 
     def step(self, step: Step) -> dict[str, object]:
         return _plain(step, "phase node op ran time") | {
@@ -191,7 +195,9 @@ class _DocumentWriter:
             "clash": None if failure.clash is None else _clash(failure.clash),
             "made": self.place(failure.made),
             "stages": [_shaped(stage) | {"scope": stage.scope.index} for stage in failure.stages],
-            "frames": [{"name": name, "place": self.place(place)} for name, place in failure.frames if self.limits.lines],
+            "frames": [
+                {"name": name, "place": self.place(place)} for name, place in failure.frames if self.limits.lines
+            ],
             "fixes": [self.fix(fix) for fix in failure.shown_fixes if self.limits.lines and not self.limits.redact],
         }
 

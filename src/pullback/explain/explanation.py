@@ -17,7 +17,7 @@ from .costs import Cost
 from .document import document
 from .dot import to_dot
 from .mermaid import to_mermaid
-from .page import browse, mimebundle, to_html
+from .page import EMBEDDED, browse, mimebundle, to_html
 from .pictures import to_svg
 from .plots import plot
 from .text import to_text
@@ -245,10 +245,10 @@ class Explanation:
             raise ValueError(f"call={call}: there are {len(self.all_calls)} calls, counted from 1")
         steps = self.all_calls[number - 1].steps
         if step is None:
-            return f"#call={number}"
+            return f"#mode=read&call={number}"
         if not 1 <= step <= len(steps):
             raise ValueError(f"step={step}: the call has {len(steps)} backward steps, counted from 1")
-        return f"#call={number}&step={len(self.all_calls[number - 1].forward) + step}"
+        return f"#mode=read&call={number}&step={len(self.all_calls[number - 1].forward) + step}"
 
     def save(self, path: str | PathLike[str], *, title: str | None = None) -> None:
         """Write the explanation to a file, in the format given by its suffix.
@@ -301,4 +301,6 @@ class Explanation:
         return self.to_text() if self.all_calls else "<nothing recorded: no backward() ran>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return mimebundle(repr(self), self.to_html, self.to_svg) if self.all_calls else {"text/plain": repr(self)}
+        if not self.all_calls:
+            return {"text/plain": repr(self)}
+        return mimebundle(repr(self), lambda: to_html(self.to_dict(), start=EMBEDDED), self.to_svg)

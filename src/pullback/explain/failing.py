@@ -186,7 +186,10 @@ class Failed:
             if each.parent is failure.scope.parent and each.kind == "module":
                 title = title_of(scopes.modules.get(each.index), each)
                 failure.stages.append(Stage(each, title, shapes.get(each.index)))
-        failure.stages = [*failure.stages[-MOST_STAGES:], Stage(failure.scope, title_of(self.module, failure.scope), None)]
+        failure.stages = [
+            *failure.stages[-MOST_STAGES:],
+            Stage(failure.scope, title_of(self.module, failure.scope), None),
+        ]
 
 
 def text_of_value(value: Any) -> str:

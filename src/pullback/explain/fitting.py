@@ -23,7 +23,7 @@ MOST_SPELLINGS = 3
 def _turned(case: Case) -> Iterator[Fix]:
     """An operand with its last two axes swapped, or with one more axis, where the shapes then fit."""
     found = case.failure.clash
-    if found is None or case.failed.module is not None and found.kind != PRODUCT:
+    if found is None or (case.failed.module is not None and found.kind != PRODUCT):
         return
     values = [case.failed.given[at].value for at, _ in found.sides]
     for number, (at, _) in enumerate(found.sides):
@@ -68,7 +68,9 @@ def _created(case: Case) -> Iterator[Fix]:
         for call in (node for node in ast.walk(operand) if isinstance(node, ast.Call)):
             given = call.args[0].elts if call.args and isinstance(call.args[0], (ast.Tuple, ast.List)) else call.args
             if axis < len(given) and number_at(given[axis]) == sizes[number]:
-                why = f"Line {call.lineno}: {case.failure.arguments[at].name} is made with the size {sizes[1 - number]}."
+                why = (
+                    f"Line {call.lineno}: {case.failure.arguments[at].name} is made with the size {sizes[1 - number]}."
+                )
                 yield Fix(why, [case.written.replaced(given[axis], str(sizes[1 - number]))])
 
 

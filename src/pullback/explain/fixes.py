@@ -282,7 +282,9 @@ def _writes(case: Case) -> Iterator[Fix]:
         why = f"Line {place.line}: a copy is written, not {owner} itself."
         yield Fix(why, [written.before(statement, f"{owner} = {owner}.clone(); ")])
     if statement is not None and text is not None and target is not None and target.replace(".", "").isidentifier():
-        yield Fix(f"Line {place.line}: {target} names a new tensor, and none is written.", [written.replaced(statement, text)])
+        yield Fix(
+            f"Line {place.line}: {target} names a new tensor, and none is written.", [written.replaced(statement, text)]
+        )
 
 
 def _not_recorded(case: Case, written: Written, statement: ast.stmt) -> Iterator[Fix]:

@@ -26,6 +26,17 @@ THEMES = ("auto", "light", "dark")
 # Characters that would end the enclosing element or line; JSON can write them as escapes.
 _LIVE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
+# What a frame does in a notebook when it has loaded: it takes the place of what is static and is as high as its page says.
+# The attribute `hidden` would not work: notebook styles set pictures to display: block.
+_LOADED = (
+    "const f=this;f.style.height='900px';f.previousElementSibling.style.display='none';"
+    "addEventListener('message',e=>{if(e.source===f.contentWindow&&e.data?.pullback==='height')"
+    "f.style.height=Number(e.data.height)+'px'});f.contentWindow.postMessage({pullback:'height?'},'*')"
+)
+
+EMBEDDED = "#embed"
+"""The start of a page that is shown inside another one: without its header, as high as what it shows."""
+
 _PAGE = """<!doctype html>
 <html lang="en" data-theme="{theme}" data-start="{start}">
 <head>
@@ -164,9 +175,7 @@ def frame(page: str, still: str) -> str:
     if len(page) > CELL:
         size = f"{len(page) / 1e6:.1f} MB"
         return f"{still}<p>The page has {size}, too much for a cell: .save('page.html') writes it to a file.</p>"
-    # The attribute `hidden` would not work: notebook styles set pictures to display: block.
     return (
         f'{still}<iframe title="pullback explain" sandbox="allow-scripts allow-downloads" '
-        'style="width:100%;height:0;border:0" onload="this.style.height=&#39;900px&#39;;'
-        f'this.previousElementSibling.style.display=&#39;none&#39;" srcdoc="{html.escape(page)}"></iframe>'
+        f'style="width:100%;height:0;border:0" onload="{html.escape(_LOADED)}" srcdoc="{html.escape(page)}"></iframe>'
     )

@@ -19,7 +19,24 @@ from .plots import Statistics, statistics
 from .rules import Jacobian
 from .schemas import problem
 from .sources import Place, remember
-from .trace import Argument, Call, Change, Clash, Failure, Finding, Fix, Leaf, Output, Overwritten, Saved, Scope, Stage, Step, Term, Traced
+from .trace import (
+    Argument,
+    Call,
+    Change,
+    Clash,
+    Failure,
+    Finding,
+    Fix,
+    Leaf,
+    Output,
+    Overwritten,
+    Saved,
+    Scope,
+    Stage,
+    Step,
+    Term,
+    Traced,
+)
 
 if TYPE_CHECKING:
     from os import PathLike
