@@ -10,6 +10,7 @@ import type { LayoutEngine } from "./layout";
 import { isAlarm, Model, unitAt } from "./model";
 import type { Page } from "./page";
 import { isAsked, masked } from "./quiz";
+import { partsOf } from "./read/stages";
 import { positionOf, stopAt, stops } from "./read/stops";
 import { Read } from "./read/view";
 import { obstacle, recorded, replay, unit as unitV } from "./replay";
@@ -75,7 +76,7 @@ function first(trace: Trace, model: Model, call: number, hash: string): State {
 function settled(trace: Trace, state: State): State {
   if (state.mode !== "read") return state;
   const call = trace.calls[state.call]!;
-  const all = stops(call, state.by);
+  const all = stops(call, state.by, partsOf(trace, call));
   return { ...state, position: positionOf(call, all[stopAt(call, all, state.position)]!) };
 }
 
@@ -109,7 +110,7 @@ function usePage(trace: Trace, engine: LayoutEngine): Page {
   const drawing = model.drawing(state.open);
   const at = unitAt(drawing.units, state.position);
   const unit = drawing.units[at] ?? null;
-  const all = useMemo(() => stops(call, state.by), [call, state.by]);
+  const all = useMemo(() => stops(call, state.by, partsOf(trace, call)), [call, state.by]);
   const stop = stopAt(call, all, state.position);
   const matches = useMemo(() => search(model, state.find ?? ""), [model, state.find]);
 

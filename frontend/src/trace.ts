@@ -1,4 +1,5 @@
 // The trace: what Python wrote, as src/pullback/explain/schema.json describes it.
+import type { Statement } from "./words";
 
 export type Raw = number | boolean | "NaN" | "Infinity" | "-Infinity" | [Raw, Raw];
 /** A number of the page: booleans are 0 and 1, a complex number is [real, imaginary]. */
@@ -21,8 +22,12 @@ export interface Arr {
   head?: Raw[];
   tail?: Raw[];
   stats?: Stats;
+  /** A picture of an array that is not there in full: each letter of `data` is a cell. */
+  cells?: { rows: number; cols: number; most: number; data: string };
   /** In the quiz: not shown yet. */
   hidden?: boolean;
+  /** After a change: why the page does not know it. */
+  unknown?: string;
 }
 
 export interface Jacobian {
@@ -147,6 +152,23 @@ export interface Finding {
   why: string;
   fix: string;
   path: number[];
+  /** Of nan and inf: which number it is and why, what else it has reached, and its way from its birth. */
+  told?: string;
+  extent?: string;
+  way?: Hop[];
+  /** Changes of the program that help, and those that do not, as was tried. */
+  fixes?: Fix[];
+  vain?: Fix[];
+  /** Its kind at its birth, if it was another. */
+  began?: string;
+}
+
+/** A step on the way of one number: the element of a tensor's value or gradient that it has become. */
+export interface Hop {
+  step: number;
+  to: number;
+  element: number[] | null;
+  said: string;
 }
 
 export interface Output {
@@ -160,6 +182,8 @@ export interface Call {
   said: string | null;
   /** Of each leaf, in a call of one number by several: norms and shares, and the name under which it is folded. */
   gradients: { norm: number | string; weight: number | string; zeros: number; group: string | null }[] | null;
+  /** What the output is measured by, if it is a loss of a known kind. */
+  loss?: { kind: "cross_entropy" | "squared_error"; guess: number; said: string; examples: string | null; largest: string | null } | null;
   kind: "backward" | "explain";
   place: Place | null;
   outputs: Output[];
@@ -167,6 +191,8 @@ export interface Call {
   steps: Step[];
   leaves: Leaf[];
   findings: Finding[];
+  /** What is needed to compute the call anew; traces of older versions have none. */
+  account?: Account | null;
   cost: {
     forward: number | null;
     backward: number | null;
@@ -174,6 +200,34 @@ export interface Call {
     peak_bytes: number;
     estimated: boolean;
   };
+}
+
+/** A value that is no tensor of the call: one that the program has given, or that follows from others. */
+export interface Constant {
+  value: Arr | null;
+  given: boolean;
+  why: string | null;
+}
+
+/** An operation, or a look at a number: places of values, the tensors of the call first, then its constants. */
+export interface Line {
+  /** Null where not all are known. */
+  inputs: number[] | null;
+  outputs: number[];
+  look: boolean;
+  statement: number | null;
+  /** The statement of its rules: of the cotangents of the outputs, the inputs and the outputs. */
+  pull: number | null;
+  why: string | null;
+  place: Place | null;
+}
+
+export interface Account {
+  why: string | null;
+  constants: Constant[];
+  /** For each output of the call, the place of v, if that follows from other values. */
+  v: (number | null)[];
+  lines: Line[];
 }
 
 /** A tensor that backward needed as it was, and that the program has written since. */
@@ -250,6 +304,8 @@ export interface Trace {
   scopes: Scope[];
   calls: Call[];
   derivations: Derivation[];
+  /** What operations and their rules compute; traces of older versions have none. */
+  statements?: Statement[];
   error: Failure | null;
   limits: { values: number; jacobian: number; max_nodes: number; redacted: boolean; notes: string[] };
 }

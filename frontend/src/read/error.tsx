@@ -248,7 +248,7 @@ function Pieces({ pieces, mark }: { pieces: Piece[]; mark: "old" | "new" }) {
   return <>{pieces.filter(({ kind }) => kind === "same" || kind === mark).map(({ text, kind }) => (kind === "same" ? text : kind === "old" ? <del>{text}</del> : <ins>{text}</ins>))}</>;
 }
 
-function Help({ fix, sources }: { fix: Fix; sources: Source[] }) {
+export function Help({ fix, sources }: { fix: Fix; sources: Source[] }) {
   return (
     <li>
       <p>{fix.why} {fix.tried ? <b class="good">Tried here: {fix.tried}.</b> : <span class="muted">Not tried.</span>}</p>

@@ -6,6 +6,7 @@ import { array, plural } from "../format";
 import type { Story } from "../page";
 import { gradSoFar, lineKey, linesOf } from "./lines";
 import { listing, type Row } from "./listing";
+import { isNetwork } from "./stages";
 import { positionOf, type Stop } from "./stops";
 
 const ROOM = 16;
@@ -56,7 +57,7 @@ function Stepper({ page }: { page: Story }) {
       <input type="range" min={0} max={stops.length - 1} value={stop} aria-label="Step" aria-valuetext={`${stop + 1} of ${stops.length}`} onInput={(event) => go(Number(event.currentTarget.value))} />
       <span id="position" class="muted">{stop + 1} of {stops.length}</span>
       <span class="choice" role="group" aria-label="One step is">
-        <button aria-pressed={state.by === "line"} onClick={() => set({ by: "line" })}>by line</button>
+        <button aria-pressed={state.by === "line"} onClick={() => set({ by: "line" })}>{isNetwork(page) ? "by layer" : "by line"}</button>
         <button aria-pressed={state.by === "operation"} onClick={() => set({ by: "operation" })}>by operation</button>
       </span>
     </div>

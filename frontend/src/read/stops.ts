@@ -20,8 +20,11 @@ export function forwardSteps(call: Call): number {
   return first < 0 ? call.steps.length : first;
 }
 
-/** The stops of a call: first the line that calls backward, at which nothing has been sent yet. */
-export function stops(call: Call, by: Pacing): Stop[] {
+/**
+ * The stops of a call: first the line that calls backward, at which nothing has been sent yet. In a network, whose parts
+ * `partOf` tells, a stop by line is a part: its lines are listed in the card.
+ */
+export function stops(call: Call, by: Pacing, partOf?: ((tensor: number) => unknown) | undefined): Stop[] {
   const found: Stop[] = [{ ...at(call.place), round: null, steps: [] }];
   for (let n = forwardSteps(call); n < call.steps.length; n++) {
     const step = call.steps[n]!;
@@ -33,7 +36,8 @@ export function stops(call: Call, by: Pacing): Stop[] {
     }
     const round = call.tensors[step.outputs[0]!]!.round ?? null;
     const { line, source } = at(step.place);
-    const same = line !== null && line === last.line && source === last.source && round?.[0] === last.round?.[0];
+    const sameLine = line !== null && line === last.line && source === last.source && round?.[0] === last.round?.[0];
+    const same = partOf && last.steps.length ? partOf(step.outputs[0]!) === partOf(call.steps[last.steps[0]!]!.outputs[0]!) : sameLine;
     if (by === "line" && last.steps.length && same) last.steps.push(n);
     else found.push({ line, source, round, steps: [n] });
   }

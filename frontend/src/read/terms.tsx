@@ -19,7 +19,7 @@ function Local({ jacobian }: { jacobian: Jacobian | null }) {
   return <Matrix rows={Array.from({ length: jacobian.rows }, (_, i) => row(jacobian, i))} label="local J" kind="j" />;
 }
 
-function TermLine({ page, at, k }: { page: Story; at: number; k: number }) {
+export function TermLine({ page, at, k }: { page: Story; at: number; k: number }) {
   const { call, flow } = page;
   const step = call.steps[at]!;
   const term = step.terms[k]!;

@@ -19,6 +19,7 @@ import { Layers } from "./layers";
 import { NanStory } from "./nan";
 import { Program } from "./program";
 import { Before, Headline } from "./sentence";
+import { isNetwork } from "./stages";
 import type { Stop } from "./stops";
 
 function Bar({ page }: { page: Page }) {
@@ -54,7 +55,7 @@ function Sentence({ page }: { page: Page }) {
         <Headline page={page} />
         {page.embedded && <button class="link" onClick={() => page.set({ mode: "workbench" })}>Workbench</button>}
       </div>
-      {call.said && !flow.whatIf && <p class="said">{call.said}</p>}
+      {call.said && !flow.whatIf && <p class="said">{call.said} {call.loss?.said}</p>}
       {call.leaves.length > 0 && call.outputs.length > 0 && !isNetwork(page) && (
         <div class="answer-line">
           <Equation page={page} />
@@ -78,11 +79,6 @@ function useCard(page: Page) {
   return useCallback(({ stop }: { stop: Stop }) => <StepCard page={latest.current} stop={stop} />, []);
 }
 
-/** Whether the program has modules: then its layers are drawn, not its operations. */
-export function isNetwork({ call, trace }: Page): boolean {
-  return call.gradients !== null && call.tensors.some(({ scope }) => scope !== null && trace.scopes[scope]!.kind === "module");
-}
-
 export function Read({ page }: { page: Page }) {
   const { trace, call, state } = page;
   const card = useCard(page);
@@ -94,8 +90,8 @@ export function Read({ page }: { page: Page }) {
     <>
       {!page.embedded && <Bar page={page} />}
       <main class="story">
-        {failed ? <ErrorStory page={page} /> : <Sentence page={page} />}
         {call.findings.some(({ kind }) => isAlarm(kind)) && <NanStory page={page} />}
+        {failed ? <ErrorStory page={page} /> : <Sentence page={page} />}
         {!told && (
           <div class="pair">
             <Program page={page} card={card} />

@@ -59,6 +59,19 @@ def nearest(given: str, names: Sequence[str]) -> str | None:
     return next(alike, next(held, next(begun, None)))
 
 
+def require_spelt(cls: type, base: type, methods: Sequence[str]) -> None:
+    """Raises TypeError if a new subclass has a method that is nearly called like one that is its base's to call."""
+    for name in vars(cls).keys() - vars(base).keys():
+        meant = None if name.startswith("_") or not callable(vars(cls)[name]) else nearest(name, methods)
+        if meant is None or abs(len(name) - len(meant)) > 2:  # a word in common is none of ours misspelt
+            continue
+        if getattr(cls, meant) is getattr(base, meant):
+            raise TypeError(
+                f"{cls.__name__} defines {name}, which {base.__name__} does not call. Did you mean {meant!r}? Methods of its "
+                "own may have any other name"
+            )
+
+
 def _plain(name: str) -> str:
     return name.replace("_", "").lower()
 

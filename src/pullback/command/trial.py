@@ -22,6 +22,7 @@ from typing import NamedTuple, NoReturn, Self
 
 from ..compat.torch import available
 from ..explain.edits import innermost
+from .measuring import Measured
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 REFUSED = {
@@ -47,6 +48,9 @@ class Plan(NamedTuple):
     file: str
     line: int
     seconds: float
+    call: int | None = None
+    """The backward call whose gradient is measured, with which the trial ends."""
+    leaf: str = ""
 
 
 class Trial:
@@ -161,7 +165,9 @@ def run(trial: Trial) -> None:
     main = importlib.util.module_from_spec(spec)
     main.__spec__ = None  # as of a script
     sys.modules["__main__"] = main
-    with trial:
+    call = trial.plan.call
+    measured = contextlib.nullcontext() if call is None else Measured(call, trial.plan.leaf, trial.end)
+    with trial, measured:
         loader.exec_module(main)
 
 

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..explain.edits import changed
 from ..explain.numbers import counted
 from ..explain.sources import text_of
+from .measuring import MEASURED, Measure
 from .trial import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..explain.trace import Change, Failure, Fix
+    from ..explain.sources import Place
+    from ..explain.trace import Call, Change, Failure, Fix
 
 
 SECONDS = 5
@@ -56,7 +58,7 @@ def try_fixes(program: Script, failure: Failure, took: float) -> str | None:
     if not failure.fixes or failure.place is None or took > SECONDS:
         return None
     begun = time.monotonic()
-    before = _run(program, failure, [])
+    before = _run(program, failure.place, [])
     if before.ended != "raised" or not before.detail.startswith(f"{failure.type}:"):
         return None
     helped: list[Fix] = []
@@ -65,7 +67,7 @@ def try_fixes(program: Script, failure: Failure, took: float) -> str | None:
         if len(helped) == WANTED or time.monotonic() - begun > IN_ALL:
             break
         count += 1
-        fix.tried = _told(_run(program, failure, fix.changes), before.passed)
+        fix.tried = _told(_run(program, failure.place, fix.changes), before.passed)
         helped += [fix] if fix.tried is not None else []
     failure.fixes = helped
     with_it = "it runs with none of them" if not helped else f"it runs with {len(helped)}"
@@ -85,17 +87,53 @@ def _told(outcome: Outcome, before: int) -> str | None:
     return None
 
 
-def _run(program: Script, failure: Failure, changes: Sequence[Change]) -> Outcome:
+def try_mends(program: Script, calls: Sequence[Call], took: float) -> str | None:
+    """Run a program with each change against the first NaN or inf of its calls, and say what was done; None if nothing was.
+
+    Those that help keep the gradient that they give; of the others, those that still give NaN or inf are kept apart.
+    """
+    number, finding = next(
+        ((n, each) for n, call in enumerate(calls) for each in call.findings if each.fixes), (0, None)
+    )
+    place = None if finding is None else finding.place
+    if finding is None or place is None or took > SECONDS:
+        return None
+    wanted = number, finding.way[-1].to.name if finding.way else ""
+    before = _measure(program, place, [], wanted)
+    if before is None or not before.bad:
+        return None
+    tried: list[tuple[Fix, Measure]] = []
+    begun = time.monotonic()
+    for fix in finding.fixes:
+        found = None if time.monotonic() - begun > IN_ALL else _measure(program, place, fix.changes, wanted)
+        if found is not None:
+            fix.tried = found.told(before)
+            tried.append((fix, found))
+    if not tried:
+        return None
+    unknown = [fix for fix in finding.fixes if fix.tried is None]
+    finding.fixes = [*(fix for fix, found in tried if found.helps), *unknown]
+    finding.vain = [fix for fix, found in tried if found.bad]
+    helped = sum(found.helps for _, found in tried)
+    with_it = "the gradient is finite with none of them" if not helped else f"the gradient is finite with {helped}"
+    return f"the program was run again with {counted(len(tried), 'change')}: {with_it} (--no-try runs nothing again)"
+
+
+def _measure(program: Script, place: Place, changes: Sequence[Change], wanted: tuple[int, str]) -> Measure | None:
+    """What a call gives when the program runs with changes; None if it does not come to it."""
+    outcome = _run(program, place, changes, *wanted)
+    return Measure(**json.loads(outcome.detail)) if outcome.ended == MEASURED else None
+
+
+def _run(program: Script, place: Place, changes: Sequence[Change], call: int | None = None, leaf: str = "") -> Outcome:
     """Run the program in a process of its own, with changes of its text."""
-    assert failure.place is not None
-    files = {program.file, failure.place.file, *(change.place.file for change in changes)}
+    files = {program.file, place.file, *(change.place.file for change in changes)}
     texts = {
         file: "\n".join(changed(text_of(file).lines, [each for each in changes if each.place.file == file])) + "\n"
         for file in files
     }
     argv, folder = [program.file, *program.arguments], str(Path(program.file).resolve().parent)
-    place = failure.place.file, failure.place.line
-    plan = Plan(argv, folder, program.torch, texts, *place, SECONDS)
+    plan = Plan(argv, folder, program.torch, texts, place.file, place.line, SECONDS, call, leaf)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PULLBACK_CACHE": "off"}
     try:
         ran = subprocess.run(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os.path
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from .accounts import Account, Constant, Line, Said, Statement
 from .arrays import Limits, as_json, maybe_json, number
 from .derivations import Derivation, numbers, of_sum
 from .gradients import is_network, sentence, shown
@@ -56,6 +58,7 @@ def document(ex: Explanation, version: str, title: str | None) -> dict[str, Any]
         "scopes": [_scope(scope) for scope in ex.scopes],
         "calls": written,
         "derivations": [made._asdict() for made in writer.derivations],
+        "statements": [json.loads(each) for each in writer.statements],
         "error": error,
         "limits": _plain(ex.limits, "values jacobian max_nodes")
         | {"redacted": ex.limits.redact, "notes": list(dict.fromkeys(ex.notes))},
@@ -85,6 +88,10 @@ def _plain(record: object, names: str) -> dict[str, object]:
     return {name: getattr(record, name) for name in names.split()}
 
 
+def _listed(element: tuple[int, ...] | None) -> list[int] | None:
+    return None if element is None else list(element)
+
+
 class _DocumentWriter:
     """Writes calls, and collects the source files of their places."""
 
@@ -94,6 +101,7 @@ class _DocumentWriter:
         self.lines: dict[str, set[int]] = {}
         self.ids: dict[Traced, int] = {}
         self.derivations: dict[Derivation, int] = {}
+        self.statements: dict[str, int] = {}
         self.filled = True
 
     def place(self, place: Place | None) -> dict[str, object] | None:
@@ -123,6 +131,7 @@ class _DocumentWriter:
         return _plain(call, "text kind") | {
             "said": sentence(call) if is_network(call) else None,
             "gradients": shown(call),
+            "loss": None if call.loss is None else call.loss._asdict(),
             "place": self.place(call.place),
             "outputs": [
                 {"tensor": self.ids[out.tensor], "gradient": as_json(out.gradient), "implicit": out.implicit}
@@ -132,6 +141,7 @@ class _DocumentWriter:
             "steps": [self.step(step) for step in places],
             "leaves": [self.leaf(leaf, terms) for leaf in call.leaves],
             "findings": [self.finding(each, places) for each in call.findings],
+            "account": self.account(call.account),
             "cost": {
                 "forward": call.seconds("forward"),
                 "backward": call.seconds("backward"),
@@ -177,13 +187,52 @@ class _DocumentWriter:
         }
 
     def finding(self, finding: Finding, places: dict[Step, int]) -> dict[str, object]:
-        return _plain(finding, "kind phase why fix") | {
+        return _plain(finding, "kind phase why fix began told extent") | {
             "step": None if finding.step is None else places[finding.step],
             "tensor": self.ids[finding.tensor],
-            "element": None if finding.element is None else list(finding.element),
+            "element": _listed(finding.element),
             "place": self.place(finding.place),
             "path": [places[step] for step in finding.path],
+            "way": [
+                {"step": places[hop.step], "to": self.ids[hop.to], "element": _listed(hop.element), "said": hop.said}
+                for hop in finding.way
+            ],
+            "fixes": self.fixes(finding.shown_fixes),
+            "vain": self.fixes(finding.vain),
         }
+
+    def account(self, account: Account | None) -> dict[str, object] | None:
+        """What a page needs to compute a call anew; None where nothing was recorded."""
+        if account is None or self.limits.redact:
+            return None
+        return {
+            "why": account.why or None,
+            "constants": [self.constant(each) for each in account.constants],
+            "v": account.v,
+            "lines": [self.line(each) for each in account.lines],
+        }
+
+    def constant(self, constant: Constant) -> dict[str, object]:
+        return {"value": maybe_json(constant.value), "given": constant.given, "why": constant.why or None}
+
+    def line(self, line: Line) -> dict[str, object]:
+        said = line.said or Said(why=line.why)
+        if line.applied is not None:
+            said = importlib.import_module(f"{__package__}.statements").said(
+                line.applied, line.wanted
+            )  # it takes time to import
+        return _plain(line, "inputs outputs look") | {
+            "statement": self.statement(said.statement),
+            "pull": self.statement(said.pull),
+            "why": said.why or None,
+            "place": self.place(line.place),
+        }
+
+    def statement(self, statement: Statement | None) -> int | None:
+        """The number of a statement, which stands once."""
+        if statement is None:
+            return None
+        return self.statements.setdefault(json.dumps(statement._asdict()), len(self.statements))
 
     def failure(self, failure: Failure) -> dict[str, object]:
         return _plain(failure, "type message call said op") | {
@@ -198,8 +247,11 @@ class _DocumentWriter:
             "frames": [
                 {"name": name, "place": self.place(place)} for name, place in failure.frames if self.limits.lines
             ],
-            "fixes": [self.fix(fix) for fix in failure.shown_fixes if self.limits.lines and not self.limits.redact],
+            "fixes": self.fixes(failure.shown_fixes),
         }
+
+    def fixes(self, fixes: list[Fix]) -> list[dict[str, object]]:
+        return [self.fix(fix) for fix in fixes if self.limits.lines and not self.limits.redact]
 
     def fix(self, fix: Fix) -> dict[str, object]:
         changes = [{"place": self.place(change.place), "text": change.text} for change in fix.changes]

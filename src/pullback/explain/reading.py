@@ -11,7 +11,8 @@ import numpy as np
 
 from .. import dtype
 from .._core.texts import printable
-from .arrays import FINE, Kept, Limits, Stats, Summary, marks_of
+from .accounts import Account, Constant, Line, Said, Statement
+from .arrays import FINE, Cells, Kept, Limits, Stats, Summary, marks_of
 from .derivations import Derivation
 from .document import NAME, PLAIN, VERSION, schema
 from .explanation import Explanation
@@ -27,6 +28,7 @@ from .trace import (
     Failure,
     Finding,
     Fix,
+    Hop,
     Leaf,
     Output,
     Overwritten,
@@ -37,6 +39,7 @@ from .trace import (
     Term,
     Traced,
 )
+from .yardsticks import Yardstick
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -93,6 +96,7 @@ class _Reader:
             parent = None if each["parent"] is None else self.scopes[each["parent"]]
             self.scopes.append(Scope(index, each["kind"], each["name"], each["type"], parent, each["nth"]))
         self.tensors: list[Traced] = []
+        self.statements = [Statement(**each) for each in document.get("statements", [])]
         self.derivations = [Derivation(**each) for each in document.get("derivations", [])]
 
     def place(self, place: dict[str, Any] | None) -> Place | None:
@@ -127,9 +131,20 @@ class _Reader:
             steps=[step for step in steps if step.phase == "backward"],
             leaves=[self.leaf(each, steps) for each in given["leaves"]],
             findings=[self.finding(each, steps) for each in given["findings"]],
+            account=None if given.get("account") is None else self.account(given["account"]),
             kept_bytes=cost["kept_bytes"],
             estimated=cost["estimated"],
+            loss=None if given.get("loss") is None else Yardstick(**given["loss"]),
         )
+
+    def account(self, given: dict[str, Any]) -> Account:
+        constants = [Constant(_maybe(each["value"]), each["given"], each["why"] or "") for each in given["constants"]]
+        return Account(constants, [*map(self.line, given["lines"])], given["v"], given["why"] or "")
+
+    def line(self, given: dict[str, Any]) -> Line:
+        statements = (None if given[name] is None else self.statements[given[name]] for name in ("statement", "pull"))
+        said = Said(*statements, given["why"] or "")
+        return Line(given["inputs"], given["outputs"], place=self.place(given["place"]), look=given["look"], said=said)
 
     def tensor(self, given: dict[str, Any]) -> Traced:
         data = _maybe(given["data"])
@@ -213,7 +228,13 @@ class _Reader:
         element = None if given["element"] is None else tuple(given["element"])
         path = [steps[index] for index in given["path"]]
         where = step, self.tensors[given["tensor"]], element
-        return Finding(given["kind"], given["phase"], *where, given["why"], path, given.get("fix", ""))
+        found = Finding(given["kind"], given["phase"], *where, given["why"], path, given.get("fix", ""))
+        found.began, found.told, found.extent = (given.get(name, "") for name in ("began", "told", "extent"))
+        for hop in given.get("way", []):
+            element = None if hop["element"] is None else tuple(hop["element"])
+            found.way.append(Hop(steps[hop["step"]], self.tensors[hop["to"]], element, hop["said"]))
+        found.fixes, found.vain = ([self.fix(each) for each in given.get(name, [])] for name in ("fixes", "vain"))
+        return found
 
 
 def _number(value: Any) -> Any:
@@ -228,11 +249,12 @@ def _array(given: dict[str, Any]) -> Kept:
         return np.array(list(map(_number, given["data"])), dtype).reshape(shape)
     summary: Summary = object.__new__(Summary)
     summary.shape, summary.dtype = shape, dtype
-    summary.head = summary.tail = summary.stats = None
+    summary.head = summary.tail = summary.stats = summary.cells = None
     if "stats" in given:
         summary.head, summary.tail = (np.array(list(map(_number, given[end])), dtype) for end in ("head", "tail"))
         stats = {name: _number(value) for name, value in given["stats"].items()}
         summary.stats = Stats(**stats)
+        summary.cells = Cells(**given["cells"]) if "cells" in given else None
     return summary
 
 

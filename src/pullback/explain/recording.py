@@ -18,13 +18,16 @@ import numpy as np
 
 from .. import observe
 from .._core.errors import kind as kind_of_tensor
+from .._core.sites import caller
 from ..observe import AccumulateGrad, BackwardPass, Node, Site, ancestors, gradient, is_internal, retains
+from .accounts import account
 from .arrays import Kept, Limits, kept, plain
 from .calls import call_text, finished
 from .explanation import Explanation
 from .failing import Failed
 from .fixes import fixes
 from .naming import Named, name_of, names_in
+from .operands import Operands
 from .parameters import Losses, Parameters
 from .rules import several
 from .scopes import Scopes, program_frame
@@ -92,7 +95,8 @@ class _Observed(observe.Observer):
         self.recording = recording
 
     def operation(self, seen: observe.Operation) -> None:
-        """Record what an operation of the program itself gave."""
+        """Record what an operation of the program itself gave, and to what it was applied."""
+        self.recording.operands.operation(seen)
         if seen.level == 0:
             for piece in seen.results:
                 if observe.node(piece) is not None:
@@ -101,6 +105,11 @@ class _Observed(observe.Observer):
     def wrote(self, write: observe.Write) -> None:
         """Record that a tensor was written."""
         self.recording.wrote(write)
+        self.recording.operands.wrote(write)
+
+    def looked(self, tensor: Tensor) -> None:
+        """Record that the program has asked for numbers."""
+        self.recording.operands.looked(tensor, caller())
 
     def begins(self, backward: BackwardPass) -> None:
         """Prepare for a pass."""
@@ -135,6 +144,7 @@ class Recording(Explanation):
         self._open: Open | None = None
         self._block: _Observed | None = None
         self._parameters, self._losses = Parameters(), Losses()
+        self.operands = Operands()
         self.count = 0
         self.kinds: set[str] = set()
 
@@ -212,9 +222,11 @@ class Recording(Explanation):
         with observe.aside():
             opened.jacobians = jacobians(backward.tape, order, arrays, needed, tracer.ends, self.limits)
         text, implicit = call_text(tracer.tape, arrays, entry, place)
+        made = account(self.operands, tracer.tape, [v for _, v in arrays])
 
         def finish() -> Call:
             call = tracer.call(text, "backward", place, [implicit] * len(arrays))
+            call.account = made
             return finished(call, tracer, *opened.jacobians)
 
         opened.finish = finish
@@ -254,7 +266,7 @@ class Recording(Explanation):
     def _found(self, call: Call, findings: list[Finding]) -> None:
         """Add findings that need more than one call to know."""
         call.findings += findings
-        self.kinds |= {finding.kind for finding in call.findings}
+        self.kinds |= {kind for finding in call.findings for kind in finding.kinds}
 
     # Errors
 

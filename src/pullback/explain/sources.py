@@ -54,19 +54,24 @@ def _positions(code: CodeType) -> list[tuple[int | None, int | None, int | None,
     return list(code.co_positions())
 
 
-@functools.lru_cache(maxsize=4096)
 def place_of(site: Site) -> Place | None:
     """The place of a site, None where the code has no lines."""
     code, offset = site
+    return _place(code, offset, code.co_filename)
+
+
+@functools.lru_cache(maxsize=4096)
+def _place(code: CodeType, offset: int, file: str) -> Place | None:
+    """The same; code that reads the same in two files is equal, so the file is a part of what is looked up."""
     positions = _positions(code)
     line, end_line, column, end_column = positions[offset // 2] if offset // 2 < len(positions) else (None,) * 4
     if line is None:
         return None
     if column is None or end_column is None or end_line is None:
-        return Place(code.co_filename, line, None, None, None)
-    text = text_of(code.co_filename)
+        return Place(file, line, None, None, None)
+    text = text_of(file)
     column, end_column = text.characters(line, column), text.characters(end_line, end_column)
-    return Place(code.co_filename, line, column, end_line, end_column)
+    return Place(file, line, column, end_line, end_column)
 
 
 def excerpt_at(place: Place | None) -> Excerpt:

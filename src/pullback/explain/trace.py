@@ -19,7 +19,9 @@ from .rules import Jacobian
 from .sources import Place
 
 if TYPE_CHECKING:
+    from .accounts import Account
     from .arrays import Stats
+    from .yardsticks import Yardstick
 
 
 @dataclass(eq=False, slots=True)
@@ -221,6 +223,15 @@ class Output:
     implicit: bool
 
 
+class Hop(NamedTuple):
+    """A step on the way of one NaN or inf: to which element of which tensor, and the numbers that were multiplied there."""
+
+    step: Step
+    to: Traced
+    element: tuple[int, ...] | None
+    said: str
+
+
 @dataclass(eq=False, slots=True)
 class Finding:
     """A numerical problem: its kind, where it first appeared, where it propagated, and what helps."""
@@ -233,6 +244,23 @@ class Finding:
     why: str
     path: list[Step] = field(default_factory=list)
     fix: str = ""
+    began: str = ""
+    """The kind at its birth, if it was another: what began as inf may be NaN at the end."""
+    told: str = ""
+    """Of NaN and inf: which number is, and why, in one sentence."""
+    extent: str = ""
+    """What else it has reached, and what not."""
+    way: list[Hop] = field(default_factory=list)
+    """The way of that number, from where it began."""
+    fixes: list[Fix] = field(default_factory=list)
+    """Changes of the program that help; only those that were tried say with what result."""
+    vain: list[Fix] = field(default_factory=list)
+    """Changes with which the program was run, and the number still is what it is."""
+
+    @property
+    def kinds(self) -> set[str]:
+        """What it is, and what it was at its birth."""
+        return {self.kind, self.began or self.kind}
 
     def through(self, step: Step | None) -> None:
         """Add a step to the path."""
@@ -243,6 +271,11 @@ class Finding:
     def born(self) -> Step | None:
         """The step in which it first appeared; None if it came from outside."""
         return self.step
+
+    @property
+    def shown_fixes(self) -> list[Fix]:
+        """Those fixes that have been tried, or may stand without."""
+        return shown(self.fixes)
 
     @property
     def place(self) -> Place | None:
@@ -316,6 +349,11 @@ class Fix:
     guess: bool = False
 
 
+def shown(fixes: list[Fix]) -> list[Fix]:
+    """Those fixes that have been tried, or may stand without."""
+    return [fix for fix in fixes if fix.tried is not None or not fix.guess]
+
+
 @dataclass(eq=False, slots=True)
 class Failure:
     """The exception that the program raised, and what failed: nothing of ours if there is neither scope nor operation.
@@ -343,7 +381,7 @@ class Failure:
     @property
     def shown_fixes(self) -> list[Fix]:
         """Those fixes that have been tried, or may stand without."""
-        return [fix for fix in self.fixes if fix.tried is not None or not fix.guess]
+        return shown(self.fixes)
 
 
 @dataclass(eq=False, slots=True)
@@ -359,8 +397,10 @@ class Call:
     steps: list[Step]
     leaves: list[Leaf]
     findings: list[Finding] = field(default_factory=list)
+    account: Account | None = None
     kept_bytes: int = 0
     estimated: bool = True
+    loss: Yardstick | None = None
 
     @property
     def peak_bytes(self) -> int:
