@@ -1,5 +1,6 @@
 """Writes the pages that the browser tests open: python pages.py FOLDER."""
 
+import contextlib
 import json
 import runpy
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import pullback as pb
-from pullback.command import explain, trying
+from pullback.command import main as command, trying
 from pullback.explain import page
 from pullback.explain.runs import Event, Measured, Run
 from pullback.utils.checkpoint import checkpoint
@@ -270,7 +271,20 @@ def cells(*shown):
 def tried(name):
     """A program in which NaN is born, with the changes that the command tries, however busy this machine is."""
     trying.SECONDS, trying.IN_ALL = 120, 600
-    explain.main(["-o", str(FOLDER / f"{name}.html"), str(Path(__file__).parent / f"programs/{name}.py")])
+    command(["explain", "-o", str(FOLDER / f"{name}.html"), str(Path(__file__).parent / f"programs/{name}.py")])
+
+
+def failures():
+    """A page for each planted error; of the first, also as the command writes it, which tries what helps."""
+    planted = runpy.run_path(str(ROOT / "tests/explain/planted.py"))
+    for number, each in enumerate((*planted["ERRORS"].values(), *planted["OTHERS"].values())):
+        file = FOLDER / f"failure{number}.py"
+        file.write_text(planted["HEAD"] + each.text, encoding="utf-8")
+        with contextlib.suppress(Exception), pb.explain.record() as ex:
+            runpy.run_path(str(file), run_name="__main__")
+        write(file.stem, ex.to_dict())
+    out = [part for suffix in ("html", "json") for part in ("-o", str(FOLDER / f"tried.{suffix}"))]
+    command(["explain", *out, str(FOLDER / "failure0.py")])
 
 
 def main():
@@ -288,6 +302,7 @@ def main():
     (FOLDER / "started.html").write_text(start, encoding="utf-8")
     write("huge", traced(long, 20_000, max_nodes=20_000).to_dict())
     write("hostile", hostile())
+    failures()
     write("redacted", traced(seed, redact=True).to_dict())
     (FOLDER / "runs.html").write_text(run(200, 5, 10).to_html(run(300, 7, 10, 1)), encoding="utf-8")
     (FOLDER / "training.html").write_text(run(10_000, 150, 10).to_html(), encoding="utf-8")

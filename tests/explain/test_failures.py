@@ -23,12 +23,12 @@ def here(text):
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             exec(compile(text, "<changed>", "exec"), {"__name__": "__main__"})
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  # any that the program raises is the answer
         return f"{type(error).__name__}: {error}"
     return None
 
 
-def run_here(program, failure, changes, told):
+def run_here(program, failure, changes):
     """A trial as `trying` makes it, without a process of its own."""
     error = here("\n".join(changed(text_of(program.file).lines, changes)))
     return trying.Outcome("done" if error is None else "raised", error or "", 0)

@@ -228,7 +228,7 @@ function Given({ given }: { given: Argument[] }) {
 function Ran({ trace, error }: { trace: Trace; error: Failure }) {
   const given = error.arguments!;
   const ours = error.scope != null || error.op != null;
-  const title = error.stages!.length ? "What ran, and what did not" : ours ? "What does not fit" : "What did not fail";
+  const title = error.stages!.length ? "What ran, and what did not" : error.clash ? "What does not fit" : ours ? "What failed" : "What did not fail";
   return (
     <section class="card outcome" aria-label={title}>
       <h2>{title}</h2>

@@ -29,7 +29,7 @@ from ..explain.text import step_text, to_text
 from ..explain.trace import Leaf
 from ..explain.training import begin
 from .pipes import reader_gone
-from .trying import Program, try_fixes, try_mends
+from .trying import Script, try_fixes, try_mends
 
 DONE, RAISED, USAGE, NOTHING, FOUND = range(5)
 KINDS = {"nan": {"nan"}, "inf": {"inf"}, "zero": {"zero", "dead"}, "tiny": {"tiny"}, "huge": {"huge"}}
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str]) -> int:
         begun = time.monotonic()
         raised = run(program, recording, recording.keep_unpulled, quiet=options.json)
         if options.trials and program.kind == "script":
-            script, took = Program(program.what, program.arguments, options.torch), time.monotonic() - begun
+            script, took = Script(program.what, program.arguments, options.torch), time.monotonic() - begun
             failed = recording.failure
             _say(try_mends(script, recording.all_calls, took) if failed is None else try_fixes(script, failed, took))
         return _report(recording, program, options, raised)

@@ -9,13 +9,16 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
-import importlib.machinery
+import importlib.util
 import json
 import os
 import sys
+import threading
 import types
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from typing import NamedTuple, NoReturn, Self
 
 from ..compat.torch import available
 from ..explain.edits import innermost
@@ -33,16 +36,48 @@ REFUSED = {
 PASSED = "_pullback_passed_"
 
 
-class Trial:
-    """One run of a program, and how often the statement that failed before has been passed."""
+class Plan(NamedTuple):
+    """What is to be run, and the statement whose passes are counted."""
 
-    def __init__(self, plan: dict[str, Any]) -> None:
+    argv: list[str]
+    """The script, whose text is the main one, and its arguments."""
+    folder: str
+    torch: bool
+    texts: dict[str, str]
+    """The files that are not read, as they are to be."""
+    file: str
+    line: int
+    seconds: float
+    call: int | None = None
+    """The backward call whose gradient is measured, with which the trial ends."""
+    leaf: str = ""
+
+
+class Trial:
+    """One run of a program: a block, which tells how the program in it has ended, and ends this process."""
+
+    def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.passed = 0
         self.answer = os.dup(1)
-        self.quiet = os.open(os.devnull, os.O_RDWR)
+        quiet = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
-            os.dup2(self.quiet, stream)
+            os.dup2(quiet, stream)
+
+    def __enter__(self) -> Self:
+        setattr(builtins, PASSED, self.count)  # for all files of the program
+        sys.argv = self.plan.argv
+        sys.path.insert(0, self.plan.folder)
+        sys.addaudithook(self.audit)
+        clock = threading.Timer(self.plan.seconds, self.end, ["late"])
+        clock.daemon = True
+        clock.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> NoReturn:
+        if kind is None or (isinstance(error, SystemExit) and error.code in {None, 0}):
+            self.end("done")
+        self.end("raised", f"{kind.__name__}: {error}"[:300])
 
     def end(self, how: str, detail: str = "") -> NoReturn:
         """Tell how the program ended, and end with it, whatever it would do about that."""
@@ -51,7 +86,7 @@ class Trial:
             os.write(self.answer, json.dumps(told).encode() + b"\n")
         os._exit(0)
 
-    def audit(self, event: str, args: Sequence[Any]) -> None:
+    def audit(self, event: str, args: Sequence[object]) -> None:
         """End before something is done that would outlast this process."""
         if event == "open":
             path, mode, flags = args
@@ -61,45 +96,44 @@ class Trial:
         elif event in REFUSED:
             self.end("refused", "changes something outside of itself")
 
-    def count(self, value: Any = None) -> Any:
+    def count(self, value: object = None) -> object:
         """Called by the program when it has passed the statement; gives what it was given."""
         self.passed += 1
-        if self.passed <= self.plan["told"]:
-            os.write(self.answer, b"\n")  # each line is a pass, for the case that time runs out
         return value
 
-    def compiled(self, text: str, file: str) -> types.CodeType:
-        """The code of a file, in which the statement that failed tells that it was passed."""
-        tree = ast.parse(text, file)
-        if file == self.plan["file"]:
-            _mark(tree, self.plan["line"])
-        return compile(ast.fix_missing_locations(tree), file, "exec", dont_inherit=True)
 
-    def run(self) -> NoReturn:
-        """Run the program."""
-        plan = self.plan
-        trial, get_code = self, importlib.machinery.SourceFileLoader.get_code
+class ChangedLoader(SourceFileLoader):
+    """Loads a file of the program with the text that is given for it."""
 
-        def code_of(loader: Any, name: str) -> Any:
-            text = plan["texts"].get(loader.path)
-            return get_code(loader, name) if text is None else trial.compiled(text, loader.path)
+    def __init__(self, name: str, file: str, plan: Plan) -> None:
+        super().__init__(name, file)
+        self.plan = plan
 
-        importlib.machinery.SourceFileLoader.get_code = code_of
-        main = types.ModuleType("__main__")
-        main.__dict__.update({"__file__": plan["argv"][0], "__builtins__": builtins})
-        setattr(builtins, PASSED, self.count)  # for all files of the program
-        sys.modules["__main__"], sys.argv = main, plan["argv"]
-        sys.path.insert(0, plan["folder"])
-        sys.addaudithook(self.audit)
-        measured = contextlib.nullcontext() if "call" not in plan else Measured(plan["call"], plan["leaf"], self.end)
-        try:
-            with measured:
-                exec(self.compiled(plan["texts"][plan["main"]], plan["main"]), main.__dict__)  # noqa: S102  # the user's program
-        except SystemExit as stop:
-            self.end("done" if stop.code in {None, 0} else "exit", str(stop.code))
-        except BaseException as error:  # noqa: BLE001  # whatever the program raises is the answer
-            self.end("raised", f"{type(error).__name__}: {error}"[:300])
-        self.end("done")
+    def get_code(self, fullname: str) -> types.CodeType:
+        """Its code, in which the statement that failed tells that it was passed."""
+        file = self.path
+        tree = ast.parse(self.plan.texts[file], file)
+        if file == self.plan.file:
+            _mark(tree, self.plan.line)
+        found: types.CodeType = compile(ast.fix_missing_locations(tree), file, "exec", dont_inherit=True)
+        return found
+
+
+class ChangedFinder(MetaPathFinder):
+    """Finds those modules of the program whose text is given."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Where a module is, if it has another text; else Python finds it."""
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is None or spec.origin not in self.plan.texts:
+            return None
+        spec.loader = ChangedLoader(fullname, spec.origin, self.plan)
+        return spec
 
 
 def _mark(tree: ast.Module, line: int) -> None:
@@ -122,16 +156,29 @@ def _call(arguments: list[ast.expr]) -> ast.Call:
     return ast.Call(ast.Name(PASSED, ast.Load()), arguments, [])
 
 
+def run(trial: Trial) -> None:
+    """Run the program of a trial as `__main__`, with the texts of its plan."""
+    sys.meta_path.insert(0, ChangedFinder(trial.plan))
+    loader = ChangedLoader("__main__", trial.plan.argv[0], trial.plan)
+    spec = importlib.util.spec_from_loader("__main__", loader)
+    assert spec is not None
+    main = importlib.util.module_from_spec(spec)
+    main.__spec__ = None  # as of a script
+    sys.modules["__main__"] = main
+    call = trial.plan.call
+    measured = contextlib.nullcontext() if call is None else Measured(call, trial.plan.leaf, trial.end)
+    with trial, measured:
+        loader.exec_module(main)
+
+
 def main() -> None:
     """Run the plan that is read."""
-    plan = json.load(sys.stdin)
+    plan = Plan(**json.load(sys.stdin))
     with contextlib.suppress(ImportError, OSError, ValueError):
         resource = importlib.import_module("resource")
-        most = plan["seconds"] * (os.cpu_count() or 1)  # the process that waits for this one may have ended
-        resource.setrlimit(resource.RLIMIT_CPU, (most, most))
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    with available(always=plan["torch"]):
-        Trial(plan).run()
+    with available(always=plan.torch):
+        run(Trial(plan))
 
 
 if __name__ == "__main__":

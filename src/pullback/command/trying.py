@@ -8,12 +8,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..explain.edits import changed
 from ..explain.numbers import counted
 from ..explain.sources import text_of
 from .measuring import MEASURED, Measure
+from .trial import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
 
 SECONDS = 5
-"""How long one trial may take."""
+"""How long the program may run in one trial."""
+BEGINNING = 15
+"""How long its process may take to begin, on a machine that is busy."""
 IN_ALL = 20.0
 """The number of seconds after which no further fix is tried."""
 WANTED = 3
@@ -39,7 +42,7 @@ class Outcome(NamedTuple):
     passed: int
 
 
-class Program(NamedTuple):
+class Script(NamedTuple):
     """A script with its arguments, and whether pullback stands in for torch everywhere."""
 
     file: str
@@ -47,7 +50,7 @@ class Program(NamedTuple):
     torch: bool
 
 
-def try_fixes(program: Program, failure: Failure, took: float) -> str | None:
+def try_fixes(program: Script, failure: Failure, took: float) -> str | None:
     """Run a program with each of the fixes, keep those that help, and say what was done; None if nothing was.
 
     A fix is tried only where the program, unchanged, fails in such a process as it did before.
@@ -55,7 +58,7 @@ def try_fixes(program: Program, failure: Failure, took: float) -> str | None:
     if not failure.fixes or failure.place is None or took > SECONDS:
         return None
     begun = time.monotonic()
-    before = _run(program, failure.place, [], 0)
+    before = _run(program, failure.place, [])
     if before.ended != "raised" or not before.detail.startswith(f"{failure.type}:"):
         return None
     helped: list[Fix] = []
@@ -64,7 +67,7 @@ def try_fixes(program: Program, failure: Failure, took: float) -> str | None:
         if len(helped) == WANTED or time.monotonic() - begun > IN_ALL:
             break
         count += 1
-        fix.tried = _told(_run(program, failure.place, fix.changes, before.passed + 1), before.passed)
+        fix.tried = _told(_run(program, failure.place, fix.changes), before.passed)
         helped += [fix] if fix.tried is not None else []
     failure.fixes = helped
     with_it = "it runs with none of them" if not helped else f"it runs with {len(helped)}"
@@ -84,7 +87,7 @@ def _told(outcome: Outcome, before: int) -> str | None:
     return None
 
 
-def try_mends(program: Program, calls: Sequence[Call], took: float) -> str | None:
+def try_mends(program: Script, calls: Sequence[Call], took: float) -> str | None:
     """Run a program with each change against the first NaN or inf of its calls, and say what was done; None if nothing was.
 
     Those that help keep the gradient that they give; of the others, those that still give NaN or inf are kept apart.
@@ -95,7 +98,7 @@ def try_mends(program: Program, calls: Sequence[Call], took: float) -> str | Non
     place = None if finding is None else finding.place
     if finding is None or place is None or took > SECONDS:
         return None
-    wanted: dict[str, object] = {"call": number, "leaf": finding.way[-1].to.name if finding.way else ""}
+    wanted = number, finding.way[-1].to.name if finding.way else ""
     before = _measure(program, place, [], wanted)
     if before is None or not before.bad:
         return None
@@ -116,39 +119,33 @@ def try_mends(program: Program, calls: Sequence[Call], took: float) -> str | Non
     return f"the program was run again with {counted(len(tried), 'change')}: {with_it} (--no-try runs nothing again)"
 
 
-def _measure(program: Program, place: Place, changes: Sequence[Change], wanted: dict[str, object]) -> Measure | None:
+def _measure(program: Script, place: Place, changes: Sequence[Change], wanted: tuple[int, str]) -> Measure | None:
     """What a call gives when the program runs with changes; None if it does not come to it."""
-    outcome = _run(program, place, changes, 0, **wanted)
+    outcome = _run(program, place, changes, *wanted)
     return Measure(**json.loads(outcome.detail)) if outcome.ended == MEASURED else None
 
 
-def _run(program: Program, place: Place, changes: Sequence[Change], told: int, **more: object) -> Outcome:
+def _run(program: Script, place: Place, changes: Sequence[Change], call: int | None = None, leaf: str = "") -> Outcome:
     """Run the program in a process of its own, with changes of its text."""
     files = {program.file, place.file, *(change.place.file for change in changes)}
     texts = {
         file: "\n".join(changed(text_of(file).lines, [each for each in changes if each.place.file == file])) + "\n"
         for file in files
     }
-    plan = {
-        "main": program.file,
-        "texts": texts,
-        "file": place.file,
-        "line": place.line,
-        "argv": [program.file, *program.arguments],
-        "folder": str(Path(program.file).resolve().parent),
-        "torch": program.torch,
-        "seconds": SECONDS,
-        "told": told,
-        **more,
-    }
+    argv, folder = [program.file, *program.arguments], str(Path(program.file).resolve().parent)
+    plan = Plan(argv, folder, program.torch, texts, place.file, place.line, SECONDS, call, leaf)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PULLBACK_CACHE": "off"}
-    command = [sys.executable, "-B", "-P", "-m", "pullback.command.trial"]
-    options: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "env": environment}
     try:
-        ran = subprocess.run(command, input=json.dumps(plan).encode(), timeout=SECONDS, check=False, **options)  # noqa: S603
-    except subprocess.TimeoutExpired as late:
-        return Outcome("late", "", (late.stdout or b"").count(b"\n"))
-    except OSError as error:
+        ran = subprocess.run(
+            [sys.executable, "-B", "-P", "-m", "pullback.command.trial"],
+            input=json.dumps(plan._asdict()).encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=SECONDS + BEGINNING,
+            check=False,
+            env=environment,
+        )
+    except (subprocess.TimeoutExpired, OSError) as error:
         return Outcome("failed", str(error), 0)
     *_, last = ran.stdout.splitlines() or [b""]
     if not last:

@@ -45,7 +45,7 @@ TEXT = 60
 """The number of characters above which an argument that is no tensor is shortened."""
 
 
-class Given(NamedTuple):
+class GivenValue(NamedTuple):
     """An argument of what failed: the name of its parameter, and its value."""
 
     parameter: str
@@ -106,7 +106,7 @@ class Failed:
         found = shape[axis] if -len(shape) <= axis < len(shape) else want
         return None if found == want else Misfit(setting, found, want)
 
-    def _called(self) -> tuple[str, list[Given]] | None:
+    def _called(self) -> tuple[str, list[GivenValue]] | None:
         """A function of ours that Python could not call, as an argument was missing."""
         found = CALLED.match(str(self.error))
         if found is None or self.last is None or not isinstance(self.error, TypeError):
@@ -231,7 +231,7 @@ def title_of(module: Any, scope: Scope) -> str:
     return scope.type if module is None or module._modules else headline(module)
 
 
-def operation_in(frames: Sequence[FrameType]) -> tuple[str, list[Given]] | None:
+def operation_in(frames: Sequence[FrameType]) -> tuple[str, list[GivenValue]] | None:
     """The first function among frames of ours that a user can call, with what it was given."""
     title = None
     for frame in frames:
@@ -263,7 +263,7 @@ def _title(file: str) -> str:
     return f"{name}_" if way == "in place" else name
 
 
-def _arguments(frame: FrameType) -> list[Given]:
+def _arguments(frame: FrameType) -> list[GivenValue]:
     code, known = frame.f_code, frame.f_locals
     count = code.co_argcount + code.co_kwonlyargcount
     names = [*code.co_varnames[:count]]
@@ -272,15 +272,15 @@ def _arguments(frame: FrameType) -> list[Given]:
     return [each for name in names if name in known for each in _pieces(name, known[name])]
 
 
-def _of_module(frame: FrameType) -> list[Given]:
+def _of_module(frame: FrameType) -> list[GivenValue]:
     """What a module was called with."""
     args = [each for place, value in enumerate(frame.f_locals["args"]) for each in _pieces(f"input {place}", value)]
     return args + [each for name, value in frame.f_locals["kwargs"].items() for each in _pieces(name, value)]
 
 
-def _pieces(name: str, value: Any) -> Iterator[Given]:
+def _pieces(name: str, value: Any) -> Iterator[GivenValue]:
     """An argument; of a list that holds tensors its members, and nothing for None and for further ones that are absent."""
     if isinstance(value, (list, tuple)) and any(isinstance(each, Tensor) for each in value):
-        yield from (Given(f"{name}[{place}]", each) for place, each in enumerate(value[:MOST_ARGUMENTS]))
+        yield from (GivenValue(f"{name}[{place}]", each) for place, each in enumerate(value[:MOST_ARGUMENTS]))
     elif value is not None and not (isinstance(value, tuple) and not value):
-        yield Given(name, value)
+        yield GivenValue(name, value)
