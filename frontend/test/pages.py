@@ -272,7 +272,8 @@ def main():
     write("single", traced(seed).to_dict())
     write("pictured", traced(runpy.run_path, str(PROGRAMS / "seed.py"), timing=False).to_dict())
     write("plane", traced(runpy.run_path, str(ROOT / "docs/live/plane.py")).to_dict())
-    write("rounds", traced(runpy.run_path, str(ROOT / "frontend/test/programs/rounds.py")).to_dict())
+    for program in ("rounds", "classes", "batch", "squares", "letters"):
+        write(program, traced(runpy.run_path, str(ROOT / f"frontend/test/programs/{program}.py")).to_dict())
     for program in (twice, invalid, wide, network, failing, overwritten, refused, several, deep, masked, layers):
         write(program.__name__, traced(program).to_dict())
     write("long", traced(long, 2000).to_dict())

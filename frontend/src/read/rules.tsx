@@ -123,13 +123,7 @@ function relu(given: Given): Picture | null {
   const some = passes.reduce((sum, each) => sum + each, 0);
   return {
     says: <>v passes where <code>{name(page, term.to)}</code> was above 0: {some} of {plural(passes.length, "cell")}. Elsewhere it stops.</>,
-    parts: [
-      { ...arriving(given), dimmed },
-      "∘",
-      { grid: gridFrom(passes, v.shape), caption: "passes", note: `${some} of ${passes.length}`, label: "1 where v passes, 0 where it stops", dimmed },
-      "=",
-      { ...sent(given), dimmed },
-    ],
+    parts: [{ ...arriving(given), dimmed }, "→", { ...sent(given), dimmed }],
   };
 }
 

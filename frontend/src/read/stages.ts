@@ -54,7 +54,7 @@ function runs(trace: Trace, call: Call, open: ReadonlySet<number>): Stage[] {
       before.result = i;
     } else {
       const of = scope === null ? null : trace.scopes[scope]!;
-      found.push({ key, name: of ? of.name + (of.nth > 1 ? ` (${of.nth})` : "") : "", type: of ? typeOf(call, of) : "", scopes: scope === null ? [] : [scope], tensors: [i], result: i, folded: 1 });
+      found.push({ key, name: of ? of.name + (of.nth > 1 ? ` (${of.nth})` : "") : tensor.name, type: of ? typeOf(call, of) : "operations", scopes: scope === null ? [] : [scope], tensors: [i], result: i, folded: 1 });
     }
   });
   return found;
@@ -153,9 +153,9 @@ export function stages(trace: Trace, call: Call): Stage[] {
   return found;
 }
 
-/** Whether a call is of a network: one number by parameters of modules. */
+/** Whether a call is of a network: one number by parameters, with several modules on the way. */
 export function isNetwork({ trace, call }: { trace: Trace; call: Call }): boolean {
-  return call.gradients !== null && call.tensors.some(({ scope }) => scope !== null && trace.scopes[scope]!.kind === "module");
+  return call.gradients !== null && stages(trace, call).filter(({ scopes }) => scopes.length > 0).length > 1;
 }
 
 /** In a network, the part that made a tensor. */
