@@ -209,11 +209,18 @@ export type Part = Look | string;
 const isSign = (part: Part): part is string => typeof part === "string";
 const signWidth = (sign: string) => Math.ceil(textWidth(sign, 17)) + 10;
 
+/** The parts as they stand in a row: the rows have their names once. */
+function inRow(parts: Part[]): Part[] {
+  const named = parts.findIndex((part) => !isSign(part) && part.rowNames);
+  return parts.map((part, i) => (isSign(part) || i === named ? part : { ...part, rowNames: undefined }));
+}
+
 /** In a row with all digits, or three; below each other; as cells; as shapes: the first that fits a width. */
-export function arrangement(parts: Part[], width: number): { mode: Mode; row: boolean; cell: number } {
+function arrangement(parts: Part[], width: number): { mode: Mode; row: boolean; cell: number } {
+  const single = inRow(parts);
   const looks = parts.filter((part) => !isSign(part)) as Look[];
   const fits = (row: boolean, mode: Mode, cell: number) => row
-    ? parts.reduce((sum, part) => sum + (isSign(part) ? signWidth(part) : widthOf(part, mode, cell)) + 6, 0) <= width
+    ? single.reduce<number>((sum, part) => sum + (isSign(part) ? signWidth(part) : widthOf(part, mode, cell)) + 6, 0) <= width
     : looks.every((look) => widthOf(look, mode, cell) <= width);
   const digits = looks.every((look) => ["full", "shape"].includes(able(look.grid, "full")));
   for (const row of [true, false]) {
@@ -231,7 +238,7 @@ export function Equation({ parts, label }: { parts: Part[]; label: string }) {
   const { mode, row, cell } = arrangement(parts, width);
   return (
     <div ref={ref} class={`parts ${row ? "" : "stacked"}`} role="group" aria-label={label}>
-      {width > 0 && parts.map((part, i) => (
+      {width > 0 && (row ? inRow(parts) : parts).map((part, i) => (
         isSign(part) ? <span key={i} class="sign">{part}</span> : (
           <figure key={i} style={{ width: `${Math.min(width, widthOf(part, mode, cell))}px` }}>
             {part.caption && <figcaption><b>{part.caption}</b>{part.note && <small>{part.note}</small>}</figcaption>}

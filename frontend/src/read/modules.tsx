@@ -121,7 +121,7 @@ export function ModuleCard({ page, lines, children }: { page: Page; lines: numbe
                   <td>{place?.line ?? ""}</td>
                   <td class="grad-text">{grad ? number(norm(grad), 3) : `${outputs.length} of them`}</td>
                   <td>{steps.length}</td>
-                  <td><button class="link" aria-expanded={open === i} aria-label={`Line ${place?.line ?? "unknown"}: ${text(steps[0]!)}`} onClick={() => setOpen(open === i ? null : i)}>{open === i ? "close" : "open"}</button></td>
+                  <td><button class="link" aria-expanded={open === i} aria-label={`${open === i ? "close" : "open"} line ${place?.line ?? "unknown"}: ${text(steps[0]!)}`} onClick={() => setOpen(open === i ? null : i)}>{open === i ? "close" : "open"}</button></td>
                 </tr>
                 {open === i && <tr><td colSpan={5}>{children(steps)}</td></tr>}
               </Fragment>
