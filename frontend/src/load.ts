@@ -41,7 +41,16 @@ export function clean(trace: Trace): Trace {
       (see(step, "node"), see(step, "note"));
       for (const term of step.terms) term.numbers = term.numbers.map(visibleText);
     }
-    for (const finding of call.findings) (see(finding, "why"), see(finding, "fix"));
+    for (const finding of call.findings) {
+      (see(finding, "why"), see(finding, "fix"));
+      if (finding.told) finding.told = visibleText(finding.told);
+      if (finding.extent) finding.extent = visibleText(finding.extent);
+      for (const hop of finding.way ?? []) see(hop, "said");
+      for (const fix of [...(finding.fixes ?? []), ...(finding.vain ?? [])]) {
+        (see(fix, "why"), see(fix, "tried"));
+        for (const change of fix.changes) see(change, "text");
+      }
+    }
   }
   for (const made of trace.derivations) for (const key of ["why", "value", "slope", "reason"] as const) see(made, key);
   if (trace.error) (see(trace.error, "type"), see(trace.error, "message"));

@@ -3,6 +3,8 @@ import { h, render } from "preact";
 
 import { App } from "./app";
 import "./explain.css";
+import "./read/error.css";
+import "./read/nan.css";
 import "./read/net.css";
 import "./read/read.css";
 import { isEmbedded, startingHash, tellHeight } from "./frame";

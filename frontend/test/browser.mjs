@@ -370,7 +370,7 @@ check("a network: the sentence, the gradients as bars, sorted, unfolded, and a c
   const page = await open("deep");
   const [call] = trace("deep").calls;
   const norms = call.leaves.map(({ grad }) => Math.hypot(...grad.data));
-  assert.match(await text(page, ".said"), /^The loss [\d.]+ gives a gradient to 50 parameters; the largest is that of model\..*; model\.h\.0 receives [\d.]+ of what model\.h\.11 does\.$/);
+  assert.match(await text(page, ".said"), /^The loss is [\d.]+\. 50 parameters have a gradient; the largest, of norm [\d.]+, is that of model\..*\. The gradient of model\.h\.0 is [\d.]+ times that of model\.h\.11\.$/);
   assert.doesNotMatch(await text(page, ".top"), /stored|jacobian=/);
   const rows = () => page.$$eval(".gradients tbody tr", (all) => all.map((row) => row.innerText.split(/\s+/).filter(Boolean)));
   const first = await rows();

@@ -83,19 +83,23 @@ export function Read({ page }: { page: Page }) {
   const { trace, call, state } = page;
   const card = useCard(page);
   const { error } = trace;
+  const failed = error !== null && (error.call ?? state.call) === state.call;
+  const told = failed && error.said !== undefined && !call.steps.some(({ phase }) => phase === "backward"); // the story has the program
   const large = boxCount(call, state.by) > MOST_BOXES;
   return (
     <>
       {!page.embedded && <Bar page={page} />}
       <main class="story">
-        {error && (error.call ?? state.call) === state.call ? <ErrorStory page={page} /> : <Sentence page={page} />}
         {call.findings.some(({ kind }) => isAlarm(kind)) && <NanStory page={page} />}
-        <div class="pair">
-          <Program page={page} card={card} />
-          {isNetwork(page) ? <Layers page={page} /> : (
-            <Figure page={page} bar={large && <Zoom page={page} />}>{large ? <div class="drawing"><Graph page={page} /></div> : null}</Figure>
-          )}
-        </div>
+        {failed ? <ErrorStory page={page} /> : <Sentence page={page} />}
+        {!told && (
+          <div class="pair">
+            <Program page={page} card={card} />
+            {isNetwork(page) ? <Layers page={page} /> : (
+              <Figure page={page} bar={large && <Zoom page={page} />}>{large ? <div class="drawing"><Graph page={page} /></div> : null}</Figure>
+            )}
+          </div>
+        )}
         {trace.limits.notes.length > 0 && <p class="muted limits">{trace.limits.notes.join(" ")}</p>}
         {!page.embedded && <Drawers page={page} />}
       </main>

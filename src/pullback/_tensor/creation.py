@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -453,7 +453,7 @@ triu_indices = _triangle(
 def empty_strided(
     size: Sizes, stride: Sizes, *, dtype: DType | None = None, requires_grad: bool = False, **placement: object
 ) -> Tensor:
-    """A tensor with uninitialised elements of a given shape, with strides counted in elements.
+    """A tensor with uninitialized elements of a given shape, with strides counted in elements.
 
     >>> import pullback
     >>> pullback.empty_strided((2, 3), (1, 2)).stride()
@@ -532,7 +532,7 @@ empty_like = alike("empty_like", empty, "Unset elements")
 full_like = alike("full_like", full, "One value everywhere")
 
 
-def is_tensor(value: object) -> bool:
+def is_tensor(value: object) -> TypeGuard[Tensor]:
     """True if a value is a tensor.
 
     >>> import pullback

@@ -42,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
         print(USAGE, file=sys.stderr)
         return 2
     if not as_module and not os.path.exists(given[0]):
-        print(f"pullback run: can't open file {given[0]!r}: there is none", file=sys.stderr)
+        print(f"pullback run: can't open file {given[0]!r}: no such file", file=sys.stderr)
         return 2
     if only_names:
         missing: int = importlib.import_module("pullback.command.names").check(given[0])

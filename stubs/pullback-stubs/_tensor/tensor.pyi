@@ -1,5 +1,6 @@
 """Made by scripts/stubs: the types of what is imported when it is first asked for."""
 
+from types import EllipsisType as _EllipsisType
 import builtins as _builtins
 from collections.abc import Callable as _Callable
 from collections.abc import Iterable as _Iterable
@@ -8,6 +9,7 @@ from collections.abc import Sequence as _Sequence
 from typing import Any as _Any
 from typing import Self as _Self
 from typing import Literal as _Literal
+from typing import SupportsIndex as _SupportsIndex
 from typing import TypeVar as _TypeVar
 from typing import overload as _overload
 import numpy as _np
@@ -102,8 +104,8 @@ class Tensor:
     def __iter__(self) -> _Iterator[Tensor]: ...
     def __reversed__(self) -> Tensor: ...
     def __contains__(self, element: object, /) -> _builtins.bool: ...
-    def __getitem__(self, index: _Any, /) -> Tensor: ...
-    def __setitem__(self, index: _Any, value: _Any, /) -> None: ...
+    def __getitem__(self, index: _SupportsIndex | slice | _EllipsisType | Tensor | _np.ndarray[_Any, _Any] | _np.generic | range | list[_Any] | tuple[_Any, ...] | None, /) -> Tensor: ...
+    def __setitem__(self, index: _SupportsIndex | slice | _EllipsisType | Tensor | _np.ndarray[_Any, _Any] | _np.generic | range | list[_Any] | tuple[_Any, ...] | None, value: _Any, /) -> None: ...
     def __array__(self, dtype: _Any = None, copy: _builtins.bool | None = None) -> _np.ndarray[_Any, _Any]: ...
     def __dlpack__(self, **options: _Any) -> _Any: ...
     def __dlpack_device__(self) -> tuple[_builtins.int, _builtins.int]: ...
@@ -451,10 +453,10 @@ class Tensor:
         """A copy whose diagonal of two axes is `src`."""
     @_overload
     def diff(self, n: _builtins.int = 1, dim: _builtins.int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
-        """The differences of neighbours along a dim, n times; `prepend` and `append` are first joined to the input."""
+        """The differences of neighbors along a dim, n times; `prepend` and `append` are first joined to the input."""
     @_overload
     def diff(self, n: _builtins.int = 1, axis: _builtins.int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
-        """The differences of neighbours along a dim, n times; `prepend` and `append` are first joined to the input."""
+        """The differences of neighbors along a dim, n times; `prepend` and `append` are first joined to the input."""
     def digamma(self) -> Tensor:
         """The derivative of lgamma."""
     def digamma_(self) -> Tensor:
@@ -618,13 +620,13 @@ class Tensor:
     def i0_(self) -> Tensor:
         """The modified Bessel function of the first kind of order 0. It needs SciPy."""
     def igamma(self, other: Tensor) -> Tensor:
-        """The regularised lower incomplete gamma function: how much of a gamma distribution of shape input lies below other."""
+        """The regularized lower incomplete gamma function: how much of a gamma distribution of shape input lies below other."""
     def igamma_(self, other: Tensor) -> Tensor:
-        """The regularised lower incomplete gamma function: how much of a gamma distribution of shape input lies below other."""
+        """The regularized lower incomplete gamma function: how much of a gamma distribution of shape input lies below other."""
     def igammac(self, other: Tensor) -> Tensor:
-        """The regularised upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives."""
+        """The regularized upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives."""
     def igammac_(self, other: Tensor) -> Tensor:
-        """The regularised upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives."""
+        """The regularized upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives."""
     @_overload
     def index_add(self, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor, *, alpha: _builtins.float = 1) -> Tensor:
         """A copy in which alpha times the slices of `source` are added to the slices along a dim selected by `index`."""
@@ -1124,7 +1126,7 @@ class Tensor:
     def resize(self, *sizes: _builtins.int | _Sequence[_builtins.int]) -> Tensor:
         """The elements in another shape, with a warning: the old name of `reshape`, for the same number of elements."""
     def resize_(self, *sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None, memory_format: object = None) -> Tensor:
-        """In place: another shape for the elements, in memory order; elements that are added are not initialis"""
+        """In place: another shape for the elements, in memory order; elements that are added are not initializ"""
     def resize_as(self, tensor: Tensor) -> Tensor:
         """The elements in the shape of another tensor, with a warning: the old name of `reshape_as`."""
     def resize_as_(self, the_template: Tensor, *, memory_format: object = None) -> Tensor:
@@ -1291,13 +1293,13 @@ class Tensor:
         """The index of this tensor's first element in its storage."""
     @_overload
     def stride(self) -> tuple[_builtins.int, ...]:
-        """The number of elements between neighbours along each axis, or along one."""
+        """The number of elements between neighbors along each axis, or along one."""
     @_overload
     def stride(self, dim: _builtins.int) -> _builtins.int:
-        """The number of elements between neighbours along each axis, or along one."""
+        """The number of elements between neighbors along each axis, or along one."""
     @_overload
     def stride(self, axis: _builtins.int) -> _builtins.int:
-        """The number of elements between neighbours along each axis, or along one."""
+        """The number of elements between neighbors along each axis, or along one."""
     def sub(self, other: _TensorLike, *rest: _Any, alpha: _Number = 1) -> Tensor:
         """input - alpha * other, with broadcasting."""
     def sub_(self, other: _TensorLike, *rest: _Any, alpha: _Number = 1) -> Tensor:
@@ -1422,6 +1424,24 @@ class Tensor:
     def unique(self, sorted: _builtins.bool=True, *, dim: _builtins.int | None=None) -> Tensor:
         """The sorted distinct elements, or slices along a dim."""
     @_overload
+    def unique(self, sorted: _builtins.bool=True, *, return_inverse: _Literal[True], return_counts: _Literal[False]=False, dim: _builtins.int | None=None) -> tuple[Tensor, Tensor]:
+        """The sorted distinct elements, or slices along a dim."""
+    @_overload
+    def unique(self, sorted: _builtins.bool=True, *, return_inverse: _Literal[True], return_counts: _Literal[False]=False, axis: _builtins.int | None=None) -> tuple[Tensor, Tensor]:
+        """The sorted distinct elements, or slices along a dim."""
+    @_overload
+    def unique(self, sorted: _builtins.bool=True, *, return_inverse: _Literal[False]=False, return_counts: _Literal[True], dim: _builtins.int | None=None) -> tuple[Tensor, Tensor]:
+        """The sorted distinct elements, or slices along a dim."""
+    @_overload
+    def unique(self, sorted: _builtins.bool=True, *, return_inverse: _Literal[False]=False, return_counts: _Literal[True], axis: _builtins.int | None=None) -> tuple[Tensor, Tensor]:
+        """The sorted distinct elements, or slices along a dim."""
+    @_overload
+    def unique(self, sorted: _builtins.bool=True, *, return_inverse: _Literal[True], return_counts: _Literal[True], dim: _builtins.int | None=None) -> tuple[Tensor, Tensor, Tensor]:
+        """The sorted distinct elements, or slices along a dim."""
+    @_overload
+    def unique(self, sorted: _builtins.bool=True, *, return_inverse: _Literal[True], return_counts: _Literal[True], axis: _builtins.int | None=None) -> tuple[Tensor, Tensor, Tensor]:
+        """The sorted distinct elements, or slices along a dim."""
+    @_overload
     def unique(self, sorted: _builtins.bool=True, return_inverse: _builtins.bool=False, return_counts: _builtins.bool=False, dim: _builtins.int | None=None) -> _Any:
         """The sorted distinct elements, or slices along a dim."""
     @_overload
@@ -1429,6 +1449,24 @@ class Tensor:
         """The sorted distinct elements, or slices along a dim."""
     @_overload
     def unique_consecutive(self, *, dim: _builtins.int | None=None) -> Tensor:
+        """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
+    @_overload
+    def unique_consecutive(self, *, return_inverse: _Literal[True], return_counts: _Literal[False]=False, dim: _builtins.int | None=None) -> tuple[Tensor, Tensor]:
+        """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
+    @_overload
+    def unique_consecutive(self, *, return_inverse: _Literal[True], return_counts: _Literal[False]=False, axis: _builtins.int | None=None) -> tuple[Tensor, Tensor]:
+        """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
+    @_overload
+    def unique_consecutive(self, *, return_inverse: _Literal[False]=False, return_counts: _Literal[True], dim: _builtins.int | None=None) -> tuple[Tensor, Tensor]:
+        """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
+    @_overload
+    def unique_consecutive(self, *, return_inverse: _Literal[False]=False, return_counts: _Literal[True], axis: _builtins.int | None=None) -> tuple[Tensor, Tensor]:
+        """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
+    @_overload
+    def unique_consecutive(self, *, return_inverse: _Literal[True], return_counts: _Literal[True], dim: _builtins.int | None=None) -> tuple[Tensor, Tensor, Tensor]:
+        """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
+    @_overload
+    def unique_consecutive(self, *, return_inverse: _Literal[True], return_counts: _Literal[True], axis: _builtins.int | None=None) -> tuple[Tensor, Tensor, Tensor]:
         """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
     @_overload
     def unique_consecutive(self, return_inverse: _builtins.bool=False, return_counts: _builtins.bool=False, dim: _builtins.int | None=None) -> _Any:
@@ -1577,4 +1615,4 @@ class Tensor:
         """The number of elements, as in NumPy; if called, the shape or the length of one axis, as in torch."""
     @_builtins.property
     def strides(self) -> tuple[_builtins.int, ...]:
-        """The number of bytes between neighbours along each axis; `stride()` counts elements."""
+        """The number of bytes between neighbors along each axis; `stride()` counts elements."""

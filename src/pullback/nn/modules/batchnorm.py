@@ -1,4 +1,4 @@
-"""Normalisation of each channel over the batch: Ioffe and Szegedy, Batch normalization, 2015."""
+"""Normalization of each channel over the batch: Ioffe and Szegedy, Batch normalization, 2015."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ if TYPE_CHECKING:
 
 
 class _NormBase(Scaled):
-    """The common base of normalisations of channels: weight, bias, and running statistics as buffers."""
+    """The common base of normalizations of channels: weight, bias, and running statistics as buffers."""
 
     _version = 2
     _axes: tuple[int, ...]
     """The allowed numbers of axes of the input."""
+    running_mean: Tensor | None
+    running_var: Tensor | None
+    num_batches_tracked: Tensor | None
 
     def __init__(
         self,
@@ -48,10 +51,9 @@ class _NormBase(Scaled):
 
     def reset_running_stats(self) -> None:
         """Reset the statistics: mean 0, variance 1, no batches."""
-        if self.track_running_stats:
-            self.running_mean.zero_()
-            self.running_var.fill_(1)
-            self.num_batches_tracked.zero_()
+        for statistic, value in ((self.running_mean, 0), (self.running_var, 1), (self.num_batches_tracked, 0)):
+            if statistic is not None:
+                statistic.fill_(value)
 
     def reset_parameters(self) -> None:
         """Reset weight, bias and statistics to their initial values."""
@@ -81,7 +83,7 @@ class _NormBase(Scaled):
 
 
 class _BatchNorm(_NormBase):
-    """Normalisation over the batch or, in evaluation, with the running statistics."""
+    """Normalization over the batch or, in evaluation, with the running statistics."""
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
@@ -136,7 +138,7 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation over several processes, always one here: as `BatchNorm1d`, for any number of axes.
+    """Batch normalization over several processes, always one here: as `BatchNorm1d`, for any number of axes.
 
     >>> from pullback import nn, tensor
     >>> nn.SyncBatchNorm(1)(tensor([[-1.0], [1.0]])).tolist() == nn.BatchNorm1d(1)(tensor([[-1.0], [1.0]])).tolist()
@@ -161,7 +163,7 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Module, process_group: object | None = None) -> Module:
-        """A module whose batch normalisations are SyncBatchNorm layers with the same parameters and statistics.
+        """A module whose batch normalizations are SyncBatchNorm layers with the same parameters and statistics.
 
         The module itself is changed, unless it is such a layer.
 

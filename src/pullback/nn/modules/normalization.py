@@ -1,4 +1,4 @@
-"""Normalisation of each sample separately: over its last axes, groups of channels, or neighbouring channels."""
+"""Normalization of each sample separately: over its last axes, groups of channels, or neighboring channels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import functional as F, init
 from ..parameter import Parameter, allocate
-from .declared import declared
+from .declared import Computed, declared
 from .module import Module
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Scaled(Module):
-    """The common base of normalisations: a weight that starts at 1 and a bias that starts at 0, or none."""
+    """The common base of normalizations: a weight that starts at 1 and a bias that starts at 0, or none."""
 
     weight: Parameter | None
     bias: Parameter | None
@@ -155,8 +155,8 @@ class RMSNorm(Module):
 
 
 @declared(F.local_response_norm, "{size}, alpha={alpha}, beta={beta}, k={k}")
-class LocalResponseNorm(Module):
-    """The input divided by a power of the mean square of neighbouring channels.
+class LocalResponseNorm(Computed):
+    """The input divided by a power of the mean square of neighboring channels.
 
     Krizhevsky, Sutskever and Hinton, ImageNet classification with deep convolutional neural networks, 2012.
 
