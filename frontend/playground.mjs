@@ -1,6 +1,6 @@
-// Builds the playground: node playground.mjs FOLDER WHEEL [--engine FILE] [--distribution ADDRESS].
+// Builds the playground: node playground.mjs FOLDER WHEEL FIGURES [--engine FILE] [--distribution ADDRESS].
 //
-// FOLDER becomes a folder of the site; WHEEL is pullback's own. The page of explain in src/pullback/explain/static must be that of the
+// FOLDER becomes a folder of the site; WHEEL is pullback's own; FIGURES is what scripts/figures.py has recorded of the examples. The page of explain in src/pullback/explain/static must be that of the
 // wheel. Pyodide's programs are copied from npm's package, whose hash package-lock.json holds; its large parts and NumPy are
 // loaded from the public distribution, with hashes that are fixed here. --engine and --distribution are for tests.
 import { createHash } from "node:crypto";
@@ -12,7 +12,7 @@ import { build } from "esbuild";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { engine: { type: "string" }, distribution: { type: "string" } } });
-const [folder, wheel] = positionals;
+const [folder, wheel, figures] = positionals;
 const package_ = `${here}node_modules/pyodide/`;
 const { version } = JSON.parse(readFileSync(`${package_}package.json`, "utf8"));
 const lock = JSON.parse(readFileSync(`${package_}pyodide-lock.json`, "utf8"));
@@ -26,6 +26,7 @@ const pinned = (name, what) => ({ name, what, address: packaged + name, integrit
 
 mkdirSync(folder, { recursive: true });
 cpSync(wheel, `${folder}/${basename(wheel)}`);
+cpSync(figures, `${folder}/figures`, { recursive: true });
 const parts = [
   pinned("pyodide.asm.wasm", `Python ${lock.info.python}`),
   pinned("python_stdlib.zip", "Python's library"),
@@ -89,12 +90,13 @@ await build({
   define: { VERSION: JSON.stringify(`pullback-${state}`), KEPT: JSON.stringify(["./", "./index.html", ...kept]) },
 });
 
-// The page of explain runs inside a frame that has this page's policy beside its own: its program is named by its hash.
-const program = readFileSync(`${here}../src/pullback/explain/static/explain.js`, "utf8").trim();
+// The page of explain runs inside a frame that has this page's policy beside its own: its programs are named by their hashes.
+const [page] = readdirSync(figures);
+const [, programs] = /script-src ([^;]*)/.exec(readFileSync(`${figures}/${page}`, "utf8"));
 const loading = [...new Set([packaged, packages])].filter((address) => address.startsWith("http")).join(" ");
 const policy = [
   "default-src 'none'",
-  `script-src 'self' 'wasm-unsafe-eval' 'sha256-${digest(program, "base64")}'`,
+  `script-src 'self' 'wasm-unsafe-eval' ${programs.replaceAll("&#x27;", "'")}`,
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data: blob:",
   `connect-src 'self' ${loading}`.trim(),

@@ -9,9 +9,10 @@ import { download, notebook } from "./files";
 import { packed, type State } from "./link";
 import type { Literal } from "./numbers";
 import { Outcome } from "./outcome";
-import { EMPTY, Session, type Asked } from "./session";
+import { EMPTY, Session, type Asked, type Shown } from "./session";
 import { Sliders } from "./sliders";
 
+const STALE = "The program has changed: run again.";
 const PAUSE = 120; // milliseconds without a move, after which a slider runs the program
 
 /** A text in which names stand in backticks. */
@@ -36,6 +37,8 @@ export function App({ base, site, given, first, damaged, embedded, trusted }: Pr
   const [example, setExample] = useState<Example | null>(given ? null : first);
   const [program, setProgram] = useState(given?.program ?? first.program);
   const [copied, setCopied] = useState("");
+  const [figure, setFigure] = useState<Shown["page"]>(null);
+  const figures = useRef(0);
   const editor = useRef<Editor | null>(null);
   const place = useRef<HTMLDivElement>(null);
   const start = useRef(given?.start ?? "");
@@ -43,6 +46,15 @@ export function App({ base, site, given, first, damaged, embedded, trusted }: Pr
 
   const asked = (): Asked => ({ program: editor.current!.program, before: given?.before ?? "", echo: given?.echo ?? "last", start: start.current });
   const run = () => void session.run(asked());
+  /** Shows what was recorded of an example when the site was built, until a run shows its own. */
+  const load = async ({ name, program }: Example) => {
+    figures.current += 1;
+    const wanted = figures.current;
+    const answer = await fetch(`${base}figures/${name}.html`).catch(() => null);
+    if (!answer?.ok) return;
+    const html = await answer.text();
+    if (wanted === figures.current) setFigure({ html, program, run: session.runs + wanted / 1000 });
+  };
 
   useEffect(() => {
     editor.current = new Editor(
@@ -55,6 +67,7 @@ export function App({ base, site, given, first, damaged, embedded, trusted }: Pr
       run,
     );
     if (trusted && given) run();
+    if (!given) void load(first);
   }, []);
   useEffect(() => {
     const { failure } = shown;
@@ -66,6 +79,7 @@ export function App({ base, site, given, first, damaged, embedded, trusted }: Pr
     setExample(chosen);
     start.current = "";
     editor.current!.program = chosen.program;
+    void load(chosen);
     run();
   };
   const slide = (literal: Literal, text: string) => {
@@ -88,6 +102,9 @@ export function App({ base, site, given, first, damaged, embedded, trusted }: Pr
     }
   };
   const busy = shown.phase !== "idle";
+  const page = figure && figure.run > (shown.page?.run ?? 0) ? figure : shown.page;
+  const old = page !== null && page.program !== program;
+  const edited = example !== null && example.program !== program ? " stale" : "";
 
   return (
     <div class={embedded ? "playground embedded" : "playground"}>
@@ -149,7 +166,7 @@ export function App({ base, site, given, first, damaged, embedded, trusted }: Pr
       <main>
         <section class="left" aria-label="Program">
           {damaged && <p class="note">{damaged}</p>}
-          {example && <p class="question">{words(example.question)}</p>}
+          {example && <p class={`question${edited}`}>{words(example.question)}</p>}
           {given?.before && (
             <details class="before">
               <summary>Runs first ({given.before.trimEnd().split("\n").length} lines)</summary>
@@ -158,13 +175,16 @@ export function App({ base, site, given, first, damaged, embedded, trusted }: Pr
           )}
           <div class="editor" ref={place} />
           <Sliders program={program} change={slide} />
-          <Outcome shown={shown} site={site} show={(line) => editor.current!.show(line)} />
+          <div class={shown.ran !== null && shown.ran !== program ? "stale" : ""}>
+            <Outcome shown={shown} site={site} show={(line) => editor.current!.show(line)} />
+          </div>
         </section>
         <section class="right" aria-label="What backward did">
-          {example && shown.page && <p class="answer">{words(example.answer)}</p>}
-          {shown.page ? (
-            <div class="frames" data-run={shown.page.run}>
-              <Explained page={shown.page} moved={(hash) => (start.current = hash)} />
+          <p class="changed" role="status">{old || (page === null && shown.ran !== null && shown.ran !== program) ? STALE : ""}</p>
+          {example && page && <p class={`answer${edited}`} aria-hidden={edited !== ""}>{words(example.answer)}</p>}
+          {page ? (
+            <div class={`frames${old ? " stale" : ""}`} data-run={page.run} inert={old}>
+              <Explained page={page} moved={(hash) => (start.current = hash)} />
             </div>
           ) : (
             <p class="empty">

@@ -8,13 +8,15 @@ export interface Shown {
   output: { text: string; error: boolean }[];
   failure: Failure | null;
   note: string;
-  /** The page of explain, and the number of the run that made it. */
-  page: { html: string; run: number } | null;
+  /** The page of explain, the number of the run that made it, and its program. */
+  page: { html: string; run: number; program: string } | null;
+  /** The program whose output and error are shown. */
+  ran: string | null;
   /** Seconds from the click to the answer, and those of them in which the program ran. */
   seconds: { whole: number; run: number } | null;
 }
 
-export const EMPTY: Shown = { phase: "idle", progress: [], output: [], failure: null, note: "", page: null, seconds: null };
+export const EMPTY: Shown = { phase: "idle", progress: [], output: [], failure: null, note: "", page: null, ran: null, seconds: null };
 
 export interface Asked {
   program: string;
@@ -28,7 +30,8 @@ export class Session {
   shown: Shown = EMPTY;
   private readonly engine: Engine;
   private next: Asked | null = null;
-  private runs = 0;
+  /** How many runs have ended. */
+  runs = 0;
 
   constructor(
     base: string,
@@ -44,7 +47,7 @@ export class Session {
     while (this.next) {
       const { program, before, echo, start } = this.next;
       this.next = null;
-      this.set({ phase: "loading", output: [], failure: null, note: "", seconds: null });
+      this.set({ phase: "loading", output: [], failure: null, note: "", ran: program, seconds: null });
       try {
         await this.engine.load();
         const loaded = performance.now();
@@ -52,7 +55,7 @@ export class Session {
         const answer = await this.engine.run({ program, before, echo, start });
         const seconds = { whole: (performance.now() - began) / 1000, run: (performance.now() - loaded) / 1000 };
         this.runs += 1;
-        this.set({ failure: answer.error, note: answer.note, page: answer.page === null ? null : { html: answer.page, run: this.runs }, seconds });
+        this.set({ failure: answer.error, note: answer.note, page: answer.page === null ? null : { html: answer.page, run: this.runs, program }, seconds });
       } catch (error) {
         const why = error instanceof Stopped ? "Stopped. Python starts again with the next run." : `Python broke off: ${error instanceof Error ? error.message : String(error)}`;
         this.set({ note: why, progress: [], page: null });

@@ -6,7 +6,7 @@ import { total } from "../replay";
 import { nameOf } from "../trace";
 
 const MOST_NAMED = 3;
-const ROOM = 44;
+const ROOM = 64;
 
 /** The call as code, with the v that is shown, written short. */
 export function shortCall({ call, flow }: Story): string {

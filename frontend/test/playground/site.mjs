@@ -28,7 +28,7 @@ export function built(folder, wheel, engine) {
     const core = dirname(resolve("pyodide/package.json"));
     for (const name of ["pyodide.asm.wasm", "python_stdlib.zip"]) cpSync(`${core}/${name}`, `${place}/distribution/${name}`);
   }
-  execFileSync("node", ["playground.mjs", place, wheel, ...options], { cwd: `${here}../..`, stdio: "inherit" });
+  execFileSync("node", ["playground.mjs", place, wheel, process.env.FIGURES, ...options], { cwd: `${here}../..`, stdio: "inherit" });
   return place;
 }
 

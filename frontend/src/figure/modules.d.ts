@@ -1,0 +1,4 @@
+declare module "plane" {
+  const trace: import("../trace").Trace;
+  export default trace;
+}
