@@ -160,10 +160,10 @@ check("networks: a column of layers with value and gradient, which is not there 
 check("networks: at most twelve stages, repeated ones numbered; a module's lines open", async () => {
   const page = await open("letters");
   await press(page, "Home");
-  const names = await page.$$eval(".stage .layer-name b", (all) => all.map((one) => one.innerText));
+  const names = await page.$$eval(".stage-row .layer-name b", (all) => all.map((one) => one.innerText));
   assert.deepEqual(names, ["letter + position", "layers.0", "layers.1", "layers.2", "layers.3", "norm", "scores", "loss"]);
   assert.equal(await stops(page), 9);
-  await page.click(".stage button:has-text('layers.2')");
+  await page.click(".stage-row button:has-text('layers.2')");
   await settled(page);
   assert.match(await text(page, ".open"), /layers\.2, a Layer: v of norm [\d.]+ arrives at its result, and [\d.]+ leaves at its input/);
   const lines = await page.$$eval(".open .module-lines tbody tr", (all) => all.map((row) => row.querySelectorAll("td")[1].innerText));
@@ -176,7 +176,7 @@ check("networks: at most twelve stages, repeated ones numbered; a module's lines
   assert.ok(ticks.every((count) => count >= 2), String(ticks));
   await closed(page);
   const deep = await open("deep");
-  const stages = await deep.$$eval(".stage .layer-name b, .layer .layer-name b", (all) => all.map((one) => one.innerText));
+  const stages = await deep.$$eval(".stage-row .layer-name b, .layer .layer-name b", (all) => all.map((one) => one.innerText));
   assert.ok(stages.length <= 13 && stages.some((name) => name.includes("…")), String(stages));
   await closed(deep);
 });

@@ -178,7 +178,7 @@ export function Cells({ grid, label, framed, dimmed, most = 320, cell = SIDES[0]
   const size = Math.max(1, Math.min(side(grid.cells, cell), Math.floor(most / Math.max(rows, cols))));
   const whole = rows === grid.rows && cols === grid.cols;
   return (
-    <svg class="cells" role="img" aria-label={`${label}: ${summary(grid.array)}${whole ? "" : `, each cell the largest of ${Math.ceil(grid.rows / rows)}×${Math.ceil(grid.cols / cols)}`}`} width={cols * (size + 1)} height={rows * (size + 1)}>
+    <svg class="cell-picture" role="img" aria-label={`${label}: ${summary(grid.array)}${whole ? "" : `, each cell the largest of ${Math.ceil(grid.rows / rows)}×${Math.ceil(grid.cols / cols)}`}`} width={cols * (size + 1)} height={rows * (size + 1)}>
       {grid.shades!.map((value, k) => {
         const [i, j] = [Math.floor(k / cols), k % cols];
         const drawn = color(value);
