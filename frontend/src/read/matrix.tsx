@@ -45,6 +45,8 @@ const DIGITS = { full: 5, three: 3 } as const;
 /** More rows are cells: a column of numbers is read one by one. */
 const [MOST_ROWS, MOST_COLS] = [12, 16];
 const NARROW = 76;
+/** Numbers stand below each other if they have at most so many rows together. */
+const MOST_STACKED = 18;
 
 const grids = new WeakMap<Arr, Grid>();
 
@@ -224,10 +226,10 @@ function arrangement(parts: Part[], width: number): { mode: Mode; row: boolean; 
     : looks.every((look) => widthOf(look, mode, cell) <= width);
   const digits = looks.every((look) => ["full", "shape"].includes(able(look.grid, "full")));
   for (const row of [true, false]) {
-    if (digits) for (const mode of ["full", "three"] as const) if (fits(row, mode, SIDES[0]!)) return { mode, row, cell: SIDES[0]! };
+    if (digits && (row || looks.reduce((sum, { grid }) => sum + grid.rows, 0) <= MOST_STACKED)) for (const mode of ["full", "three"] as const) if (fits(row, mode, SIDES[0]!)) return { mode, row, cell: SIDES[0]! };
   }
   for (const row of [true, false]) {
-    for (const cell of SIDES) for (const mode of ["full", "three", "cells"] as const) if (fits(row, mode, cell)) return { mode, row, cell };
+    for (const cell of SIDES) for (const mode of digits ? (["cells"] as const) : (["full", "three", "cells"] as const)) if (fits(row, mode, cell)) return { mode, row, cell };
   }
   return { mode: "shape", row: fits(true, "shape", SIDES[0]!), cell: SIDES[0]! };
 }
