@@ -196,7 +196,8 @@ function indexed(given: Given): Picture {
   };
 }
 
-const moved = (given: Given): Picture => ({ parts: [arriving(given), "→", sent(given)] });
+/** What only moves numbers: they are drawn once, where they go. */
+const moved = (given: Given): Picture => ({ parts: [sent(given)] });
 
 /** Each element has a factor of its own. */
 function elementwise(given: Given): Picture | null {
