@@ -51,6 +51,7 @@ function Center({ page }: { page: Page }) {
       <div class="pane-title">
         <h2>{state.view === "graph" ? "Graph" : "Table"}</h2>
         {state.view === "graph" && <Legend />}
+        {state.view === "graph" && <Zoom page={page} />}
         {state.view === "graph" && (
           <label class="density">
             <select aria-label="How much the boxes show" value={state.density} onChange={(event) => page.set({ density: event.currentTarget.value as Density })}>
@@ -65,7 +66,6 @@ function Center({ page }: { page: Page }) {
       {state.view === "graph" ? (
         <div class="drawing">
           <Graph page={page} />
-          <Zoom page={page} />
         </div>
       ) : <Table page={page} />}
     </section>
