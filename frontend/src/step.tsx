@@ -11,10 +11,13 @@ import type { Sent } from "./replay";
 import { isTimed, isZero, reals, row, values, type Arr, type Jacobian, type Step, type Tensor, type Term } from "./trace";
 
 const WIDE = 6;
+const MOST_LETTERS = 36;
 
 function Vector({ value, label, kind, room = LARGEST }: { value: Arr; label: string; kind: "v" | "grad"; room?: number }) {
   const all = values(value);
-  if (all && all.length <= room) return <Matrix rows={[all]} label={label} kind={kind} />;
+  // So many letters are as wide as the panel.
+  const fits = all && all.length <= room && all.reduce<number>((sum, each) => sum + number(each).length + 1.3, 0) <= MOST_LETTERS;
+  if (fits) return <Matrix rows={[all]} label={label} kind={kind} />;
   return (
     <span class="large">
       <span class="mono">{shapeText(value.shape)}</span>

@@ -293,7 +293,7 @@ def main():
     write("single", traced(seed).to_dict())
     write("pictured", traced(runpy.run_path, str(PROGRAMS / "seed.py"), timing=False).to_dict())
     write("plane", traced(runpy.run_path, str(ROOT / "docs/live/plane.py")).to_dict())
-    for name in ("rounds", "edited"):
+    for name in ("rounds", "edited", "classes", "batch", "squares", "letters"):
         write(name, traced(runpy.run_path, str(ROOT / f"frontend/test/programs/{name}.py")).to_dict())
     for program in (twice, invalid, wide, network, failing, overwritten, refused, several, deep, masked, layers):
         write(program.__name__, traced(program).to_dict())

@@ -15,9 +15,12 @@ import { packed, unpacked } from "../src/playground/link";
 import { literals, range, written } from "../src/playground/numbers";
 import { advice, agrees, answer } from "../src/quiz";
 import { plane, tickStep } from "../src/read/arrows";
+import { isClose, scaleOf } from "../src/read/axis";
 import { diagram } from "../src/read/boxes";
 import { gradSoFar, linesOf } from "../src/read/lines";
 import { listing } from "../src/read/listing";
+import { gridOf } from "../src/read/matrix";
+import { MOST_STAGES, isNetwork, stages } from "../src/read/stages";
 import { positionOf, stopAt, stops } from "../src/read/stops";
 import { obstacle, recorded, replay, unit } from "../src/replay";
 import { readRun } from "../src/run";
@@ -404,4 +407,68 @@ test("an address without a mode is one of the workbench, unless it says nothing 
   assert.equal(readHash("#call=2&step=8").mode, "workbench");
   assert.equal(readHash("#v=1,2").mode, "workbench");
   assert.deepEqual({ ...readHash("#mode=read&step=8&by=operation&figure=plane") }, { mode: "read", step: 8, by: "operation", figure: "plane" });
+});
+
+test("an axis has a tick at each power of ten, few of many, and 2 and 5 of a single one", () => {
+  const ticks = (values: number[], wanted?: "log" | "linear") => scaleOf(values, wanted).ticks;
+  assert.deepEqual(ticks([0.02, 0.5, 30]), [0.01, 0.1, 1, 10, 100]);
+  assert.deepEqual(ticks([1e-9, 1]), [1e-9, 1e-6, 0.001, 1]);
+  assert.deepEqual(ticks([0.12, 0.5]), [0.1, 0.2, 0.5, 1]);
+  assert.deepEqual(ticks([0.1, 1000]), [0.1, 1, 10, 100, 1000]);
+  assert.deepEqual(ticks([3, 8.8], "linear"), [0, 2.5, 5, 7.5, 10]);
+  assert.deepEqual(ticks([0.3], "linear"), [0, 0.1, 0.2, 0.3]);
+  assert.deepEqual(ticks([]), []);
+  assert.deepEqual(ticks([NaN, 0, Infinity]), []);
+});
+
+test("a bar is as long as its axis says, and none at all for what is not positive", () => {
+  const log = scaleOf([0.01, 1]);
+  assert.deepEqual([0.01, 0.1, 1, 0, NaN, -1].map((value) => Math.round(100 * log.at(value))), [0, 50, 100, 0, 0, 0]);
+  const linear = scaleOf([1, 4], "linear");
+  assert.deepEqual([0, 1, 4].map((value) => linear.at(value)), [0, 0.25, 1]);
+  assert.deepEqual([[1, 99], [1, 101], [1], [0, 1, 2]].map(isClose), [true, false, false, true]);
+});
+
+test("a grid has the last axis as columns, its numbers or the picture that Python drew", () => {
+  const whole = gridOf({ shape: [2, 2, 3], dtype: "float64", data: [1, -2, 0, 4, "NaN", 1, 1, 1, 1, 1, 1, "Infinity"] });
+  assert.deepEqual([whole.rows, whole.cols, whole.cells], [4, 3, [4, 3]]);
+  assert.deepEqual(whole.shades!.slice(0, 5), [0.25, -0.5, 0, 1, NaN]);
+  const picture = gridOf({ shape: [100, 50], dtype: "float32", cells: { rows: 1, cols: 4, most: 3, data: "0hyz" } });
+  assert.deepEqual([picture.rows, picture.cols, picture.cells, picture.numbers], [100, 50, [1, 4], null]);
+  assert.deepEqual(picture.shades, [-1, 0, 1, NaN]);
+  assert.equal(gridOf({ shape: [], dtype: "float64", data: [7] }).rows, 1);
+  assert.deepEqual([gridOf({ shape: [0, 3], dtype: "float64", data: [] }).rows, gridOf({ shape: [3, 0], dtype: "float64", data: [] }).rows], [0, 0]);
+  assert.deepEqual(gridOf({ shape: [1], dtype: "complex64", data: [[3, 4]] }).shades, [1]);
+  assert.equal(gridOf({ shape: [2], dtype: "float64", data: [1, 2], hidden: true }).numbers, null);
+});
+
+/** A model of so many layers in a row, each of two operations, and a loss of one. */
+function layered(names: string[]): Trace {
+  const scopes: Scope[] = [{ kind: "module", name: "model", type: "Model", parent: null, nth: 1 }, ...names.map((name): Scope => ({ kind: "module", name: `model.${name}`, type: name.replace(/\W?\d+$/, ""), parent: 0, nth: 1 }))];
+  const tensors = [tensor(0, [])];
+  names.forEach((_, k) => {
+    for (let half = 0; half < 2; half++) tensors.push(tensor(tensors.length, [tensors.length - 1, 0], { scope: k + 1, line: 1 }));
+  });
+  tensors.push(tensor(tensors.length, [tensors.length - 1], { line: 9 }));
+  const trace = traced(tensors, scopes);
+  trace.calls[0]!.gradients = [];
+  return trace;
+}
+
+test("stages follow the module tree, at most twelve; of many of one class the middle is one stage", () => {
+  const names = (trace: Trace) => stages(trace, trace.calls[0]!).map(({ name }) => name);
+  const few = layered(["first", "second", "third", "last"]);
+  assert.deepEqual(names(few), ["first", "second", "third", "last", "t9"]);
+  assert.ok(isNetwork({ trace: few, call: few.calls[0]! }));
+  const many = layered(["start", ...Array.from({ length: 24 }, (_, i) => `block.${i}`), "end"]);
+  const found = stages(many, many.calls[0]!);
+  assert.equal(found.length, MOST_STAGES);
+  assert.deepEqual([found[0]!.name, found[1]!.name, found.at(-2)!.name], ["start", "block.0", "end"]);
+  const folded = found.find((stage) => stage.folded > 1)!;
+  assert.match(folded.name, /^block\.\d+ … \d+$/);
+  assert.equal(folded.type, `${folded.folded} × block`);
+  assert.equal(found.reduce((sum, stage) => sum + stage.tensors.length, 0), many.calls[0]!.tensors.length - 1);
+  const none = traced([tensor(0, []), tensor(1, [0])]);
+  none.calls[0]!.gradients = [];
+  assert.ok(!isNetwork({ trace: none, call: none.calls[0]! }));
 });

@@ -45,6 +45,8 @@ const DIGITS = { full: 5, three: 3 } as const;
 /** More rows are cells: a column of numbers is read one by one. */
 const [MOST_ROWS, MOST_COLS] = [12, 16];
 const NARROW = 76;
+/** Numbers stand below each other if they have at most so many rows together. */
+const MOST_STACKED = 18;
 
 const grids = new WeakMap<Arr, Grid>();
 
@@ -88,10 +90,13 @@ function able(grid: Grid, mode: Mode): Mode {
   return mode === "cells" && !(grid.shades && grid.shades.length) ? "shape" : mode;
 }
 
-/** The side of a colored cell. */
-function side([rows, cols]: [number, number]): number {
-  const most = Math.max(rows, cols);
-  return most <= 8 ? 16 : most <= 16 ? 12 : most <= 32 ? 9 : 4;
+/** The sides that a colored cell may have. */
+const SIDES = [16, 12, 9, 7, 5, 4, 3];
+
+/** The side of a colored cell, if it may be as large as `most`. */
+function side([rows, cols]: [number, number], most: number): number {
+  const count = Math.max(rows, cols);
+  return Math.min(most, count <= 8 ? 16 : count <= 16 ? 12 : count <= 24 ? 9 : count <= 40 ? 7 : 4);
 }
 
 function columns({ grid, colNames }: Look, mode: "full" | "three"): number[] {
@@ -103,15 +108,15 @@ function columns({ grid, colNames }: Look, mode: "full" | "three"): number[] {
 }
 
 /** How wide a matrix is in a mode, with its caption. */
-export function widthOf(look: Look, mode: Mode): number {
+export function widthOf(look: Look, mode: Mode, most = SIDES[0]!): number {
   const caption = typeof look.caption === "string" ? Math.ceil(textWidth(look.caption, 12.5, 600)) : 0;
-  return Math.max(NARROW, Math.min(150, caption), bare(look, mode));
+  return Math.max(NARROW, Math.min(150, caption), bare(look, mode, most));
 }
 
-function bare(look: Look, mode: Mode): number {
+function bare(look: Look, mode: Mode, most: number): number {
   const shown = able(look.grid, mode);
   if (shown === "shape") return Math.min(220, Math.ceil(textWidth(summary(look.grid.array), 13.5)));
-  if (shown === "cells") return look.grid.cells[1] * (side(look.grid.cells) + 1) + 2;
+  if (shown === "cells") return look.grid.cells[1] * (side(look.grid.cells, most) + 1) + 2;
   const { rowNames, grid } = look;
   const names = rowNames ? Math.max(...Array.from({ length: grid.rows }, (_, i) => textWidth(rowNames(i), 12))) + 12 : 0;
   return Math.ceil(names) + columns(look, shown).reduce((sum, width) => sum + width, 4);
@@ -170,12 +175,12 @@ function Numbers({ look, mode }: { look: Look; mode: "full" | "three" }) {
 }
 
 /** The cells of a grid, as a picture; `most` is the largest side it may have. */
-export function Cells({ grid, label, framed, dimmed, most = 320 }: { grid: Grid; label: string; framed?: Look["framed"]; dimmed?: Look["dimmed"]; most?: number }) {
+export function Cells({ grid, label, framed, dimmed, most = 320, cell = SIDES[0]! }: { grid: Grid; label: string; framed?: Look["framed"]; dimmed?: Look["dimmed"]; most?: number; cell?: number }) {
   const [rows, cols] = grid.cells;
-  const size = Math.max(1, Math.min(side(grid.cells), Math.floor(most / Math.max(rows, cols))));
+  const size = Math.max(1, Math.min(side(grid.cells, cell), Math.floor(most / Math.max(rows, cols))));
   const whole = rows === grid.rows && cols === grid.cols;
   return (
-    <svg class="cells" role="img" aria-label={`${label}: ${summary(grid.array)}${whole ? "" : `, each cell the largest of ${Math.ceil(grid.rows / rows)}×${Math.ceil(grid.cols / cols)}`}`} width={cols * (size + 1)} height={rows * (size + 1)}>
+    <svg class="cell-picture" role="img" aria-label={`${label}: ${summary(grid.array)}${whole ? "" : `, each cell the largest of ${Math.ceil(grid.rows / rows)}×${Math.ceil(grid.cols / cols)}`}`} width={cols * (size + 1)} height={rows * (size + 1)}>
       {grid.shades!.map((value, k) => {
         const [i, j] = [Math.floor(k / cols), k % cols];
         const drawn = color(value);
@@ -191,11 +196,11 @@ export function Cells({ grid, label, framed, dimmed, most = 320 }: { grid: Grid;
 }
 
 /** A matrix as a mode says, or as much less as is known of it. */
-export function Drawn({ look, mode }: { look: Look; mode: Mode }) {
+export function Drawn({ look, mode, cell }: { look: Look; mode: Mode; cell: number }) {
   const shown = able(look.grid, mode);
   const { array, numbers } = look.grid;
   if (shown === "full" || shown === "three") return <Numbers look={look} mode={shown} />;
-  if (shown === "cells") return <Cells grid={look.grid} label={look.label} framed={look.framed} dimmed={look.dimmed} />;
+  if (shown === "cells") return <Cells grid={look.grid} label={look.label} framed={look.framed} dimmed={look.dimmed} cell={cell} />;
   if (look.told && numbers?.length !== 0) return null;
   return <span class="mono shape-only">{array.hidden ? "?" : numbers?.length === 0 ? `${array.shape.join("×")}, empty` : summary(array)}</span>;
 }
@@ -206,28 +211,40 @@ export type Part = Look | string;
 const isSign = (part: Part): part is string => typeof part === "string";
 const signWidth = (sign: string) => Math.ceil(textWidth(sign, 17)) + 10;
 
+/** The parts as they stand in a row: the rows have their names once. */
+function inRow(parts: Part[]): Part[] {
+  const named = parts.findIndex((part) => !isSign(part) && part.rowNames);
+  return parts.map((part, i) => (isSign(part) || i === named ? part : { ...part, rowNames: undefined }));
+}
+
 /** In a row with all digits, or three; below each other; as cells; as shapes: the first that fits a width. */
-export function arrangement(parts: Part[], width: number): { mode: Mode; row: boolean } {
+function arrangement(parts: Part[], width: number): { mode: Mode; row: boolean; cell: number } {
+  const single = inRow(parts);
   const looks = parts.filter((part) => !isSign(part)) as Look[];
-  const inRow = (mode: Mode) => parts.reduce((sum, part) => sum + (isSign(part) ? signWidth(part) : widthOf(part, mode) + 6), 0) <= width;
-  const below = (mode: Mode) => looks.every((look) => widthOf(look, mode) <= width);
-  for (const row of [true, false]) for (const mode of ["full", "three"] as const) if ((row ? inRow : below)(mode)) return { mode, row };
-  if (inRow("cells")) return { mode: "cells", row: true };
-  if (below("cells")) return { mode: "cells", row: false };
-  return { mode: "shape", row: inRow("shape") };
+  const fits = (row: boolean, mode: Mode, cell: number) => row
+    ? single.reduce<number>((sum, part) => sum + (isSign(part) ? signWidth(part) : widthOf(part, mode, cell)) + 6, 0) <= width
+    : looks.every((look) => widthOf(look, mode, cell) <= width);
+  const digits = looks.every((look) => ["full", "shape"].includes(able(look.grid, "full")));
+  for (const row of [true, false]) {
+    if (digits && (row || looks.reduce((sum, { grid }) => sum + grid.rows, 0) <= MOST_STACKED)) for (const mode of ["full", "three"] as const) if (fits(row, mode, SIDES[0]!)) return { mode, row, cell: SIDES[0]! };
+  }
+  for (const row of [true, false]) {
+    for (const cell of SIDES) for (const mode of digits ? (["cells"] as const) : (["full", "three", "cells"] as const)) if (fits(row, mode, cell)) return { mode, row, cell };
+  }
+  return { mode: "shape", row: fits(true, "shape", SIDES[0]!), cell: SIDES[0]! };
 }
 
 /** Matrices and signs in a row, or below each other where a row is too wide. */
 export function Equation({ parts, label }: { parts: Part[]; label: string }) {
   const [ref, width] = useWidth<HTMLDivElement>();
-  const { mode, row } = arrangement(parts, width);
+  const { mode, row, cell } = arrangement(parts, width);
   return (
     <div ref={ref} class={`parts ${row ? "" : "stacked"}`} role="group" aria-label={label}>
-      {width > 0 && parts.map((part, i) => (
+      {width > 0 && (row ? inRow(parts) : parts).map((part, i) => (
         isSign(part) ? <span key={i} class="sign">{part}</span> : (
-          <figure key={i} style={{ width: `${Math.min(width, widthOf(part, mode))}px` }}>
+          <figure key={i} style={{ width: `${Math.min(width, widthOf(part, mode, cell))}px` }}>
             {part.caption && <figcaption><b>{part.caption}</b>{part.note && <small>{part.note}</small>}</figcaption>}
-            <Drawn look={part} mode={mode} />
+            <Drawn look={part} mode={mode} cell={cell} />
           </figure>
         )
       ))}

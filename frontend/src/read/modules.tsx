@@ -32,7 +32,7 @@ export function Stream({ page, all, now }: { page: Page; all: Stage[]; now: Stag
   const scales = { value: scaleOf(sizes.map(({ value }) => value), kinds.value), grad: scaleOf(sizes.map(({ grad }) => grad), kinds.grad) };
   return (
     <div class="stream">
-      <div class="stage stage-head">
+      <div class="stage-row stage-head">
         <span />
         {both.map((kind) => (
           <span key={kind} class="stage-part">
@@ -48,7 +48,7 @@ export function Stream({ page, all, now }: { page: Page; all: Stage[]; now: Stag
         return (
           <Fragment key={stage.key}>
             {i > 0 && <p class="arrow-down">↓{stage === now && gradOf(call, flow, all[i - 1]!, state.position) && <b class="mono grad-text"> ↑ v {figure(sizes[i - 1]!.grad)}</b>}</p>}
-            <div class={`stage${stage === now ? " now" : ""}`} aria-current={stage === now ? "step" : undefined}>
+            <div class={`stage-row${stage === now ? " now" : ""}`} aria-current={stage === now ? "step" : undefined}>
               <span class="layer-name">
                 {at === null ? <b class="mono">{clip(stage.name, 40)}</b> : <button class="link" onClick={() => page.set({ position: at })}><b class="mono" dir="auto">{clip(stage.name, 40)}</b></button>}
                 <small>{clip(stage.type, 40)}{stage.tensors.length > 1 && `, ${plural(stage.tensors.length, "step")}`}</small>
@@ -63,7 +63,7 @@ export function Stream({ page, all, now }: { page: Page; all: Stage[]; now: Stag
           </Fragment>
         );
       })}
-      <div class="stage stage-foot"><span />{both.map((kind) => <Axis key={kind} scale={scales[kind]} />)}</div>
+      <div class="stage-row stage-foot"><span />{both.map((kind) => <Axis key={kind} scale={scales[kind]} />)}</div>
     </div>
   );
 }
@@ -121,7 +121,7 @@ export function ModuleCard({ page, lines, children }: { page: Page; lines: numbe
                   <td>{place?.line ?? ""}</td>
                   <td class="grad-text">{grad ? number(norm(grad), 3) : `${outputs.length} of them`}</td>
                   <td>{steps.length}</td>
-                  <td><button class="link" aria-expanded={open === i} aria-label={`Line ${place?.line ?? "unknown"}: ${text(steps[0]!)}`} onClick={() => setOpen(open === i ? null : i)}>{open === i ? "close" : "open"}</button></td>
+                  <td><button class="link" aria-expanded={open === i} aria-label={`${open === i ? "close" : "open"} line ${place?.line ?? "unknown"}: ${text(steps[0]!)}`} onClick={() => setOpen(open === i ? null : i)}>{open === i ? "close" : "open"}</button></td>
                 </tr>
                 {open === i && <tr><td colSpan={5}>{children(steps)}</td></tr>}
               </Fragment>

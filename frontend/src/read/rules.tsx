@@ -123,13 +123,7 @@ function relu(given: Given): Picture | null {
   const some = passes.reduce((sum, each) => sum + each, 0);
   return {
     says: <>v passes where <code>{name(page, term.to)}</code> was above 0: {some} of {plural(passes.length, "cell")}. Elsewhere it stops.</>,
-    parts: [
-      { ...arriving(given), dimmed },
-      "∘",
-      { grid: gridFrom(passes, v.shape), caption: "passes", note: `${some} of ${passes.length}`, label: "1 where v passes, 0 where it stops", dimmed },
-      "=",
-      { ...sent(given), dimmed },
-    ],
+    parts: [{ ...arriving(given), dimmed }, "→", { ...sent(given), dimmed }],
   };
 }
 
@@ -202,7 +196,8 @@ function indexed(given: Given): Picture {
   };
 }
 
-const moved = (given: Given): Picture => ({ parts: [arriving(given), "→", sent(given)] });
+/** What only moves numbers: they are drawn once, where they go. */
+const moved = (given: Given): Picture => ({ parts: [sent(given)] });
 
 /** Each element has a factor of its own. */
 function elementwise(given: Given): Picture | null {

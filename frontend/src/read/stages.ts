@@ -7,6 +7,8 @@ import type { Arr, Call, Scope, Trace } from "../trace";
 export const MOST_STAGES = 12;
 /** A tree with fewer parts is opened one level deeper. */
 const FEWEST = 4;
+/** A longer name of the output is an expression, which the program shows. */
+const LONGEST = 24;
 
 export interface Stage {
   /** A scope's index, or a text that tells stages apart. */
@@ -54,7 +56,7 @@ function runs(trace: Trace, call: Call, open: ReadonlySet<number>): Stage[] {
       before.result = i;
     } else {
       const of = scope === null ? null : trace.scopes[scope]!;
-      found.push({ key, name: of ? of.name + (of.nth > 1 ? ` (${of.nth})` : "") : "", type: of ? typeOf(call, of) : "", scopes: scope === null ? [] : [scope], tensors: [i], result: i, folded: 1 });
+      found.push({ key, name: of ? of.name + (of.nth > 1 ? ` (${of.nth})` : "") : tensor.name, type: of ? typeOf(call, of) : "operations", scopes: scope === null ? [] : [scope], tensors: [i], result: i, folded: 1 });
     }
   });
   return found;
@@ -99,7 +101,7 @@ function withLoss(call: Call, all: Stage[]): Stage[] {
   const output = call.outputs[0]!.tensor;
   const result = rest.includes(output) ? output : rest.at(-1)!;
   const { name, op } = call.tensors[result]!;
-  return [...all.slice(0, end + 1), { key: "loss", name, type: op === "nll_loss" ? "cross_entropy" : op ?? "", scopes: [], tensors: rest, result, folded: 1 }];
+  return [...all.slice(0, end + 1), { key: "loss", name: name.length <= LONGEST ? name : "loss", type: op === "nll_loss" ? "cross_entropy" : op ?? "", scopes: [], tensors: rest, result, folded: 1 }];
 }
 
 /** Of a longest run of one class, or else of all, the middle becomes one stage. */
@@ -138,8 +140,9 @@ function staged(trace: Trace, call: Call): Stage[] {
   for (;;) {
     const all = withLoss(call, joined(call, runs(trace, call, open)));
     const modules = all.filter(({ scopes }) => scopes.length > 0);
-    // The largest part that has parts is opened until there are enough.
-    const next = modules.length >= FEWEST ? undefined : modules.filter(({ scopes }) => scopes.length === 1 && trace.scopes.some(({ parent, kind }) => parent === scopes[0] && kind === "module")).sort((a, b) => b.tensors.length - a.tensors.length)[0];
+    // The largest part that has parts is opened until there are enough; never one of several of its class.
+    const opens = ({ scopes, type }: Stage) => scopes.length === 1 && modules.filter((other) => other.type === type).length === 1 && trace.scopes.some(({ parent, kind }) => parent === scopes[0] && kind === "module");
+    const next = modules.length >= FEWEST ? undefined : modules.filter(opens).sort((a, b) => b.tensors.length - a.tensors.length)[0];
     if (!next) return fewer(short(all));
     open.add(next.scopes[0]!);
   }
@@ -153,9 +156,9 @@ export function stages(trace: Trace, call: Call): Stage[] {
   return found;
 }
 
-/** Whether a call is of a network: one number by parameters of modules. */
+/** Whether a call is of a network: one number by parameters, with several modules on the way. */
 export function isNetwork({ trace, call }: { trace: Trace; call: Call }): boolean {
-  return call.gradients !== null && call.tensors.some(({ scope }) => scope !== null && trace.scopes[scope]!.kind === "module");
+  return call.gradients !== null && stages(trace, call).filter(({ scopes }) => scopes.length > 0).length > 1;
 }
 
 /** In a network, the part that made a tensor. */
