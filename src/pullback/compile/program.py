@@ -240,7 +240,7 @@ def effectful(equation: Equation) -> bool:
 
 
 class DepartedError(Exception):
-    """A guard found another value than was recorded: the program says nothing about these inputs."""
+    """A guard found another value than was recorded: the program is not valid for these inputs."""
 
 
 def run(program: Program, arrays: Sequence[Array], *, each: Callable[..., Any] | None = None) -> list[Array]:
