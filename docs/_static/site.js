@@ -28,6 +28,15 @@ function field(before, things, what) {
     before.before(label);
 }
 
+// A live page in a frame says how high it is.
+addEventListener("message", ({ source, data }) => {
+    const height = data?.pullback === "height" ? Number(data.height) : 0;
+    const frame = height > 0 && [...document.querySelectorAll("iframe.explain")].find((one) => one.contentWindow === source);
+    if (!frame) return;
+    const borders = getComputedStyle(frame).boxSizing === "border-box" ? frame.offsetHeight - frame.clientHeight : 0;
+    frame.style.height = `${height + borders}px`;
+});
+
 // What a session has after its prompts, which Pygments has marked; a statement of several lines ends with an empty one, as the
 // interactive interpreter of Python 3.12 and older needs. A block without prompts is copied whole.
 function typed(block) {
@@ -99,6 +108,7 @@ function copied(block, said) {
 }
 
 document.addEventListener("DOMContentLoaded", () => {
+    for (const frame of document.querySelectorAll("iframe.explain")) frame.contentWindow.postMessage({ pullback: "height?" }, "*");
     for (const table of document.querySelectorAll("article table")) {
         const rows = [...table.querySelectorAll("tbody tr")];
         const wrapper = table.closest(".table-wrapper") ?? table;

@@ -39,6 +39,7 @@ import numpy as np
 
 from ._core import xp as _xp
 from ._core.errors import operation_of as operation_of
+from ._core.keywords import require_spelt
 from ._core.modes import FieldBlock, Mode, ModeBlock, changed, mode, quiet, restoring, running, under
 from ._core.primitives import Carrier, Primitive as Primitive
 from ._core.shapes import sum_to
@@ -179,6 +180,8 @@ class Write(NamedTuple):
     """Whether its derivative goes on through what was written."""
     site: Site
     """The line of the program that wrote."""
+    value: Value | None = None
+    """What was written, to the tensor or to a part of it; None if that is not known."""
 
 
 class BackwardPass:
@@ -220,7 +223,7 @@ class Observer(ModeBlock):
     computes is neither observed nor recorded; an exception that it raises goes to the program. A function made
     by `pullback.compile` runs as it was written inside the block, so that its operations are shown, too. Not operations, and so
     not shown, are tensors made from nothing, as by `zeros` and `randn`, and the gradients that `backward` computes, as long
-    as it records nothing: `watch` shows these.
+    as it records nothing: `watch` shows these. A misspelt method is refused.
 
     >>> import pullback
     >>> class Passes(pullback.observe.Observer):
@@ -238,11 +241,18 @@ class Observer(ModeBlock):
     _before: Mode
     _around = cast("list[Mode]", cached_property(lambda _: []))  # if a subclass's `__init__` does not call this one's
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        require_spelt(cls, Observer, ("operation", "wrote", "begins", "ends"))
+
     def operation(self, seen: Operation) -> None:
         """Called after an operation, also of a backward pass with `create_graph`, has run."""
 
     def wrote(self, write: Write) -> None:
         """Called after a tensor was written in place."""
+
+    def looked(self, tensor: Tensor) -> None:
+        """Called when the program asks a tensor for its numbers, as by `item`, `if` and `numpy`; printing does not count."""
 
     def begins(self, backward: BackwardPass) -> None:
         """Called before a backward pass runs, while nothing has been freed."""
@@ -285,19 +295,23 @@ class _Told:
     def __init__(self, observer: Observer, before: Any) -> None:
         self.observer, self.before = observer, before
 
-    def wrote(self, tensor: Tensor, recorded: bool) -> None:
+    def wrote(self, tensor: Tensor, recorded: bool, value: Value | None) -> None:
         """Tell of a write."""
         if self.before is not None:
-            self.before.wrote(tensor, recorded)
-        under(mode, self.observer._aside, self.observer.wrote, Write(tensor, recorded, caller()))
+            self.before.wrote(tensor, recorded, value)
+        under(mode, self.observer._aside, self.observer.wrote, Write(tensor, recorded, caller(), value))
+
+    def looked(self, tensor: Tensor) -> None:
+        """Tell of a look at numbers."""
+        if self.before is not None:
+            self.before.looked(tensor)
+        under(mode, self.observer._aside, self.observer.looked, tensor)
 
     def begins(
         self, walker: Pass, order: Sequence[Node], roots: Sequence[tuple[Node, Value]], needed: set[Node] | None
     ) -> Callable[..., None]:
         """Tell of a pass that begins; the function that walks is the pass's own."""
-        walk: Callable[..., None] = walker.walk
-        if self.before is not None:
-            walk = self.before.begins(walker, order, roots, needed)
+        walk = walker.walk if self.before is None else self.before.begins(walker, order, roots, needed)
         observer = self.observer
         if running.get(None) is None:  # those that are left have raised an exception
             observer._passes.clear()
@@ -324,8 +338,7 @@ def running_module(frame: FrameType | None = None) -> Module | None:
     frame = frame or _getframe(1)
     while frame is not None:
         if frame.f_code is _CALL:
-            found: Module = frame.f_locals["self"]
-            return found
+            return cast("Module", frame.f_locals["self"])
         frame = frame.f_back
     return None
 
@@ -452,8 +465,7 @@ def node(tensor: Tensor) -> Node | None:
     >>> pullback.observe.node(x).title, pullback.observe.node(x * 2).title, pullback.observe.node(x.detach())
     ('AccumulateGrad', 'MulBackward0', None)
     """
-    found: Node | None = tensor._node
-    return found
+    return tensor._node
 
 
 def aliases(tensor: Tensor) -> list[Tensor]:
@@ -478,8 +490,7 @@ def gradient(holder: Tensor | Node) -> Tensor | None:
     (tensor([3., 3.]), tensor([3., 3.]))
     """
     if not isinstance(holder, Node):
-        found: Tensor | None = grad_of(holder)
-        return found
+        return grad_of(holder)
     if isinstance(holder, AccumulateGrad) and holder.grad is not None:
         return holder.grad
     tensor = holder.hooks.retained() if holder.hooks is not None and holder.hooks.retained is not None else None

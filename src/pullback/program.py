@@ -42,9 +42,10 @@ from .compile.program import (
     bodies as bodies,
     check as check,
     has_effect as has_effect,
+    require_program,
     run as run,
 )
-from .compile.recorder import CaptureError as CaptureError, RefusedError
+from .compile.recorder import CaptureError as CaptureError, RefusedError, ShownError
 
 if TYPE_CHECKING:
     from ._core.typing import Array, Number, Params
@@ -107,9 +108,15 @@ def record(function: Callable[..., Any], *args: object, **kwargs: object) -> Rec
     >>> [each.name for each in pullback.program.simplify(pullback.program.record(slope, pullback.ones(2)).program).equations]
     ['multiply', 'multiply']
     """
+    if not callable(function):
+        raise TypeError(
+            f"record: a function is expected, not {type(function).__name__}: record(function, *args, **kwargs)"
+        )
     leaves, structure = flatten((args, kwargs))
     try:
         found, reason = Compiled(function, fullgraph=True).recorded(leaves, structure)
+    except ShownError as error:
+        raise CaptureError(str(error)) from None
     except RefusedError as refusal:
         found, reason = None, str(refusal)
     if found is None:
@@ -167,6 +174,7 @@ def rewrite(program: Program, rules: Mapping[str, RewriteRule | Sequence[Rewrite
     v2: float32[2] = multiply(v0, v1)
     outputs v2
     """
+    require_program("rewrite", program)
     table: Table = {name: tuple(map(_fitting, (rule,) if callable(rule) else rule)) for name, rule in rules.items()}
     builder = Builder(program, table, strict=False, fold=False, share=False, inner=lambda body: rewrite(body, rules))
     return builder.rewrite()
@@ -217,5 +225,6 @@ def lower(program: Program, library: object) -> Callable[..., list[Any]]:
     >>> [float(each) for each in function(numpy.zeros(3, "float32"))]
     [3.0]
     """
+    require_program("lower", program)
     lowered: Callable[..., list[Any]] = import_module("pullback.compile.engines.running").lower(program, library)
     return lowered

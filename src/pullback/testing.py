@@ -12,6 +12,7 @@ import numpy as np
 from ._core.modes import quiet
 from ._core.namespaces import ARRAYS
 from ._core.primitives import Primitive
+from ._core.recompiling import RecompiledError as RecompiledError, no_recompiles as no_recompiles
 from ._tape.backward import grad
 from ._tensor.creation import from_numpy
 from .autograd.checks import GradcheckError as GradcheckError, gradcheck as gradcheck, gradgradcheck as gradgradcheck

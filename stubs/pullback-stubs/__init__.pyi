@@ -1,5 +1,6 @@
 """Made by scripts/stubs: the types of what is imported when it is first asked for."""
 
+from types import EllipsisType as _EllipsisType
 import builtins as _builtins
 from collections.abc import Callable as _Callable
 from collections.abc import Iterable as _Iterable
@@ -8,6 +9,7 @@ from collections.abc import Sequence as _Sequence
 from typing import Any as _Any
 from typing import Literal as _Literal
 from typing import SupportsIndex as _SupportsIndex
+from typing import TypeGuard as _TypeGuard
 from typing import overload as _overload
 import numpy as _np
 from pullback._core.dtypes import dtype as _dtype
@@ -128,16 +130,17 @@ _P = _ParamSpec("_P")
 _R = _TypeVar("_R")
 _T = _TypeVar("_T")
 _V = _TypeVar("_V", bound=_Tensor)
+_F = _TypeVar("_F", bound=_Callable[..., _Any])
 _Numbers = _np.ndarray[_Any, _Any] | _np.generic | complex | list[_Any]
 _TensorLike = _Tensor | _Numbers
 _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 class _Compile:
     @_overload
-    def __call__(self, model: _T, *, fullgraph: bool=False, dynamic: bool | None=None, backend: object=None, mode: str | None=None, options: _Mapping[str, object] | None=None, disable: bool=False, fuse: bool=True, lenient: bool=False) -> _T:
+    def __call__(self, model: _F, *, fullgraph: bool=False, dynamic: bool | None=None, backend: object=None, mode: str | None=None, options: _Mapping[str, object] | None=None, disable: bool=False, fuse: bool=True, lenient: bool=False) -> _F:
         ...
     @_overload
-    def __call__(self, model: None=None, *, fullgraph: bool=False, dynamic: bool | None=None, backend: object=None, mode: str | None=None, options: _Mapping[str, object] | None=None, disable: bool=False, fuse: bool=True, lenient: bool=False) -> _Callable[[_T], _T]:
+    def __call__(self, model: None=None, *, fullgraph: bool=False, dynamic: bool | None=None, backend: object=None, mode: str | None=None, options: _Mapping[str, object] | None=None, disable: bool=False, fuse: bool=True, lenient: bool=False) -> _Callable[[_F], _F]:
         ...
     Compiled = _Compiled
     LoweringError = _LoweringError
@@ -240,7 +243,7 @@ def angle(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> T
     """The angle of complex numbers; pi for negative real ones, 0 for others."""
 def any(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """True if some element is nonzero, of all or along axes; with dim=(), elementwise."""
-def arange(start: _builtins.float | Tensor, end: _builtins.float | Tensor | None = None, step: _builtins.float | Tensor = 1, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
+def arange(start: _builtins.float | Tensor, end: _builtins.float | Tensor | None = None, step: _builtins.float | Tensor = 1, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """Numbers from start up to, but not including, end; integers give int64."""
 def arccos(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The inverse cosine, elementwise; NaN outside [-1, 1]."""
@@ -379,7 +382,7 @@ def bucketize(input: Tensor, boundaries: Tensor, *, out_int32: _builtins.bool = 
 def can_cast(from_: _DType, to: _DType) -> _builtins.bool:
     """Whether a result of one dtype may be stored in another: any but one of a lower kind."""
 def cartesian_prod(*tensors: Tensor | _Sequence[Tensor]) -> Tensor:
-    """All combinations of one element of each vector, one per row; a single vector is returned unchanged."""
+    """All combinations of one element of each vector, one per row; a single vector is returned as it is."""
 def cat(tensors: Tensor | _Sequence[Tensor | _np.ndarray[_Any, _np.dtype[_Any]]], dim: _builtins.int = 0, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Tensors joined along an existing axis; their other axes must agree."""
 def cdist(x1: Tensor, x2: Tensor, p: _builtins.float = 2.0, compute_mode: str | None = None) -> Tensor:
@@ -443,11 +446,11 @@ def concat(tensors: Tensor | _Sequence[Tensor | _np.ndarray[_Any, _np.dtype[_Any
 def concatenate(tensors: Tensor | _Sequence[Tensor | _np.ndarray[_Any, _np.dtype[_Any]]], dim: _builtins.int = 0, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Tensors joined along an existing axis; their other axes must agree."""
 def conj(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The complex conjugate; a real tensor is returned unchanged."""
+    """The complex conjugate; a real tensor as it is."""
 def conj_physical(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The complex conjugate; a real tensor is returned unchanged."""
+    """The complex conjugate; a real tensor as it is."""
 def conj_physical_(input: Tensor) -> Tensor:
-    """The complex conjugate; a real tensor is returned unchanged."""
+    """The complex conjugate; a real tensor as it is."""
 def constant_pad_nd(input: Tensor, pad: _Sequence[_builtins.int], value: _Number = 0) -> Tensor:
     """An input padded with a value: `pad` is (before, after) of the last axis, then of the one before it, and so on."""
 from pullback._core.placement import contiguous_format as contiguous_format
@@ -554,10 +557,10 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: _builtins.int = 0, dim1
     """A copy whose diagonal of two axes is `src`."""
 @_overload
 def diff(input: Tensor, n: _builtins.int = 1, dim: _builtins.int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The differences of neighbors along a dim, n times; `prepend` and `append` are first joined to the input."""
+    """The differences of neighbours along a dim, n times; `prepend` and `append` are first joined to the input."""
 @_overload
 def diff(input: Tensor, n: _builtins.int = 1, axis: _builtins.int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The differences of neighbors along a dim, n times; `prepend` and `append` are first joined to the input."""
+    """The differences of neighbours along a dim, n times; `prepend` and `append` are first joined to the input."""
 def digamma(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The derivative of lgamma."""
 def dist(input: Tensor, other: _TensorLike, p: _builtins.float = 2) -> Tensor:
@@ -578,18 +581,22 @@ def dsplit(input: Tensor, indices_or_sections: _builtins.int | _Sequence[_builti
 def dstack(tensors: Tensor | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Tensors joined along their third axis, which is added if necessary."""
 from pullback._core.dtypes import dtype as dtype
-def einsum(equation: _Any, *operands: _Any) -> Tensor:
-    """A sum of products over labeled axes, as `einsum('ij,jk->ik', a, b)`; '...' represents batch axes."""
+@_overload
+def einsum(equation: str, *operands: _TensorLike | _Sequence[Tensor]) -> Tensor:
+    """A sum of products over labelled axes, as `einsum('ij,jk->ik', a, b)`; '...' represents batch axes."""
+@_overload
+def einsum(operand: _TensorLike, labels: _Sequence[_builtins.int | _EllipsisType], /, *others: _TensorLike | _Sequence[_builtins.int | _EllipsisType]) -> Tensor:
+    """A sum of products over labelled axes, as `einsum('ij,jk->ik', a, b)`; '...' represents batch axes."""
 def embedding(weight: Tensor, indices: Tensor, padding_idx: _builtins.int = -1, scale_grad_by_freq: _builtins.bool = False, sparse: _builtins.bool = False) -> Tensor:
     """The rows of `weight` selected by the indices; a negative `padding_idx` means none."""
-def empty(*sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
+def empty(*sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """A tensor of a shape whose elements are whatever the memory held."""
 def empty_like(input: Tensor, *args: _Any, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
     """Unset elements in the shape and dtype of another tensor, with its order of axes in memory."""
-def empty_permuted(size: _builtins.int | _Sequence[_builtins.int], physical_layout: _builtins.int | _Sequence[_builtins.int], *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: object) -> Tensor:
+def empty_permuted(size: _builtins.int | _Sequence[_builtins.int], physical_layout: _builtins.int | _Sequence[_builtins.int], *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """A tensor of a given shape whose axes are ordered in memory as `physical_layout` says, outermost first."""
-def empty_strided(size: _builtins.int | _Sequence[_builtins.int], stride: _builtins.int | _Sequence[_builtins.int], *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: object) -> Tensor:
-    """A tensor with uninitialized elements of a given shape, with strides counted in elements."""
+def empty_strided(size: _builtins.int | _Sequence[_builtins.int], stride: _builtins.int | _Sequence[_builtins.int], *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
+    """A tensor with uninitialised elements of a given shape, with strides counted in elements."""
 from pullback._core.modes import enable_grad as enable_grad
 def eq(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input == other."""
@@ -617,7 +624,7 @@ def expm1(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> T
     """exp(input) - 1, exact for small inputs."""
 def expm1_(input: Tensor) -> Tensor:
     """exp(input) - 1, exact for small inputs."""
-def eye(n: _builtins.int, m: _builtins.int | None = None, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
+def eye(n: _builtins.int, m: _builtins.int | None = None, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """A matrix with ones on the diagonal and zeros elsewhere."""
 def feature_alpha_dropout(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
     """`alpha_dropout` of whole channels."""
@@ -676,7 +683,7 @@ def from_numpy(array: _np.ndarray[_Any, _np.dtype[_Any]]) -> Tensor:
     """A tensor that shares the memory of a NumPy array: writes to either are seen by both."""
 def frombuffer(buffer: _Any, *, dtype: _DType, count: _builtins.int = -1, offset: _builtins.int = 0, requires_grad: _builtins.bool = False) -> Tensor:
     """A 1-d tensor that shares the memory of a buffer: `count` elements from a byte `offset` on, -1 for all."""
-def full(size: _Sequence[_builtins.int], fill_value: _Number | Tensor, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
+def full(size: _Sequence[_builtins.int], fill_value: _Number | Tensor, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """A tensor filled with one value, whose type decides the dtype unless one is given."""
 def full_like(input: Tensor, *args: _Any, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
     """One value everywhere in the shape and dtype of another tensor, with its order of axes in memory."""
@@ -752,9 +759,9 @@ def i0(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tens
 def i0_(input: Tensor) -> Tensor:
     """The modified Bessel function of the first kind of order 0. It needs SciPy."""
 def igamma(input: Tensor, other: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The regularized lower incomplete gamma function: how much of a gamma distribution of shape input lies below other."""
+    """The regularised lower incomplete gamma function: how much of a gamma distribution of shape input lies below other."""
 def igammac(input: Tensor, other: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The regularized upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives."""
+    """The regularised upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives."""
 from pullback._core.dtypes import iinfo as iinfo
 def imag(input: Tensor) -> Tensor:
     """The imaginary part of a complex tensor, as a view."""
@@ -826,7 +833,7 @@ def is_signed(input: Tensor) -> _builtins.bool:
     """True if the dtype has negative numbers."""
 def is_storage(obj: object) -> _builtins.bool:
     """True if an object is a storage."""
-def is_tensor(value: object) -> _builtins.bool:
+def is_tensor(value: object) -> _TypeGuard[Tensor]:
     """True if a value is a tensor."""
 def isclose(input: Tensor, other: _TensorLike, rtol: _builtins.float = 1e-05, atol: _builtins.float = 1e-08, equal_nan: _builtins.bool = False) -> Tensor:
     """True where abs(input - other) is at most atol + rtol * abs(other); both must have one dtype."""
@@ -877,7 +884,7 @@ def less_equal(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: _Tenso
     """Where input <= other."""
 def lgamma(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The logarithm of the absolute value of the gamma function."""
-def linspace(start: _Number | Tensor, end: _Number | Tensor, steps: _builtins.int, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
+def linspace(start: _Number | Tensor, end: _Number | Tensor, steps: _builtins.int, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """`steps` numbers evenly spaced from start to end, both included."""
 def log(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The natural logarithm, elementwise; -inf at 0, NaN below."""
@@ -921,7 +928,7 @@ def logit(input: Tensor, eps: _builtins.float | None = None, *, out: Tensor | tu
     """log(input / (1 - input)), the inverse of sigmoid; `eps` clamps the input to [eps, 1 - eps]."""
 def logit_(input: Tensor, eps: _builtins.float | None = None) -> Tensor:
     """log(input / (1 - input)), the inverse of sigmoid; `eps` clamps the input to [eps, 1 - eps]."""
-def logspace(start: _Number | Tensor, end: _Number | Tensor, steps: _builtins.int, base: _builtins.float = 10.0, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
+def logspace(start: _Number | Tensor, end: _Number | Tensor, steps: _builtins.int, base: _builtins.float = 10.0, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """`steps` powers of a base, with exponents evenly spaced from start to end, both included."""
 @_overload
 def logsumexp(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None, keepdim: _builtins.bool = False, *, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1099,7 +1106,7 @@ def norm(input: Tensor, p: _builtins.float | str | None = 2, dim: _builtins.int 
 @_overload
 def norm(input: Tensor, p: _builtins.float | str | None = 2, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The p-norm of all elements or along axes: p a number, inf, -inf or 'fro' (2); its slope at 0 is 0."""
-def normal(mean: _builtins.float | Tensor = 0.0, std: _builtins.float | Tensor = 1.0, size: _builtins.int | _Sequence[_builtins.int] | None = None, *, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
+def normal(mean: _builtins.float | Tensor = 0.0, std: _builtins.float | Tensor = 1.0, size: _builtins.int | _Sequence[_builtins.int] | None = None, *, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """Normally distributed numbers: of a given size, or one for each element of a tensor of means or deviations."""
 def not_equal(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input != other."""
@@ -1111,7 +1118,7 @@ def nuclear_norm(input: Tensor, axis: _builtins.int | _Sequence[_builtins.int] =
     """The sum of the singular values of matrices: the older name of `linalg.matrix_norm(input, "nuc")`."""
 def numel(self: Tensor) -> _builtins.int:
     """The number of elements."""
-def ones(*sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
+def ones(*sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """Ones of a shape."""
 def ones_like(input: Tensor, *args: _Any, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
     """Ones in the shape and dtype of another tensor, with its order of axes in memory."""
@@ -1172,21 +1179,21 @@ def rad2deg(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) ->
     """Radians as degrees."""
 def rad2deg_(input: Tensor) -> Tensor:
     """Radians as degrees."""
-def rand(*sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
+def rand(*sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """Numbers drawn evenly from [0, 1)."""
 def rand_like(input: Tensor, *args: _Any, dtype: _DType | None = None, **options: _Any) -> Tensor:
     """Numbers drawn evenly from [0, 1) in the shape and dtype of another tensor, with its order of axes in memory."""
-def randint(low: _builtins.int = 0, high: _builtins.int | _Sequence[_builtins.int] | None = None, size: _builtins.int | _Sequence[_builtins.int] | None = None, *, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
+def randint(low: _builtins.int = 0, high: _builtins.int | _Sequence[_builtins.int] | None = None, size: _builtins.int | _Sequence[_builtins.int] | None = None, *, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """Random integers, uniform in [low, high); `randint(high, size)` starts at 0."""
 def randint_like(input: Tensor, low: _builtins.int = 0, high: _builtins.int | None = None, **options: _Any) -> Tensor:
     """Random integers, uniform in [low, high), with the shape and dtype of another tensor."""
-def randn(*sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
+def randn(*sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """Numbers drawn from the normal distribution with mean 0 and variance 1."""
 def randn_like(input: Tensor, *args: _Any, dtype: _DType | None = None, **options: _Any) -> Tensor:
     """Normally distributed numbers in the shape and dtype of another tensor, with its order of axes in memory."""
-def randperm(n: _builtins.int, *, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
+def randperm(n: _builtins.int, *, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """A random permutation of the integers from 0 to n - 1."""
-def range(start: _builtins.float | Tensor, end: _builtins.float | Tensor | None = None, step: _builtins.float | Tensor = 1, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
+def range(start: _builtins.float | Tensor, end: _builtins.float | Tensor | None = None, step: _builtins.float | Tensor = 1, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """Numbers from start to end, both included, of the default dtype; `arange` has replaced it."""
 def ravel(input: Tensor, order: str = 'C') -> Tensor:
     """All elements along one axis, contiguous in memory; with order 'F' the first index changes fastest, as in NumPy."""
@@ -1262,7 +1269,7 @@ def rsqrt_(input: Tensor) -> Tensor:
     """1 / sqrt(input), elementwise; -inf slope at 0."""
 def rsub(input: Tensor, other: _TensorLike, *, alpha: _builtins.float = 1) -> Tensor:
     """other - alpha * input."""
-def scalar_tensor(s: _Number, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: object) -> Tensor:
+def scalar_tensor(s: _Number, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """A 0-d tensor that holds a number, of the default dtype unless another is given."""
 @_overload
 def scatter(input: Tensor, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], src: Tensor | _Number | None = None, *, value: _Number | None = None, reduce: str | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1387,10 +1394,10 @@ def std(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None | _b
 def std(input: Tensor, axis: _builtins.int | _Sequence[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdims: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
     """The standard deviation: the square root of `var`, with its arguments; the slope at 0 is 0."""
 @_overload
-def std_mean(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdim: _builtins.bool = False, **options: _Any) -> tuple[Tensor, ...]:
+def std_mean(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdim: _builtins.bool = False, **options: _Any) -> tuple[Tensor, Tensor]:
     """`std` and `mean` along the same axes, as a pair."""
 @_overload
-def std_mean(input: Tensor, axis: _builtins.int | _Sequence[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdims: _builtins.bool = False, **options: _Any) -> tuple[Tensor, ...]:
+def std_mean(input: Tensor, axis: _builtins.int | _Sequence[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdims: _builtins.bool = False, **options: _Any) -> tuple[Tensor, Tensor]:
     """`std` and `mean` along the same axes, as a pair."""
 def stft(input: Tensor, n_fft: _builtins.int, hop_length: _builtins.int | None = None, win_length: _builtins.int | None = None, window: Tensor | None = None, center: _builtins.bool = True, pad_mode: str = 'reflect', normalized: _builtins.bool = False, onesided: _builtins.bool | None = None, return_complex: _builtins.bool | None = None, align_to_window: _builtins.bool | None = None) -> Tensor:
     """The Fourier transforms of overlapping frames of signals, of shape (..., frequency, frame)."""
@@ -1411,7 +1418,7 @@ def swapaxes(input: Tensor, axis0: _builtins.int, axis1: _builtins.int) -> Tenso
 def swapdims(input: Tensor, dim0: _builtins.int, dim1: _builtins.int) -> Tensor:
     """Two axes exchanged."""
 def t(input: Tensor) -> Tensor:
-    """The transpose of a matrix; a tensor with fewer axes is returned unchanged."""
+    """The transpose of a matrix; a tensor with fewer axes is returned as it is."""
 def take(input: Tensor, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The elements of the flattened tensor selected by `index`, in the shape of `index`."""
 def take_along_dim(input: Tensor, indices: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], dim: _builtins.int | None = None, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1424,7 +1431,7 @@ def tanh(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Te
     """The hyperbolic tangent, elementwise."""
 def tanh_(input: Tensor) -> Tensor:
     """The hyperbolic tangent, elementwise."""
-def tensor(data: object, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: object) -> Tensor:
+def tensor(data: object, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """A new leaf tensor with a copy of the data: numbers, nested sequences, or an array."""
 @_overload
 def tensor_split(input: Tensor, indices_or_sections: _builtins.int | _Sequence[_builtins.int] | Tensor | None = None, dim: _builtins.int = 0, *, indices: _Sequence[_builtins.int] | Tensor | None = None) -> tuple[Tensor, ...]:
@@ -1474,13 +1481,13 @@ def triangular_solve(input: Tensor, A: Tensor, upper: _builtins.bool = True, tra
     """The X with A @ X = input for a triangular A, or A.mT @ X = input with `transpose`, and a copy of A."""
 def tril(input: Tensor, diagonal: _builtins.int = 0, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The lower triangle of matrices, up to a diagonal; zeros elsewhere."""
-def tril_indices(row: _builtins.int, col: _builtins.int, offset: _builtins.int = 0, *, dtype: _DType | None = None, **placement: object) -> Tensor:
+def tril_indices(row: _builtins.int, col: _builtins.int, offset: _builtins.int = 0, *, dtype: _DType | None = None, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """The places on and below the diagonal of a matrix: a row of row numbers over a row of column numbers."""
 def triplet_margin_loss(*args: _Any, **options: _Any) -> Tensor:
     """max(0, margin + distance to the positive - distance to the negative), with p-norm distances. Arguments: anchor, positive, negative, margin, p, eps, swap, reduction."""
 def triu(input: Tensor, diagonal: _builtins.int = 0, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The upper triangle of matrices, from a diagonal on; zeros elsewhere."""
-def triu_indices(row: _builtins.int, col: _builtins.int, offset: _builtins.int = 0, *, dtype: _DType | None = None, **placement: object) -> Tensor:
+def triu_indices(row: _builtins.int, col: _builtins.int, offset: _builtins.int = 0, *, dtype: _DType | None = None, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """The places on and above the diagonal of a matrix: a row of row numbers over a row of column numbers."""
 def true_divide(input: Tensor, other: _TensorLike, *, rounding_mode: str | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input / other; integers give the default dtype; `rounding_mode` is None, 'trunc' or 'floor'."""
@@ -1508,6 +1515,24 @@ def unflatten(input: Tensor, axis: _builtins.int, sizes: _builtins.int | _Sequen
 def unique(input: Tensor, sorted: _builtins.bool=True, *, dim: _builtins.int | None=None) -> Tensor:
     """The sorted distinct elements, or slices along a dim."""
 @_overload
+def unique(input: Tensor, sorted: _builtins.bool=True, *, return_inverse: _Literal[True], return_counts: _Literal[False]=False, dim: _builtins.int | None=None) -> tuple[Tensor, Tensor]:
+    """The sorted distinct elements, or slices along a dim."""
+@_overload
+def unique(input: Tensor, sorted: _builtins.bool=True, *, return_inverse: _Literal[True], return_counts: _Literal[False]=False, axis: _builtins.int | None=None) -> tuple[Tensor, Tensor]:
+    """The sorted distinct elements, or slices along a dim."""
+@_overload
+def unique(input: Tensor, sorted: _builtins.bool=True, *, return_inverse: _Literal[False]=False, return_counts: _Literal[True], dim: _builtins.int | None=None) -> tuple[Tensor, Tensor]:
+    """The sorted distinct elements, or slices along a dim."""
+@_overload
+def unique(input: Tensor, sorted: _builtins.bool=True, *, return_inverse: _Literal[False]=False, return_counts: _Literal[True], axis: _builtins.int | None=None) -> tuple[Tensor, Tensor]:
+    """The sorted distinct elements, or slices along a dim."""
+@_overload
+def unique(input: Tensor, sorted: _builtins.bool=True, *, return_inverse: _Literal[True], return_counts: _Literal[True], dim: _builtins.int | None=None) -> tuple[Tensor, Tensor, Tensor]:
+    """The sorted distinct elements, or slices along a dim."""
+@_overload
+def unique(input: Tensor, sorted: _builtins.bool=True, *, return_inverse: _Literal[True], return_counts: _Literal[True], axis: _builtins.int | None=None) -> tuple[Tensor, Tensor, Tensor]:
+    """The sorted distinct elements, or slices along a dim."""
+@_overload
 def unique(input: Tensor, sorted: _builtins.bool=True, return_inverse: _builtins.bool=False, return_counts: _builtins.bool=False, dim: _builtins.int | None=None) -> _Any:
     """The sorted distinct elements, or slices along a dim."""
 @_overload
@@ -1515,6 +1540,24 @@ def unique(input: Tensor, sorted: _builtins.bool=True, return_inverse: _builtins
     """The sorted distinct elements, or slices along a dim."""
 @_overload
 def unique_consecutive(input: Tensor, *, dim: _builtins.int | None=None) -> Tensor:
+    """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
+@_overload
+def unique_consecutive(input: Tensor, *, return_inverse: _Literal[True], return_counts: _Literal[False]=False, dim: _builtins.int | None=None) -> tuple[Tensor, Tensor]:
+    """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
+@_overload
+def unique_consecutive(input: Tensor, *, return_inverse: _Literal[True], return_counts: _Literal[False]=False, axis: _builtins.int | None=None) -> tuple[Tensor, Tensor]:
+    """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
+@_overload
+def unique_consecutive(input: Tensor, *, return_inverse: _Literal[False]=False, return_counts: _Literal[True], dim: _builtins.int | None=None) -> tuple[Tensor, Tensor]:
+    """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
+@_overload
+def unique_consecutive(input: Tensor, *, return_inverse: _Literal[False]=False, return_counts: _Literal[True], axis: _builtins.int | None=None) -> tuple[Tensor, Tensor]:
+    """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
+@_overload
+def unique_consecutive(input: Tensor, *, return_inverse: _Literal[True], return_counts: _Literal[True], dim: _builtins.int | None=None) -> tuple[Tensor, Tensor, Tensor]:
+    """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
+@_overload
+def unique_consecutive(input: Tensor, *, return_inverse: _Literal[True], return_counts: _Literal[True], axis: _builtins.int | None=None) -> tuple[Tensor, Tensor, Tensor]:
     """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
 @_overload
 def unique_consecutive(input: Tensor, return_inverse: _builtins.bool=False, return_counts: _builtins.bool=False, dim: _builtins.int | None=None) -> _Any:
@@ -1557,10 +1600,10 @@ def var(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None | _b
 def var(input: Tensor, axis: _builtins.int | _Sequence[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdims: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
     """The variance over all elements or along axes, divided by count - correction (1 unless given)."""
 @_overload
-def var_mean(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdim: _builtins.bool = False, **options: _Any) -> tuple[Tensor, ...]:
+def var_mean(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdim: _builtins.bool = False, **options: _Any) -> tuple[Tensor, Tensor]:
     """`var` and `mean` along the same axes, as a pair."""
 @_overload
-def var_mean(input: Tensor, axis: _builtins.int | _Sequence[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdims: _builtins.bool = False, **options: _Any) -> tuple[Tensor, ...]:
+def var_mean(input: Tensor, axis: _builtins.int | _Sequence[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdims: _builtins.bool = False, **options: _Any) -> tuple[Tensor, Tensor]:
     """`var` and `mean` along the same axes, as a pair."""
 def vdot(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The sum of the products of two vectors, the first one conjugated."""
@@ -1575,7 +1618,7 @@ def vstack(tensors: Tensor | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, .
 @_overload
 def where(condition: Tensor) -> tuple[Tensor, ...]: ...
 @_overload
-def where(condition: Tensor, input: _TensorLike | _Callable[..., Tensor] | None = None, other: _TensorLike | _Callable[..., Tensor] | None = None, *operands: _TensorLike, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
+def where(condition: Tensor, input: _TensorLike | _Callable[..., Tensor] | None, other: _TensorLike | _Callable[..., Tensor] | None, *operands: _TensorLike, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input where the condition is True, other elsewhere; the gradient goes to the selected side."""
 def xlogy(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input * log(other); 0 where input is 0."""
@@ -1583,7 +1626,7 @@ def xlogy_(input: Tensor, other: _TensorLike) -> Tensor:
     """input * log(other); 0 where input is 0."""
 def zero_(self: Tensor) -> Tensor:
     """Set all elements to zero, in place."""
-def zeros(*sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: object) -> Tensor:
+def zeros(*sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """Zeros of a shape."""
 def zeros_like(input: Tensor, *args: _Any, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
     """Zeros in the shape and dtype of another tensor, with its order of axes in memory."""

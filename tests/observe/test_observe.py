@@ -324,3 +324,41 @@ def test_the_short_ways_are_taken_outside():
 def test_what_is_no_node_is_not_watched(given):
     with pytest.raises(TypeError, match="that of a tensor"):
         observe.watch(given, print)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("operaton", "operation"), ("write", "wrote"), ("begin", "begins"), ("end", "ends")]
+)
+def test_a_misspelt_method_is_refused_with_the_nearest(name, meant):
+    with pytest.raises(TypeError, match=f"defines {name}, which Observer does not call. Did you mean '{meant}'"):
+        type("Misspelt", (observe.Observer,), {name: lambda self, seen: None})
+
+
+@pytest.mark.parametrize("name", ["report", "print_operation", "operation_names", "_write", "started"])
+def test_methods_of_its_own_have_any_other_name(name):
+    kept = type("Own", (observe.Observer,), {name: lambda self: None, "operation": lambda self, seen: None})
+    assert name in vars(kept)
+    assert type("Both", (Seen,), {"operations": property(len), "write": lambda self: None})
+
+
+def test_anomaly_mode_says_that_a_number_was_put_in():
+    outside = pullback.tensor([float("nan"), 1.0])
+    expected = pytest.raises(RuntimeError, match="no operation of this block has made it")
+    with expected as raised, pullback.detect_anomaly():
+        func.grad(lambda x: (x * outside).sum())(pullback.ones(2))
+    assert "around that names" not in str(raised.value)
+
+
+def test_anomaly_mode_names_what_made_a_number_that_a_transform_takes_from_outside():
+    zero = pullback.zeros(2)
+    expected = pytest.raises(RuntimeError, match=r"and div at .* had made it from a = 0, b = 0")
+    with expected, pullback.detect_anomaly():
+        func.grad(lambda x: (x * (zero / 0)).sum())(pullback.ones(2))
+
+
+def test_anomaly_mode_around_backward_alone_says_how_to_look_at_the_forward_pass():
+    x = pullback.ones(2, requires_grad=True)
+    y = (x * pullback.tensor([float("nan"), 1.0])).sum()
+    expected = pytest.raises(RuntimeError, match=r"detect_anomaly\(\) around that names the operation")
+    with expected, pullback.detect_anomaly():
+        y.backward()

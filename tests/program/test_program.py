@@ -208,3 +208,55 @@ def test_rules_that_do_not_fit_are_refused(rule, error, message):
 def test_arrays_are_counted():
     with pytest.raises(ValueError, match="has 1 inputs, and 0 arrays"):
         run(record(lambda x: x * 1, pullback.ones(2)).program, [])
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        check,
+        simplify,
+        lambda given: run(given, given.arrays),
+        lambda given: rewrite(given, {}),
+        lambda given: lower(given, np),
+    ],
+    ids=["check", "simplify", "run", "rewrite", "lower"],
+)
+def test_a_recording_in_the_place_of_its_program_is_refused(use):
+    recording = record(lambda x: x * 2, pullback.ones(2))
+    with pytest.raises(TypeError, match=r"a Program is expected, not RecordedCall: .* `recorded\.program`"):
+        use(recording)
+
+
+def test_what_is_no_program_is_refused():
+    with pytest.raises(TypeError, match="a Program is expected, not int"):
+        check(3)
+
+
+def test_what_is_no_function_is_not_recorded():
+    with pytest.raises(TypeError, match="record: a function is expected, not Tensor"):
+        record(pullback.ones(2))
+
+
+@pytest.mark.parametrize("shown", [print, repr, str, lambda x: f"{x.sum()}"])
+def test_what_prints_a_tensor_asks_for_its_numbers(shown):
+    with pytest.raises(CaptureError, match="so this number is not known"):
+        record(shown, pullback.ones(2))
+
+
+@pytest.mark.parametrize(
+    ("draw", "name"),
+    [
+        (lambda x: x + pullback.randn(2), "normal"),
+        (lambda x: x + pullback.rand(2), "uniform"),
+        (pullback.bernoulli, "bernoulli"),
+        (lambda x: x + pullback.randperm(2), "permutation"),
+        (lambda x: x.clone().cauchy_(), "cauchy"),
+        (nn.functional.dropout, "scaled_bernoulli"),
+    ],
+)
+def test_what_draws_random_numbers_names_the_distribution(draw, name):
+    program = record(draw, pullback.full((2,), 0.5)).program
+    (found,) = [each for each in program.equations if has_effect(each)]
+    assert found.params == {"distribution": name}
+    assert f"distribution={name!r}" in str(program)
+    assert run(simplify(program), [np.ones(2, np.float32)] * len(program.inputs))

@@ -59,6 +59,19 @@ def nearest(given: str, names: Sequence[str]) -> str | None:
     return next(alike, next(held, next(begun, None)))
 
 
+def require_spelt(cls: type, base: type, methods: Sequence[str]) -> None:
+    """Raises TypeError if a new subclass has a method that is nearly called like one that is its base's to call."""
+    for name in vars(cls).keys() - vars(base).keys():
+        meant = None if name.startswith("_") or not callable(vars(cls)[name]) else nearest(name, methods)
+        if meant is None or abs(len(name) - len(meant)) > 2:  # a word in common is none of ours misspelt
+            continue
+        if getattr(cls, meant) is getattr(base, meant):
+            raise TypeError(
+                f"{cls.__name__} defines {name}, which {base.__name__} does not call. Did you mean {meant!r}? Methods of its "
+                "own may have any other name"
+            )
+
+
 def _plain(name: str) -> str:
     return name.replace("_", "").lower()
 
@@ -87,7 +100,7 @@ def _callees(function: str, entries: Sequence[TracebackType]) -> Iterator[object
     if program:
         frame = program[-1].tb_frame
         written = called((frame.f_code, program[-1].tb_lasti))
-        yield from filter(_is_ours, _named(written, frame) if written else ())
+        yield from named_at(written, frame) if written else ()
     name = function.removesuffix(".__init__")
     for entry in reversed(entries):
         alike = [each for each in entry.tb_frame.f_locals.values() if getattr(each, "__qualname__", None) == name]
@@ -101,13 +114,13 @@ def _callees(function: str, entries: Sequence[TracebackType]) -> Iterator[object
             yield getattr(held, name.rpartition(".")[2], None)
 
 
-def _named(written: str, frame: FrameType) -> Iterator[object]:
-    """The object that `a.b.c` stands for in a frame; for `f(x).c`, the method of tensors."""
+def named_at(written: str, frame: FrameType) -> Iterator[object]:
+    """What `a.b.c` stands for in a frame, if it is ours; for `f(x).c`, the method of tensors."""
     first, *rest = written.split(".") if written.replace(".", "").isidentifier() else ["", written.rpartition(".")[2]]
     found = {**frame.f_globals, **frame.f_locals}.get(first, sys.modules["pullback"].Tensor)
     for name in rest:
         found = getattr(found, name, None)
-    yield found
+    yield from filter(_is_ours, [found])
 
 
 def _is_ours(value: object) -> bool:

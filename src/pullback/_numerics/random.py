@@ -286,7 +286,10 @@ def source(generator: Source = None) -> np.random.Generator:
 
 
 Draw = Callable[..., Any]
-"""A function that draws an array: called as `draw(rng, shape, *arrays)` with the parameters as arrays."""
+"""A function that draws an array: called as `draw(rng, shape, *arrays)` with the parameters as arrays.
+
+Its name is that of the distribution: recorded programs show it.
+"""
 
 
 def sampled(draw: Draw, shape: tuple[int, ...], *parameters: Array | Tensor, generator: Source = None) -> Any:
@@ -321,9 +324,17 @@ def real(rng: np.random.Generator, draw: str, shape: tuple[int, ...], dtype: Num
 
 def uniform(size: tuple[int, ...], dtype: NumpyType, generator: Source = None) -> Any:
     """Samples of the uniform distribution on [0, 1)."""
-    return sampled(lambda rng, shape: real(rng, "random", shape, dtype), size, generator=generator)
+
+    def uniform(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        return real(rng, "random", shape, dtype)
+
+    return sampled(uniform, size, generator=generator)
 
 
 def normal(size: tuple[int, ...], dtype: NumpyType, generator: Source = None) -> Any:
     """Samples of the normal distribution with mean 0 and variance 1."""
-    return sampled(lambda rng, shape: real(rng, "standard_normal", shape, dtype), size, generator=generator)
+
+    def normal(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        return real(rng, "standard_normal", shape, dtype)
+
+    return sampled(normal, size, generator=generator)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -532,7 +532,7 @@ empty_like = alike("empty_like", empty, "Unset elements")
 full_like = alike("full_like", full, "One value everywhere")
 
 
-def is_tensor(value: object) -> bool:
+def is_tensor(value: object) -> TypeGuard[Tensor]:
     """True if a value is a tensor.
 
     >>> import pullback

@@ -110,14 +110,18 @@ class FunctionCtx:
         self._for_forward = tensors
 
     @property
-    def saved_tensors(self) -> tuple[Any, ...]:
-        """The saved tensors, in `backward` and `jvp`.
+    def saved_tensors(self) -> tuple[Tensor, ...]:
+        """The saved tensors, and None where None was saved, in `backward` and `jvp`.
 
         Raises
         ------
         RuntimeError
             If an earlier backward has freed them.
         """
+        found: tuple[Any, ...] = self._kept_tensors()
+        return found
+
+    def _kept_tensors(self) -> tuple[Tensor | None, ...]:
         run = running.get()
         if run is not None and getattr(run.node, "context", None) is self:
             return run.saved()
@@ -127,7 +131,7 @@ class FunctionCtx:
         return () if node is None else node.saved_tensors
 
     @property
-    def saved_variables(self) -> tuple[Any, ...]:
+    def saved_variables(self) -> tuple[Tensor, ...]:
         """The old name of `saved_tensors`."""
         warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
         return self.saved_tensors
@@ -587,20 +591,20 @@ class Function:
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """The gradients of the arguments from those of the outputs; defined by every subclass."""
+    def backward(*args: Any, **kwargs: Any) -> Any:
+        """The gradients of the arguments from those of the outputs; defined by every subclass, as `backward(ctx, *grad_outputs)`."""
         raise NotImplementedError(NO_BACKWARD.format("The function"))
 
     vjp = backward
 
     @staticmethod
-    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
-        """The tangents of the outputs from those of the arguments; defined for forward mode."""
+    def jvp(*args: Any, **kwargs: Any) -> Any:
+        """The tangents of the outputs from those of the arguments; defined for forward mode, as `jvp(ctx, *grad_inputs)`."""
         raise NotImplementedError(NO_JVP.format("The function"))
 
     @staticmethod
-    def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
-        """The outputs for a batch of examples, and their batch axes; defined for `vmap`."""
+    def vmap(*args: Any, **kwargs: Any) -> Any:
+        """The outputs for a batch of examples, and their batch axes; defined for `vmap`, as `vmap(info, in_dims, *args)`."""
         raise NotImplementedError(
             "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
             "generate_vmap_rule=True."

@@ -99,10 +99,10 @@ def randint(
     shape = sizes_of("randint", (high if size is None else size,))
     kind = np.int64 if dtype is None else chosen_dtype(dtype)
 
-    def draw(rng: np.random.Generator, shape: Shape) -> Array:
+    def uniform_integers(rng: np.random.Generator, shape: Shape) -> Array:
         return np.asarray(rng.integers(least, beyond, shape)).astype(kind)
 
-    return made(random.sampled(draw, shape, generator=generator), requires_grad)
+    return made(random.sampled(uniform_integers, shape, generator=generator), requires_grad)
 
 
 def randint_like(input: Tensor, low: int = 0, high: int | None = None, **options: Any) -> Tensor:
@@ -136,12 +136,12 @@ def randperm(
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     kind = np.int64 if dtype is None else chosen_dtype(dtype)
 
-    def draw(rng: np.random.Generator, shape: Shape) -> Array:
+    def permutation(rng: np.random.Generator, shape: Shape) -> Array:
         if len(shape) == 1:
             return rng.permutation(n).astype(kind, copy=False)
         return rng.permuted(np.broadcast_to(np.arange(n, dtype=kind), shape), axis=-1)
 
-    return made(random.sampled(draw, (n,), generator=generator), requires_grad)
+    return made(random.sampled(permutation, (n,), generator=generator), requires_grad)
 
 
 def _floating(name: str, tensor: Tensor) -> Tensor:
@@ -207,12 +207,12 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | N
     chances = _floating("bernoulli_tensor_cpu_p_", input) if p is None else np.asarray(p)
     kind = input._dtype
 
-    def draw(rng: np.random.Generator, shape: Shape, chances: Array) -> Array:
+    def bernoulli(rng: np.random.Generator, shape: Shape, chances: Array) -> Array:
         if not (np.all(chances >= 0) and np.all(chances <= 1)):
             raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false: p is a probability")
         return np.asarray(rng.random(shape) < chances).astype(kind)
 
-    values = random.sampled(draw, tuple(input.shape), chances, generator=generator)
+    values = random.sampled(bernoulli, tuple(input.shape), chances, generator=generator)
     return ops.drawn(values, input, label="BernoulliBackward0")
 
 
@@ -224,12 +224,12 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     tensor([0., 0.])
     """
 
-    def draw(rng: np.random.Generator, shape: Shape, rates: Array) -> Array:
+    def poisson(rng: np.random.Generator, shape: Shape, rates: Array) -> Array:
         if not np.all(rates >= 0):
             raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
         return np.asarray(rng.poisson(rates, shape)).astype(rates.dtype)
 
-    values = random.sampled(draw, tuple(_floating("poisson_cpu", input).shape), input, generator=generator)
+    values = random.sampled(poisson, tuple(_floating("poisson_cpu", input).shape), input, generator=generator)
     return ops.drawn(values, input, label="PoissonBackward0")
 
 
@@ -241,13 +241,13 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     tensor([0., 5.])
     """
 
-    def draw(rng: np.random.Generator, shape: Shape, trials: Array, chances: Array) -> Array:
+    def binomial(rng: np.random.Generator, shape: Shape, trials: Array, chances: Array) -> Array:
         if not (np.all(chances >= 0) and np.all(chances <= 1) and np.all(trials >= 0)):
             raise RuntimeError("binomial expects count >= 0 and probabilities between 0 and 1")
         return np.asarray(rng.binomial(trials.astype(np.int64), chances, shape)).astype(chances.dtype)
 
     shape = broadcast_shapes(*(tuple(_floating("binomial_cpu", value).shape) for value in (count, prob)))
-    values = random.sampled(draw, shape, count, prob, generator=generator)
+    values = random.sampled(binomial, shape, count, prob, generator=generator)
     return ops.drawn(values, prob, label="BinomialBackward0")
 
 
@@ -273,7 +273,7 @@ def multinomial(
             f"cannot sample n_sample > prob_dist.size(-1) samples without replacement: {num_samples} of {input.shape[-1]}"
         )
 
-    def draw(rng: np.random.Generator, shape: Shape, weights: Array) -> Array:
+    def multinomial(rng: np.random.Generator, shape: Shape, weights: Array) -> Array:
         wide = np.broadcast_to(weights, (*shape[:-1], weights.shape[-1])).astype(np.float64)
         rows = wide.reshape(math.prod(shape[:-1]), weights.shape[-1])
         if not np.all(np.isfinite(rows) & (rows >= 0)):
@@ -284,7 +284,7 @@ def multinomial(
         found = _with_replacement(rows / totals, shape[-1], rng) if replacement else _race(rows, shape[-1], rng)
         return _xp.in_order(_xp.long(found).reshape(shape))
 
-    return made(random.sampled(draw, (*input.shape[:-1], num_samples), input, generator=generator), False)
+    return made(random.sampled(multinomial, (*input.shape[:-1], num_samples), input, generator=generator), False)
 
 
 def _with_replacement(chances: Array, count: int, rng: np.random.Generator) -> Array:

@@ -24,7 +24,7 @@ from .._core.shapes import broadcast_shapes, expand_shape
 from .._core.sites import function_of, named, warn
 from .._core.values import concrete, shared
 from .._tape import shortcuts, writes
-from .._tape.cuts import cut_off, escape, refused
+from .._tape.cuts import cut_off, escape, looked, refused
 from .._tape.memory import storage_of
 from .._tape.node import AccumulateGrad, Node, new
 from .._tape.recording import Tape, heirs
@@ -118,6 +118,7 @@ class Conversions(Autograd):
             raise errors.tracked_numpy(self, "numpy()")
         if self._node is not None or (self._cut is not None and self._cut.hides):
             cut_off("numpy", (self,), asked=2)
+        looked(self)
         storage_of(self)  # from here on others may see the memory: it is written in place, never replaced
         return self._array.view(ndarray)
 
@@ -178,6 +179,7 @@ class Conversions(Autograd):
                 f"a Tensor with {self.numel()} elements cannot be converted to Scalar: index it, or reduce it first"
             )
         escape("item", self, "item()")
+        looked(self)
         return self._array.item()
 
     def tolist(self) -> Any:
@@ -188,6 +190,7 @@ class Conversions(Autograd):
         [[1, 2], [3, 4]]
         """
         escape("tolist", self, "tolist()")
+        looked(self)
         return self._array.tolist()
 
     def _scalar(self, convert: type[Converted]) -> Converted:
@@ -206,6 +209,7 @@ class Conversions(Autograd):
                 f"function, such as {package}.sin(x) for math.sin(x). only one element tensors can be "
                 f"converted to Python scalars: a Tensor with {self.numel()} elements cannot be converted to Scalar"
             )
+        looked(self)
         number = self._array.item()
         if isinstance(number, complex) and convert is not complex:
             if number.imag:
@@ -228,6 +232,7 @@ class Conversions(Autograd):
     def __index__(self) -> int:
         if self._dtype.kind not in "biu" or self.numel() != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
+        looked(self)
         return int(self._array.item())
 
     def __bool__(self) -> bool:
@@ -238,6 +243,7 @@ class Conversions(Autograd):
                 "Boolean value of Tensor with more than one value is ambiguous: "
                 f"this one has shape {tuple(self.shape)}; {errors.truth_wanted()}"
             )
+        looked(self)
         return bool(self._array.item())
 
     def __len__(self) -> int:

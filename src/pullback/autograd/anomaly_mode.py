@@ -22,12 +22,13 @@ from .. import ops
 from .._core import xp as _xp
 from .._core.errors import operation_name, operation_of
 from .._core.modes import Computing, ModeBlock, changed, mode, quiet
-from .._core.primitives import Primitive
+from .._core.package import package
+from .._core.primitives import Carrier, Primitive
 from .._core.sites import Site, caller, describe
 from .._tape.diagnosis import Cause, cause, made_at, number, origin_of
 from .._tape.faults import begins, fault, kind_of
-from .._tape.ledger import Ledger, arrays, finite, first
-from .._tape.node import Node
+from .._tape.ledger import Entry, Ledger, arrays, finite, first
+from .._tape.node import Node, count
 from .._tape.observers import ResultObserver, passing, pieces
 from .._tape.walk import Pass
 
@@ -161,6 +162,8 @@ class Anomalies(ResultObserver):
         self.nodes: weakref.WeakKeyDictionary[Node, Origin] | None = None
         self.dropped: Origin | None = None
         self.calm = self.unseen = calm()
+        self.since = next(count)
+        """Nodes with a larger number were made inside the block, or after it."""
         _looking.add(self)
 
     def fields(self) -> dict[str, Any]:
@@ -256,7 +259,42 @@ class Anomalies(ResultObserver):
             ledger = Ledger(start)
             again = Pass(walker.tape, walker.create_graph, walker.recording, walker.xp is _xp, None)
             again.walk(order, ledger, wanted, needed)
-        raise _pulled(ledger, *broken)
+        raise self._pulled(ledger, *broken)
+
+    def _pulled(self, ledger: Ledger, node: Node, index: tuple[int, ...]) -> AnomalyError:
+        """The error for a gradient that is not finite."""
+        place = quiet.run(origin_of, ledger, node, index)
+        if place is None:
+            return _given(ledger, node, index)
+        found: Cause = quiet.run(cause, ledger, *place)
+        entry = found.entry
+        kind = kind_of(next(arrays(entry.outgoing)) if found.outgoing is None else found.outgoing)
+        text = (
+            f"Function '{entry.node.title}' returned {kind} values in its {entry.place}th output.\n"
+            f"  {made_at(entry.node)}{found.numbers()}"
+        )
+        advice = found.advice(self._made(entry))
+        error = AnomalyError(f"{text}\n  {advice}" if advice else text)
+        error.operation, error.site = operation_of(entry.node), describe(entry.node.site)
+        error.index, error.value = found.at, found.outgoing
+        error.gradient, error.factor = found.incoming, found.factor
+        error.masked_by = None if found.mask is None else describe(found.mask.node.site)
+        error.phase = "backward"
+        return error
+
+    def _made(self, entry: Entry) -> str:
+        """Where the values come from that an operation of this block has saved and that are not finite; empty if unknown."""
+        if entry.node.seq < self.since or not self.check_nan or not isinstance(entry.saved, tuple):
+            return ""
+        saved = [cell.array for cell in entry.saved if cell is not None]
+        found = [self.suspects.get(id(x._elements() if isinstance(x, Carrier) else x)) for x in saved]
+        origin = next((each.origin for each in found if each is not None and each.origin.new), None)
+        if origin is not None:
+            return f"{origin.operation} at {describe(origin.site)} had made it{origin.given}"
+        return (
+            "no operation of this block has made it from finite numbers: the program has put it in. If it was computed "
+            f"before, put that into the block of {package}.detect_anomaly(), too"
+        )
 
     def _broken(self, walker: Pass) -> tuple[Node, tuple[int, ...]] | None:
         """A node whose final gradient is not finite, and the first such index; None if all are finite."""
@@ -298,28 +336,6 @@ def _shown(name: str, value: Array, shape: tuple[int, ...], index: tuple[int, ..
     if value.size == 0 or value.dtype.kind == "c":
         return f"{name} of shape {value.shape}"
     return f"{name} between {number(value.min())} and {number(value.max())}"
-
-
-def _pulled(ledger: Ledger, node: Node, index: tuple[int, ...]) -> AnomalyError:
-    """The error for a gradient that is not finite."""
-    place = quiet.run(origin_of, ledger, node, index)
-    if place is None:
-        return _given(ledger, node, index)
-    found: Cause = quiet.run(cause, ledger, *place)
-    entry = found.entry
-    kind = kind_of(next(arrays(entry.outgoing)) if found.outgoing is None else found.outgoing)
-    text = (
-        f"Function '{entry.node.title}' returned {kind} values in its {entry.place}th output.\n"
-        f"  {made_at(entry.node)}{found.numbers()}"
-    )
-    advice = found.advice()
-    error = AnomalyError(f"{text}\n  {advice}" if advice else text)
-    error.operation, error.site = operation_of(entry.node), describe(entry.node.site)
-    error.index, error.value = found.at, found.outgoing
-    error.gradient, error.factor = found.incoming, found.factor
-    error.masked_by = None if found.mask is None else describe(found.mask.node.site)
-    error.phase = "backward"
-    return error
 
 
 def _given(ledger: Ledger, node: Node, index: tuple[int, ...]) -> AnomalyError:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from .._core.dtypes import dtype
-    from .._core.typing import Array, Tensor
+    from .._core.typing import Array, Returned, Tensor
     from ..nn.modules.module import Module
 
 Contexts = Callable[[], tuple[Any, Any]]
@@ -426,7 +426,7 @@ def noop_context_fn() -> tuple[contextlib.AbstractContextManager[None], contextl
 
 
 def checkpoint(
-    function: Function,
+    function: Callable[..., Returned],
     *args: Any,
     use_reentrant: bool | None = None,
     context_fn: Contexts = noop_context_fn,
@@ -434,7 +434,7 @@ def checkpoint(
     debug: bool = False,
     early_stop: bool = True,
     **kwargs: Any,
-) -> Any:
+) -> Returned:
     """The result of `function(*args, **kwargs)`, without saving its intermediate values for backward.
 
     Backward runs the function again, so memory is needed only for the arguments and one call's intermediate values at a

@@ -175,6 +175,14 @@ class InvalidError(AssertionError):
     """A program that is not valid: a defect of the pass that made it."""
 
 
+def require_program(name: str, given: object) -> None:
+    """Raises what a function of programs says of something else."""
+    if not isinstance(given, Program):
+        held = isinstance(getattr(given, "program", None), Program)
+        way = f": give it the {type(given).__name__}'s program, `recorded.program`" if held else ""
+        raise TypeError(f"{name}: a Program is expected, not {type(given).__name__}{way}")
+
+
 def check(program: Program) -> Program:
     """The program itself, if it is valid.
 
@@ -185,6 +193,7 @@ def check(program: Program) -> Program:
         the memory of an input is written twice, or with another shape or dtype; if a guard has more than one element.
     """
     known: set[Value] = set()
+    require_program("check", program)
 
     def make(value: Value, by: str) -> None:
         if value in known:
@@ -240,7 +249,18 @@ def effectful(equation: Equation) -> bool:
 
 
 class DepartedError(Exception):
+<<<<<<< HEAD
     """A guard found another value than was recorded: the program is not valid for these inputs."""
+=======
+    """A guard found another value than was recorded: the program says nothing about these inputs.
+
+    `guard` is its number, where that is known, else -1.
+    """
+
+    def __init__(self, message: str, guard: int = -1) -> None:
+        super().__init__(message)
+        self.guard = guard
+>>>>>>> 62b647fc69dcbd93e732023450cd43b46e552699
 
 
 def run(program: Program, arrays: Sequence[Array], *, each: Callable[..., Any] | None = None) -> list[Array]:
@@ -249,6 +269,7 @@ def run(program: Program, arrays: Sequence[Array], *, each: Callable[..., Any] |
     This is the meaning of a program, which every other way to run one is compared with. `each`, if given, is called as
     `each(equation, inputs)` in the place of the primitive's forward function.
     """
+    require_program("run", program)
     if len(arrays) != len(program.inputs):
         raise ValueError(f"run: the program has {len(program.inputs)} inputs, and {len(arrays)} arrays were given")
     held: dict[Value, Array] = dict(zip(program.inputs, arrays, strict=True))
@@ -262,7 +283,8 @@ def run(program: Program, arrays: Sequence[Array], *, each: Callable[..., Any] |
                 raise DepartedError(
                     f"{equation.name} gave {held[value].dtype}{list(held[value].shape)}, recorded was {value}"
                 )
-    for value, expected in program.guards:
-        if held[value].item() != expected:
-            raise DepartedError(f"{value} is {held[value].item()}, and was {expected} when the program was recorded")
+    for guard, (value, expected) in enumerate(program.guards):
+        found = held[value].item()
+        if found != expected:
+            raise DepartedError(f"{value} is {found}, and was {expected} when the program was recorded", guard)
     return [held[value] for value in (*program.outputs, *[value for _, value in program.writes])]

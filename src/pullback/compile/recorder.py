@@ -73,6 +73,10 @@ class RefusedError(_NotedError):
     """This run cannot be written down as a program, for a reason: the function runs as it is instead."""
 
 
+class ShownError(RuntimeError):
+    """A function shows the numbers in a tensor, which a record does not know: a message of an error does, too."""
+
+
 RANDOM = (
     "random numbers are drawn from a generator that the function makes, or whose state it reads or sets: make and seed "
     "generators outside, or leave the function uncompiled"
@@ -85,7 +89,11 @@ def _random_state() -> None:
 
 def unknown(what: str) -> CaptureError:
     """The error for a request that has no answer while a program is recorded."""
-    return CaptureError(
+    return CaptureError(_unanswered(what))
+
+
+def _unanswered(what: str) -> str:
+    return (
         f"{what} inside a compiled function, at {describe(caller())}: values are unavailable while tracing, since one "
         f"program serves them all. Return the tensor and convert it outside; use {package}.where to choose by element, "
         f"{package}.cond, while_loop, scan or fori_loop for control flow; or leave the function uncompiled"
@@ -284,8 +292,10 @@ class Recorded(Boxed):
         return self._array if memory.outside is None or recorder.here else replay(memory.outside, path=self.steps)
 
     def numpy(self, *, force: bool = False) -> Array:
-        """RuntimeError where it is recorded."""
-        return super().numpy() if self.interpreter.here else self.settled().view()
+        """ShownError where it is recorded: the call runs again as it was written, and shows what it shows."""
+        if self.interpreter.here:
+            raise ShownError(_unanswered("the numbers of a tensor are shown, as by print(),"))
+        return self.settled().view()
 
     def __getattr__(self, name: str) -> Any:
         if name != "__array_interface__" or self.interpreter.here:
@@ -593,7 +603,8 @@ class Recorder(Interpreter):
             raise RefusedError(RANDOM)
         self.drawn.append(generator)
         sample: Any = Draw(draw, shape, generator)
-        made = self.process(sample, [p._array if p.level == 0 else p for p in parameters], {})
+        described = {"distribution": getattr(draw, "__name__", "").strip("_")}
+        made = self.process(sample, [p._array if p.level == 0 else p for p in parameters], described)
         self.moment = self.moment.now()
         return Tensor.interpreter.wrap(made, None)
 
@@ -684,6 +695,6 @@ class Draw:
     def __init__(self, draw: Sampler, shape: tuple[int, ...], generator: Source) -> None:
         self._draw, self._shape, self._generator = draw, shape, generator
 
-    def forward(self, *parameters: Array) -> Array:
-        """Numbers from the generator."""
+    def forward(self, *parameters: Array, distribution: str = "") -> Array:
+        """Numbers from the generator; `distribution` is the name of what draws them, for who reads the program."""
         return np.asarray(self._draw(source(self._generator), self._shape, *parameters))

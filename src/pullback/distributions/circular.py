@@ -50,12 +50,12 @@ class VonMises(Distribution):
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random angles from -pi to pi."""
 
-        def draw(rng: np.random.Generator, shape: Shape, loc: Array, concentration: Array) -> Array:
+        def von_mises(rng: np.random.Generator, shape: Shape, loc: Array, concentration: Array) -> Array:
             found = np.remainder(rng.vonmises(0.0, concentration, shape) + loc + np.pi, 2 * np.pi) - np.pi
             return np.asarray(found).astype(loc.dtype)
 
         shape = self._extended_shape(sample_shape)
-        return sampled(draw, tuple(shape), self.loc, self.concentration)
+        return sampled(von_mises, tuple(shape), self.loc, self.concentration)
 
     def _log_prob(self, value: Tensor) -> Tensor:
         scale = i0e(self.concentration).log() + math.log(2 * math.pi)

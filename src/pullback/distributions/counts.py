@@ -119,12 +119,12 @@ class Multinomial(OfChoices):
         """Random samples."""
         n = self.total_count
 
-        def draw(rng: np.random.Generator, shape: Shape, probs: Array) -> Array:
+        def multinomial(rng: np.random.Generator, shape: Shape, probs: Array) -> Array:
             chances = probs.astype(np.float64)
             chances = chances / chances.sum(-1, keepdims=True)
             return np.asarray(rng.multinomial(n, chances, shape[:-1])).astype(probs.dtype)
 
-        return sampled(draw, tuple(self._extended_shape(sample_shape)), self.probs)
+        return sampled(multinomial, tuple(self._extended_shape(sample_shape)), self.probs)
 
     def _log_prob(self, value: Tensor) -> Tensor:
         logits, value = broadcast_all(self.logits, value)

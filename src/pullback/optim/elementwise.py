@@ -175,7 +175,7 @@ class Elementwise(Optimizer):
             carry_out(self._move, {name: _number(value) for name, value in group.items()}, moving, _compute)
             if (watcher := mode.get().watcher) is not None:
                 for p, _ in moving:
-                    watcher.wrote(p, False)
+                    watcher.wrote(p, False, None)
 
     def _move(self, group: Group, moving: list[tuple[Tensor, Tensor]], carry_out: Callable[..., None]) -> None:
         """Carry out the formula for each parameter of a group that has a gradient."""

@@ -409,11 +409,11 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     of_kind("gumbel_softmax", logits)
     kind = logits._dtype
 
-    def draw(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    def gumbel(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
         drawn = random.real(rng, "random", shape, kind)
         return -np.log(-np.log(np.maximum(drawn, finfo(kind).tiny)))
 
-    noise = random.sampled(draw, tuple(logits.shape))
+    noise = random.sampled(gumbel, tuple(logits.shape))
     soft = reductions.softmax((logits + noise) / tau, dim)
     if not hard:
         return soft

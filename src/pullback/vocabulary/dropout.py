@@ -29,10 +29,10 @@ def _check(name: str, input: Tensor, p: float) -> None:
 def _kept(shape: tuple[int, ...], p: float, factor: float, dtype: np.dtype[Any]) -> Tensor:
     """A random mask: `factor` for the elements that are kept, 0 elsewhere."""
 
-    def draw(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    def scaled_bernoulli(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
         return np.multiply(rng.random(shape, np.float32) >= p, factor, dtype=dtype)
 
-    return random.sampled(draw, shape)
+    return random.sampled(scaled_bernoulli, shape)
 
 
 def _dropped(name: str, input: Tensor, p: float, training: bool, inplace: bool, shape: tuple[int, ...]) -> Tensor:

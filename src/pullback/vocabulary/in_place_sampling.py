@@ -31,6 +31,7 @@ def _written(self: Tensor, draw: Any, label: str, generator: Generator | None, *
             raise TypeError(f"{label}: the parameters must be real numbers, as {self.dtype} is")
         return values.astype(kind, copy=False)
 
+    drawn.__name__ = label.lower()
     values = _random.sampled(drawn, tuple(self.shape), *parameters, generator=generator)
     return ops.drawn(values, self, label=f"{label}Backward0")
 

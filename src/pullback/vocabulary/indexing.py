@@ -77,7 +77,7 @@ def _entry(entry: Any) -> Any:
         kind = category(entry)[0].kind
         if kind in "iu":
             plain = data(entry)
-            return int(plain) if entry.ndim == 0 and isinstance(plain, np.ndarray) else entry
+            return int(concrete(entry, "index")) if entry.ndim == 0 and isinstance(plain, np.ndarray) else entry
         if kind == "b":
             return entry
         raise IndexError(
@@ -322,7 +322,7 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
         return
     carry_out(writes)
     if current.watcher is not None:
-        current.watcher.wrote(tensor, False)
+        current.watcher.wrote(tensor, False, None)
 
 
 def _fitting(tensor: Tensor, value: Any, arrays: list[Any]) -> Any:

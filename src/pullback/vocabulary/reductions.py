@@ -246,7 +246,7 @@ def std(
 @of_tensor
 def var_mean(
     input: Tensor, dim: Dim | bool = None, unbiased: bool | None = None, keepdim: bool = False, **options: Any
-) -> tuple[Tensor, ...]:
+) -> tuple[Tensor, Tensor]:
     """`var` and `mean` along the same axes, as a pair.
 
     >>> import pullback
@@ -259,7 +259,7 @@ def var_mean(
 @of_tensor
 def std_mean(
     input: Tensor, dim: Dim | bool = None, unbiased: bool | None = None, keepdim: bool = False, **options: Any
-) -> tuple[Tensor, ...]:
+) -> tuple[Tensor, Tensor]:
     """`std` and `mean` along the same axes, as a pair.
 
     >>> import pullback

@@ -21,6 +21,7 @@ _P = _ParamSpec("_P")
 _R = _TypeVar("_R")
 _T = _TypeVar("_T")
 _V = _TypeVar("_V", bound=_Tensor)
+_F = _TypeVar("_F", bound=_Callable[..., _Any])
 _Numbers = _np.ndarray[_Any, _Any] | _np.generic | complex | list[_Any]
 _TensorLike = _Tensor | _Numbers
 _First = _Callable[_Concatenate[_A, _P], _R]
@@ -153,7 +154,7 @@ class _Switch(ModeBlock):
         ...
 
     @_overload
-    def __new__(cls, function: _T) -> _T:
+    def __new__(cls, function: _F) -> _F:
         ...
 
     def __init__(self, function: None=None) -> None:
@@ -206,7 +207,7 @@ class inference_mode(ModeBlock):
         ...
 
     @_overload
-    def __new__(cls, mode: _T) -> _T:
+    def __new__(cls, mode: _F) -> _F:
         ...
 
     def __init__(self, mode: bool=True) -> None:

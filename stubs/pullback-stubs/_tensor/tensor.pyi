@@ -1,5 +1,6 @@
 """Made by scripts/stubs: the types of what is imported when it is first asked for."""
 
+from types import EllipsisType as _EllipsisType
 import builtins as _builtins
 from collections.abc import Callable as _Callable
 from collections.abc import Iterable as _Iterable
@@ -8,6 +9,7 @@ from collections.abc import Sequence as _Sequence
 from typing import Any as _Any
 from typing import Self as _Self
 from typing import Literal as _Literal
+from typing import SupportsIndex as _SupportsIndex
 from typing import TypeVar as _TypeVar
 from typing import overload as _overload
 import numpy as _np
@@ -102,8 +104,8 @@ class Tensor:
     def __iter__(self) -> _Iterator[Tensor]: ...
     def __reversed__(self) -> Tensor: ...
     def __contains__(self, element: object, /) -> _builtins.bool: ...
-    def __getitem__(self, index: _Any, /) -> Tensor: ...
-    def __setitem__(self, index: _Any, value: _Any, /) -> None: ...
+    def __getitem__(self, index: _SupportsIndex | slice | _EllipsisType | Tensor | _np.ndarray[_Any, _Any] | _np.generic | range | list[_Any] | tuple[_Any, ...] | None, /) -> Tensor: ...
+    def __setitem__(self, index: _SupportsIndex | slice | _EllipsisType | Tensor | _np.ndarray[_Any, _Any] | _np.generic | range | list[_Any] | tuple[_Any, ...] | None, value: _Any, /) -> None: ...
     def __array__(self, dtype: _Any = None, copy: _builtins.bool | None = None) -> _np.ndarray[_Any, _Any]: ...
     def __dlpack__(self, **options: _Any) -> _Any: ...
     def __dlpack_device__(self) -> tuple[_builtins.int, _builtins.int]: ...
@@ -1422,6 +1424,24 @@ class Tensor:
     def unique(self, sorted: _builtins.bool=True, *, dim: _builtins.int | None=None) -> Tensor:
         """The sorted distinct elements, or slices along a dim."""
     @_overload
+    def unique(self, sorted: _builtins.bool=True, *, return_inverse: _Literal[True], return_counts: _Literal[False]=False, dim: _builtins.int | None=None) -> tuple[Tensor, Tensor]:
+        """The sorted distinct elements, or slices along a dim."""
+    @_overload
+    def unique(self, sorted: _builtins.bool=True, *, return_inverse: _Literal[True], return_counts: _Literal[False]=False, axis: _builtins.int | None=None) -> tuple[Tensor, Tensor]:
+        """The sorted distinct elements, or slices along a dim."""
+    @_overload
+    def unique(self, sorted: _builtins.bool=True, *, return_inverse: _Literal[False]=False, return_counts: _Literal[True], dim: _builtins.int | None=None) -> tuple[Tensor, Tensor]:
+        """The sorted distinct elements, or slices along a dim."""
+    @_overload
+    def unique(self, sorted: _builtins.bool=True, *, return_inverse: _Literal[False]=False, return_counts: _Literal[True], axis: _builtins.int | None=None) -> tuple[Tensor, Tensor]:
+        """The sorted distinct elements, or slices along a dim."""
+    @_overload
+    def unique(self, sorted: _builtins.bool=True, *, return_inverse: _Literal[True], return_counts: _Literal[True], dim: _builtins.int | None=None) -> tuple[Tensor, Tensor, Tensor]:
+        """The sorted distinct elements, or slices along a dim."""
+    @_overload
+    def unique(self, sorted: _builtins.bool=True, *, return_inverse: _Literal[True], return_counts: _Literal[True], axis: _builtins.int | None=None) -> tuple[Tensor, Tensor, Tensor]:
+        """The sorted distinct elements, or slices along a dim."""
+    @_overload
     def unique(self, sorted: _builtins.bool=True, return_inverse: _builtins.bool=False, return_counts: _builtins.bool=False, dim: _builtins.int | None=None) -> _Any:
         """The sorted distinct elements, or slices along a dim."""
     @_overload
@@ -1429,6 +1449,24 @@ class Tensor:
         """The sorted distinct elements, or slices along a dim."""
     @_overload
     def unique_consecutive(self, *, dim: _builtins.int | None=None) -> Tensor:
+        """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
+    @_overload
+    def unique_consecutive(self, *, return_inverse: _Literal[True], return_counts: _Literal[False]=False, dim: _builtins.int | None=None) -> tuple[Tensor, Tensor]:
+        """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
+    @_overload
+    def unique_consecutive(self, *, return_inverse: _Literal[True], return_counts: _Literal[False]=False, axis: _builtins.int | None=None) -> tuple[Tensor, Tensor]:
+        """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
+    @_overload
+    def unique_consecutive(self, *, return_inverse: _Literal[False]=False, return_counts: _Literal[True], dim: _builtins.int | None=None) -> tuple[Tensor, Tensor]:
+        """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
+    @_overload
+    def unique_consecutive(self, *, return_inverse: _Literal[False]=False, return_counts: _Literal[True], axis: _builtins.int | None=None) -> tuple[Tensor, Tensor]:
+        """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
+    @_overload
+    def unique_consecutive(self, *, return_inverse: _Literal[True], return_counts: _Literal[True], dim: _builtins.int | None=None) -> tuple[Tensor, Tensor, Tensor]:
+        """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
+    @_overload
+    def unique_consecutive(self, *, return_inverse: _Literal[True], return_counts: _Literal[True], axis: _builtins.int | None=None) -> tuple[Tensor, Tensor, Tensor]:
         """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`."""
     @_overload
     def unique_consecutive(self, return_inverse: _builtins.bool=False, return_counts: _builtins.bool=False, dim: _builtins.int | None=None) -> _Any:

@@ -6,6 +6,10 @@ import numpy as _np
 import numpy.typing as _npt
 from pullback._core.dtypes import dtype as _dtype
 from pullback._tensor.tensor import Tensor
+from pullback.vocabulary.decompositions import EigResult as _EigResult
+from pullback.vocabulary.decompositions import QRResult as _QRResult
+from pullback.vocabulary.decompositions import SVDResult as _SVDResult
+from pullback.vocabulary.decompositions import SlogdetResult as _SlogdetResult
 
 _Number = bool | int | float | complex
 _TensorLike = Tensor | _np.ndarray[_Any, _Any] | _np.generic | _Number
@@ -19,9 +23,9 @@ def det(a: Tensor) -> Tensor:
     """The determinant; its derivative is the cofactor matrix, also where the determinant is 0."""
 def diagonal(x: Tensor, /, *, offset: _Any = 0) -> Tensor:
     """The diagonals of matrices, in the plane of two axes, as the last axis: a view."""
-def eig(a: Tensor) -> tuple[Tensor, ...]:
+def eig(a: Tensor) -> _EigResult:
     """Eigenvalues and eigenvectors of square matrices, complex; vectors have norm 1 and an arbitrary phase."""
-def eigh(a: Tensor, UPLO: _Any = 'L') -> tuple[Tensor, ...]:
+def eigh(a: Tensor, UPLO: _Any = 'L') -> _EigResult:
     """Eigenvalues, ascending, and eigenvectors of Hermitian matrices, of which one triangle is read."""
 def eigvals(a: Tensor) -> Tensor:
     """The eigenvalues of square matrices, complex, in no particular order."""
@@ -43,13 +47,13 @@ def outer(x1: _TensorLike, x2: _TensorLike, /) -> Tensor:
     """All products of an element of one vector with an element of another."""
 def pinv(x: Tensor, /, *, rtol: _TensorLike | None = None) -> Tensor:
     """The pseudoinverse of matrices: singular values up to rtol times the largest count as zero."""
-def qr(a: Tensor, mode: str = 'reduced') -> tuple[Tensor, ...]:
+def qr(a: Tensor, mode: str = 'reduced') -> _QRResult:
     """Q with orthonormal columns and the upper triangular R, with A = Q @ R."""
-def slogdet(a: Tensor) -> tuple[Tensor, ...]:
+def slogdet(a: Tensor) -> _SlogdetResult:
     """The sign of the determinant, or its phase if it is complex, and the logarithm of its absolute value."""
 def solve(a: Tensor, b: _TensorLike) -> Tensor:
     """The X with x1 @ X = x2, where x2 is a vector or holds matrices; LinAlgError for a singular x1."""
-def svd(a: Tensor, full_matrices: bool = True, compute_uv: bool = True) -> tuple[Tensor, ...]:
+def svd(a: Tensor, full_matrices: bool = True, compute_uv: bool = True) -> _SVDResult:
     """U, the singular values S, descending, and Vh, with A = U @ diag(S) @ Vh."""
 def svdvals(x: Tensor, /) -> Tensor:
     """The singular values, descending."""

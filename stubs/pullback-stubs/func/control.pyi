@@ -21,6 +21,7 @@ _P = _ParamSpec("_P")
 _R = _TypeVar("_R")
 _T = _TypeVar("_T")
 _V = _TypeVar("_V", bound=_Tensor)
+_F = _TypeVar("_F", bound=_Callable[..., _Any])
 _Numbers = _np.ndarray[_Any, _Any] | _np.generic | complex | list[_Any]
 _TensorLike = _Tensor | _Numbers
 _First = _Callable[_Concatenate[_A, _P], _R]
@@ -162,7 +163,12 @@ def cond(pred: _Any, true_fn: _Callable[..., _Any], false_fn: _Callable[..., _An
 def _require_decisive(pred: object) -> None:
     ...
 
-def while_loop(cond_fn: Callable[..., Tensor | bool], body_fn: Function, carried_inputs: object) -> Any:
+@_overload
+def while_loop(cond_fn: _Callable[..., _Tensor | bool], body_fn: _Callable[..., _Any], carried_inputs: complex) -> _Tensor:
+    ...
+
+@_overload
+def while_loop(cond_fn: _Callable[..., _Tensor | bool], body_fn: _Callable[..., _Any], carried_inputs: _T) -> _T:
     ...
 
 def _truth(answer: object) -> Tensor | bool:

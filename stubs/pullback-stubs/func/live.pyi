@@ -21,6 +21,7 @@ _P = _ParamSpec("_P")
 _R = _TypeVar("_R")
 _T = _TypeVar("_T")
 _V = _TypeVar("_V", bound=_Tensor)
+_F = _TypeVar("_F", bound=_Callable[..., _Any])
 _Numbers = _np.ndarray[_Any, _Any] | _np.generic | complex | list[_Any]
 _TensorLike = _Tensor | _Numbers
 _First = _Callable[_Concatenate[_A, _P], _R]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from ..._core.sites import warn
-from ..program import Program
+from ..program import Program, require_program
 from .building import Builder, Table
 from .contractions import contracted
 from .dead import without_dead_code
@@ -97,6 +97,7 @@ def simplify(program: Program, without: Collection[str] = (), *, fuse: bool = Tr
     ValueError
         If there is no pass of a name.
     """
+    require_program("simplify", program)
     if unknown := [name for name in without if name not in PASSES]:
         raise ValueError(f"there is no pass {unknown[0]!r}: passes are {', '.join(PASSES)}")
     chosen = [each for each in PASSES.values() if each.name not in without and (fuse or each.exact)]

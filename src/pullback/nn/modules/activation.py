@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .. import functional as F, init
 from ..parameter import allocate
-from .declared import declared
+from .declared import Computed, declared
 from .module import Module
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @declared(F.threshold)
-class Threshold(Module):
+class Threshold(Computed):
     """x where it is above a threshold, else a value.
 
     >>> import pullback
@@ -29,7 +29,7 @@ class Threshold(Module):
 
 
 @declared(F.relu)
-class ReLU(Module):
+class ReLU(Computed):
     """x where it is positive, else 0.
 
     >>> import pullback
@@ -41,7 +41,7 @@ class ReLU(Module):
 
 
 @declared(F.rrelu)
-class RReLU(Module):
+class RReLU(Computed):
     """A leaky ReLU whose slope is drawn for each element from [lower, upper); their mean in evaluation.
 
     >>> import pullback
@@ -55,7 +55,7 @@ class RReLU(Module):
 
 
 @declared(F.hardtanh)
-class Hardtanh(Module):
+class Hardtanh(Computed):
     """x clamped to the interval between two bounds.
 
     >>> import pullback
@@ -93,7 +93,7 @@ class ReLU6(Hardtanh):
 
 
 @declared(F.sigmoid)
-class Sigmoid(Module):
+class Sigmoid(Computed):
     """1 / (1 + exp(-x)).
 
     >>> import pullback
@@ -103,7 +103,7 @@ class Sigmoid(Module):
 
 
 @declared(F.hardsigmoid, shows="")
-class Hardsigmoid(Module):
+class Hardsigmoid(Computed):
     """A piecewise linear sigmoid: x / 6 + 1 / 2, clamped to [0, 1].
 
     >>> import pullback
@@ -115,7 +115,7 @@ class Hardsigmoid(Module):
 
 
 @declared(F.tanh)
-class Tanh(Module):
+class Tanh(Computed):
     """The hyperbolic tangent.
 
     >>> import pullback
@@ -125,7 +125,7 @@ class Tanh(Module):
 
 
 @declared(F.silu)
-class SiLU(Module):
+class SiLU(Computed):
     """x * sigmoid(x), also called swish.
 
     >>> import pullback
@@ -137,7 +137,7 @@ class SiLU(Module):
 
 
 @declared(F.mish)
-class Mish(Module):
+class Mish(Computed):
     """x * tanh(softplus(x)).
 
     >>> import pullback
@@ -149,7 +149,7 @@ class Mish(Module):
 
 
 @declared(F.hardswish, shows="")
-class Hardswish(Module):
+class Hardswish(Computed):
     """x * hardsigmoid(x).
 
     >>> import pullback
@@ -161,7 +161,7 @@ class Hardswish(Module):
 
 
 @declared(F.elu)
-class ELU(Module):
+class ELU(Computed):
     """x where it is positive, else alpha * (exp(x) - 1).
 
     >>> import pullback
@@ -174,7 +174,7 @@ class ELU(Module):
 
 
 @declared(F.celu)
-class CELU(Module):
+class CELU(Computed):
     """x where it is positive, else alpha * (exp(x / alpha) - 1).
 
     >>> import pullback
@@ -187,7 +187,7 @@ class CELU(Module):
 
 
 @declared(F.selu)
-class SELU(Module):
+class SELU(Computed):
     """A scaled ELU that preserves mean 0 and variance 1 of activations.
 
     >>> import pullback
@@ -199,7 +199,7 @@ class SELU(Module):
 
 
 @declared(F.glu)
-class GLU(Module):
+class GLU(Computed):
     """The first half along an axis, times the sigmoid of the second.
 
     >>> import pullback
@@ -211,7 +211,7 @@ class GLU(Module):
 
 
 @declared(F.gelu)
-class GELU(Module):
+class GELU(Computed):
     """x times the probability that a standard normal number is below it; 'tanh' approximates that.
 
     >>> import pullback
@@ -223,7 +223,7 @@ class GELU(Module):
 
 
 @declared(F.hardshrink, shows="{lambd}")
-class Hardshrink(Module):
+class Hardshrink(Computed):
     """x where its magnitude is above lambd, else 0.
 
     >>> import pullback
@@ -235,7 +235,7 @@ class Hardshrink(Module):
 
 
 @declared(F.leaky_relu)
-class LeakyReLU(Module):
+class LeakyReLU(Computed):
     """x where it is positive, else negative_slope * x.
 
     >>> import pullback
@@ -248,7 +248,7 @@ class LeakyReLU(Module):
 
 
 @declared(F.logsigmoid)
-class LogSigmoid(Module):
+class LogSigmoid(Computed):
     """The logarithm of the sigmoid.
 
     >>> import pullback
@@ -258,7 +258,7 @@ class LogSigmoid(Module):
 
 
 @declared(F.softplus)
-class Softplus(Module):
+class Softplus(Computed):
     """log(1 + exp(beta * x)) / beta, a smooth ReLU; x itself where beta * x is above the threshold.
 
     >>> import pullback
@@ -271,7 +271,7 @@ class Softplus(Module):
 
 
 @declared(F.softshrink, shows="{lambd}")
-class Softshrink(Module):
+class Softshrink(Computed):
     """x moved towards 0 by lambd, and not past it.
 
     >>> import pullback
@@ -283,7 +283,7 @@ class Softshrink(Module):
 
 
 @declared(F.softsign)
-class Softsign(Module):
+class Softsign(Computed):
     """x / (1 + |x|).
 
     >>> import pullback
@@ -293,7 +293,7 @@ class Softsign(Module):
 
 
 @declared(F.tanhshrink)
-class Tanhshrink(Module):
+class Tanhshrink(Computed):
     """x - tanh(x).
 
     >>> import pullback
@@ -303,7 +303,7 @@ class Tanhshrink(Module):
 
 
 @declared(F.softmin)
-class Softmin(Module):
+class Softmin(Computed):
     """Softmax of -x along an axis.
 
     >>> import pullback
@@ -315,7 +315,7 @@ class Softmin(Module):
 
 
 @declared(F.softmax)
-class Softmax(Module):
+class Softmax(Computed):
     """exp(x) divided by its sum along an axis.
 
     >>> import pullback
@@ -328,7 +328,7 @@ class Softmax(Module):
 
 
 @declared(F.log_softmax)
-class LogSoftmax(Module):
+class LogSoftmax(Computed):
     """The logarithm of the softmax along an axis.
 
     >>> import pullback

@@ -19,6 +19,9 @@ class _NormBase(Scaled):
     _version = 2
     _axes: tuple[int, ...]
     """The allowed numbers of axes of the input."""
+    running_mean: Tensor | None
+    running_var: Tensor | None
+    num_batches_tracked: Tensor | None
 
     def __init__(
         self,
@@ -48,10 +51,9 @@ class _NormBase(Scaled):
 
     def reset_running_stats(self) -> None:
         """Reset the statistics: mean 0, variance 1, no batches."""
-        if self.track_running_stats:
-            self.running_mean.zero_()
-            self.running_var.fill_(1)
-            self.num_batches_tracked.zero_()
+        for statistic, value in ((self.running_mean, 0), (self.running_var, 1), (self.num_batches_tracked, 0)):
+            if statistic is not None:
+                statistic.fill_(value)
 
     def reset_parameters(self) -> None:
         """Reset weight, bias and statistics to their initial values."""

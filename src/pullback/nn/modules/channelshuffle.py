@@ -1,12 +1,11 @@
 """Channels interleaved between groups: Zhang, Zhou, Lin and Sun, ShuffleNet, 2018."""
 
 from .. import functional as F
-from .declared import declared
-from .module import Module
+from .declared import Computed, declared
 
 
 @declared(F.channel_shuffle)
-class ChannelShuffle(Module):
+class ChannelShuffle(Computed):
     """Channels in a new order: the first of each group, the second of each, and so on.
 
     >>> import pullback

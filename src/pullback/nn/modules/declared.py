@@ -16,10 +16,22 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
-from ..._core.sites import generated
+from ..._core.sites import GENERATED, generated
 from .module import Module
+
+if TYPE_CHECKING:
+    from ..._core.typing import Tensor
+
+    class Computed(Module):
+        """A module whose `forward`, which `declared` makes of a function, gives a tensor: a module as any at run time."""
+
+        def forward(self, *inputs: Any, **options: Any) -> Tensor:
+            """The function's tensor."""
+
+else:
+    Computed = Module
 
 M = TypeVar("M", bound=type[Module])
 Setting = TypeVar("Setting", bound=float | None)
@@ -31,6 +43,8 @@ def settings(cls: M) -> M:
     if not hasattr(cls, "__post_init__"):
         cls.__post_init__ = _begun  # type: ignore[attr-defined]  # a module's first duty
     dataclasses.dataclass(eq=False, repr=False)(cls)
+    made = cls.__init__.__code__.replace(co_filename=f"{GENERATED}{cls.__name__}.__init__>")
+    cls.__init__.__code__ = made  # else it would be taken for the program's, and a parameter to be made there
     kinds = cls.__init__.__annotations__  # those of settings that are not kept are wrapped
     kinds.update({name: kind[8:-1] for name, kind in kinds.items() if str(kind).startswith("InitVar[")})
     for name in cls.__dict__.keys() & cls.__annotations__.keys():

@@ -1,12 +1,11 @@
 """Distances between vectors."""
 
 from .. import functional as F
-from .declared import declared
-from .module import Module
+from .declared import Computed, declared
 
 
 @declared(F.pairwise_distance, shows="")
-class PairwiseDistance(Module):
+class PairwiseDistance(Computed):
     """The p-norm of x1 - x2 over the last axis.
 
     >>> import pullback
@@ -20,7 +19,7 @@ class PairwiseDistance(Module):
 
 
 @declared(F.cosine_similarity, shows="")
-class CosineSimilarity(Module):
+class CosineSimilarity(Computed):
     """The cosine of the angle between x1 and x2 along an axis.
 
     >>> import pullback

@@ -5,14 +5,14 @@ overfitting, 2014. Alpha dropout: Klambauer, Unterthiner, Mayr and Hochreiter, S
 """
 
 from .. import functional as F
-from .declared import declared, settings
+from .declared import Computed, declared, settings
 from .module import Module
 
 SHOWS = "p={p}, inplace={inplace}"
 
 
 @settings
-class _DropoutNd(Module):
+class _DropoutNd(Computed):
     """The settings of all kinds of dropout, and their check."""
 
     p: float = 0.5

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import functional as F
-from .declared import declared
-from .module import Module
+from .declared import Computed, declared
 
 if TYPE_CHECKING:
     from ..._core.typing import Sizes
 
 
 @declared(F.fold)
-class Fold(Module):
+class Fold(Computed):
     """Columns (N, C * window, number of windows) added up to images (N, C, *output_size).
 
     >>> import pullback
@@ -30,7 +29,7 @@ class Fold(Module):
 
 
 @declared(F.unfold)
-class Unfold(Module):
+class Unfold(Computed):
     """The windows of images (N, C, H, W) as columns (N, C * window, number of windows).
 
     >>> import pullback

@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from ...vocabulary.losses import chosen
 from .. import functional as F
-from .declared import declared, settings
+from .declared import Computed, declared, settings
 from .distance import PairwiseDistance
 from .linear import Linear
-from .module import Module
 
 if TYPE_CHECKING:
     from ..._core.typing import Device, DType, Tensor
 
 
-class _Loss(Module):
+class _Loss(Computed):
     """The common base of losses: torch's deprecated reduction arguments, and tensors among the settings as buffers."""
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:

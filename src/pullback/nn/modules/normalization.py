@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import functional as F, init
 from ..parameter import Parameter, allocate
-from .declared import declared
+from .declared import Computed, declared
 from .module import Module
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class RMSNorm(Module):
 
 
 @declared(F.local_response_norm, "{size}, alpha={alpha}, beta={beta}, k={k}")
-class LocalResponseNorm(Module):
+class LocalResponseNorm(Computed):
     """The input divided by a power of the mean square of neighboring channels.
 
     Krizhevsky, Sutskever and Hinton, ImageNet classification with deep convolutional neural networks, 2012.

@@ -1,12 +1,11 @@
 """Channels rearranged into pixels and back: Shi and others, Real-time single image super-resolution, 2016."""
 
 from .. import functional as F
-from .declared import declared
-from .module import Module
+from .declared import Computed, declared
 
 
 @declared(F.pixel_shuffle)
-class PixelShuffle(Module):
+class PixelShuffle(Computed):
     """(N, C * r**2, H, W) to (N, C, H * r, W * r): each r**2 channels become squares of pixels.
 
     >>> import pullback
@@ -19,7 +18,7 @@ class PixelShuffle(Module):
 
 
 @declared(F.pixel_unshuffle)
-class PixelUnshuffle(Module):
+class PixelUnshuffle(Computed):
     """(N, C, H * r, W * r) to (N, C * r**2, H, W): squares of pixels become channels.
 
     >>> import pullback

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from .. import functional as F
-from .declared import declared, per_axis, settings
+from .declared import Computed, declared, per_axis, settings
 from .module import Module
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class MaxUnpool3d(_MaxUnpoolNd):
 
 
 @settings
-class _AvgPoolNd(_Strided):
+class _AvgPoolNd(_Strided, Computed):
     """The mean of each window."""
 
     kernel_size: Sizes
@@ -192,7 +192,7 @@ class AvgPool3d(_AvgPoolNd):
 
 
 @settings
-class _LPPoolNd(Module):
+class _LPPoolNd(Computed):
     """The norm of each window."""
 
     norm_type: float
@@ -240,7 +240,7 @@ class _AdaptiveMaxPoolNd(Module):
 
 
 @settings
-class _AdaptiveAvgPoolNd(Module):
+class _AdaptiveAvgPoolNd(Computed):
     """The means of windows chosen to give an output of a given size."""
 
     output_size: int | Sequence[int | None] | None

@@ -6,7 +6,7 @@ import math
 import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import InitVar
-from typing import TYPE_CHECKING, Any, ClassVar, Never, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Never, TypeAlias, overload
 
 from ..._core.sites import warn
 from ..._core.values import data, require_tensor
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..._core.typing import Device, DType, Tensor
 
 States: TypeAlias = "Tensor | tuple[Tensor, ...] | list[Tensor]"
+Either: TypeAlias = "tuple[Tensor | PackedSequence, Tensor | tuple[Tensor, ...]]"
 KINDS = {"RNN_TANH": recurrent.RNN_TANH, "RNN_RELU": recurrent.RNN_RELU, "LSTM": recurrent.LSTM, "GRU": recurrent.GRU}
 
 
@@ -103,9 +104,7 @@ class RNNBase(_Recurrent):
     def flatten_parameters(self) -> None:
         """Does nothing: the memory layout of weights makes no difference here."""
 
-    def forward(
-        self, input: Tensor | PackedSequence, hx: States | None = None
-    ) -> tuple[Tensor | PackedSequence, Tensor | tuple[Tensor, ...]]:
+    def forward(self, input: Tensor | PackedSequence, hx: States | None = None) -> Either:
         """The states of the last layer at every step, and the final ones of every layer and direction."""
         packed = isinstance(input, PackedSequence)
         x = input.data if isinstance(input, PackedSequence) else input
@@ -277,6 +276,16 @@ class RNN(RNNBase):
         super().__init__(mode, input_size, hidden_size, *given, device=device, dtype=dtype, **_none_of(refused, "RNN"))
         self.nonlinearity = nonlinearity
 
+    if TYPE_CHECKING:
+
+        @overload
+        def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]: ...
+        @overload
+        def forward(self, input: PackedSequence, hx: Tensor | None = None) -> tuple[PackedSequence, Tensor]: ...
+        @overload
+        def forward(self, input: Tensor | PackedSequence, hx: States | None = None) -> Either: ...
+        def forward(self, input: Tensor | PackedSequence, hx: States | None = None) -> Either: ...
+
 
 def _none_of(refused: dict[str, Never], name: str) -> dict[str, Never]:
     """Raise for settings that a module does not have: torch's error for projections, TypeError for others."""
@@ -316,6 +325,20 @@ class LSTM(RNNBase):
         given = (num_layers, bias, batch_first, dropout, bidirectional, proj_size)
         super().__init__("LSTM", input_size, hidden_size, *given, device=device, dtype=dtype)
 
+    if TYPE_CHECKING:
+
+        @overload
+        def forward(
+            self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
+        ) -> tuple[Tensor, tuple[Tensor, Tensor]]: ...
+        @overload
+        def forward(
+            self, input: PackedSequence, hx: tuple[Tensor, Tensor] | None = None
+        ) -> tuple[PackedSequence, tuple[Tensor, Tensor]]: ...
+        @overload
+        def forward(self, input: Tensor | PackedSequence, hx: States | None = None) -> Either: ...
+        def forward(self, input: Tensor | PackedSequence, hx: States | None = None) -> Either: ...
+
 
 class GRU(RNNBase):
     """Layers of gated recurrent units over sequences; called as `RNN`.
@@ -344,6 +367,16 @@ class GRU(RNNBase):
     ) -> None:
         given = (num_layers, bias, batch_first, dropout, bidirectional)
         super().__init__("GRU", input_size, hidden_size, *given, device=device, dtype=dtype, **_none_of(refused, "GRU"))
+
+    if TYPE_CHECKING:
+
+        @overload
+        def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]: ...
+        @overload
+        def forward(self, input: PackedSequence, hx: Tensor | None = None) -> tuple[PackedSequence, Tensor]: ...
+        @overload
+        def forward(self, input: Tensor | PackedSequence, hx: States | None = None) -> Either: ...
+        def forward(self, input: Tensor | PackedSequence, hx: States | None = None) -> Either: ...
 
 
 # Single steps

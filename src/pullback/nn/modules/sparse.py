@@ -23,6 +23,7 @@ class _Table(Module):
     num_embeddings: int
     embedding_dim: int
     padding_idx: int | None
+    weight: Parameter
 
     def _take(self, given: Tensor | None, trained: bool, device: Device | None, dtype: DType | None) -> None:
         """Create the table, or use the given one."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import functional as F
-from .declared import declared
+from .declared import Computed, declared
 from .module import Module
 
 
 @declared(F.interpolate)
-class Upsample(Module):
+class Upsample(Computed):
     """The input (N, C, ...) interpolated to a size, or scaled by a factor.
 
     `mode` is 'nearest', 'linear', 'bilinear', 'bicubic', 'trilinear', 'area' or 'nearest-exact'.
