@@ -382,7 +382,7 @@ def bucketize(input: Tensor, boundaries: Tensor, *, out_int32: _builtins.bool = 
 def can_cast(from_: _DType, to: _DType) -> _builtins.bool:
     """Whether a result of one dtype may be stored in another: any but one of a lower kind."""
 def cartesian_prod(*tensors: Tensor | _Sequence[Tensor]) -> Tensor:
-    """All combinations of one element of each vector, one per row; a single vector is returned as it is."""
+    """All combinations of one element of each vector, one per row; a single vector is returned unchanged."""
 def cat(tensors: Tensor | _Sequence[Tensor | _np.ndarray[_Any, _np.dtype[_Any]]], dim: _builtins.int = 0, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Tensors joined along an existing axis; their other axes must agree."""
 def cdist(x1: Tensor, x2: Tensor, p: _builtins.float = 2.0, compute_mode: str | None = None) -> Tensor:
@@ -446,11 +446,11 @@ def concat(tensors: Tensor | _Sequence[Tensor | _np.ndarray[_Any, _np.dtype[_Any
 def concatenate(tensors: Tensor | _Sequence[Tensor | _np.ndarray[_Any, _np.dtype[_Any]]], dim: _builtins.int = 0, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Tensors joined along an existing axis; their other axes must agree."""
 def conj(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The complex conjugate; a real tensor as it is."""
+    """The complex conjugate; a real tensor is returned unchanged."""
 def conj_physical(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The complex conjugate; a real tensor as it is."""
+    """The complex conjugate; a real tensor is returned unchanged."""
 def conj_physical_(input: Tensor) -> Tensor:
-    """The complex conjugate; a real tensor as it is."""
+    """The complex conjugate; a real tensor is returned unchanged."""
 def constant_pad_nd(input: Tensor, pad: _Sequence[_builtins.int], value: _Number = 0) -> Tensor:
     """An input padded with a value: `pad` is (before, after) of the last axis, then of the one before it, and so on."""
 from pullback._core.placement import contiguous_format as contiguous_format
@@ -557,10 +557,10 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: _builtins.int = 0, dim1
     """A copy whose diagonal of two axes is `src`."""
 @_overload
 def diff(input: Tensor, n: _builtins.int = 1, dim: _builtins.int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The differences of neighbours along a dim, n times; `prepend` and `append` are first joined to the input."""
+    """The differences of neighbors along a dim, n times; `prepend` and `append` are first joined to the input."""
 @_overload
 def diff(input: Tensor, n: _builtins.int = 1, axis: _builtins.int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The differences of neighbours along a dim, n times; `prepend` and `append` are first joined to the input."""
+    """The differences of neighbors along a dim, n times; `prepend` and `append` are first joined to the input."""
 def digamma(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The derivative of lgamma."""
 def dist(input: Tensor, other: _TensorLike, p: _builtins.float = 2) -> Tensor:
@@ -583,10 +583,10 @@ def dstack(tensors: Tensor | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, .
 from pullback._core.dtypes import dtype as dtype
 @_overload
 def einsum(equation: str, *operands: _TensorLike | _Sequence[Tensor]) -> Tensor:
-    """A sum of products over labelled axes, as `einsum('ij,jk->ik', a, b)`; '...' represents batch axes."""
+    """A sum of products over labeled axes, as `einsum('ij,jk->ik', a, b)`; '...' represents batch axes."""
 @_overload
 def einsum(operand: _TensorLike, labels: _Sequence[_builtins.int | _EllipsisType], /, *others: _TensorLike | _Sequence[_builtins.int | _EllipsisType]) -> Tensor:
-    """A sum of products over labelled axes, as `einsum('ij,jk->ik', a, b)`; '...' represents batch axes."""
+    """A sum of products over labeled axes, as `einsum('ij,jk->ik', a, b)`; '...' represents batch axes."""
 def embedding(weight: Tensor, indices: Tensor, padding_idx: _builtins.int = -1, scale_grad_by_freq: _builtins.bool = False, sparse: _builtins.bool = False) -> Tensor:
     """The rows of `weight` selected by the indices; a negative `padding_idx` means none."""
 def empty(*sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
@@ -596,7 +596,7 @@ def empty_like(input: Tensor, *args: _Any, dtype: _DType | None = None, out: Ten
 def empty_permuted(size: _builtins.int | _Sequence[_builtins.int], physical_layout: _builtins.int | _Sequence[_builtins.int], *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """A tensor of a given shape whose axes are ordered in memory as `physical_layout` says, outermost first."""
 def empty_strided(size: _builtins.int | _Sequence[_builtins.int], stride: _builtins.int | _Sequence[_builtins.int], *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
-    """A tensor with uninitialised elements of a given shape, with strides counted in elements."""
+    """A tensor with uninitialized elements of a given shape, with strides counted in elements."""
 from pullback._core.modes import enable_grad as enable_grad
 def eq(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input == other."""
@@ -759,9 +759,9 @@ def i0(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tens
 def i0_(input: Tensor) -> Tensor:
     """The modified Bessel function of the first kind of order 0. It needs SciPy."""
 def igamma(input: Tensor, other: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The regularised lower incomplete gamma function: how much of a gamma distribution of shape input lies below other."""
+    """The regularized lower incomplete gamma function: how much of a gamma distribution of shape input lies below other."""
 def igammac(input: Tensor, other: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The regularised upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives."""
+    """The regularized upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives."""
 from pullback._core.dtypes import iinfo as iinfo
 def imag(input: Tensor) -> Tensor:
     """The imaginary part of a complex tensor, as a view."""
@@ -1418,7 +1418,7 @@ def swapaxes(input: Tensor, axis0: _builtins.int, axis1: _builtins.int) -> Tenso
 def swapdims(input: Tensor, dim0: _builtins.int, dim1: _builtins.int) -> Tensor:
     """Two axes exchanged."""
 def t(input: Tensor) -> Tensor:
-    """The transpose of a matrix; a tensor with fewer axes is returned as it is."""
+    """The transpose of a matrix; a tensor with fewer axes is returned unchanged."""
 def take(input: Tensor, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The elements of the flattened tensor selected by `index`, in the shape of `index`."""
 def take_along_dim(input: Tensor, indices: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], dim: _builtins.int | None = None, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:

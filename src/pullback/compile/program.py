@@ -249,10 +249,7 @@ def effectful(equation: Equation) -> bool:
 
 
 class DepartedError(Exception):
-<<<<<<< HEAD
-    """A guard found another value than was recorded: the program is not valid for these inputs."""
-=======
-    """A guard found another value than was recorded: the program says nothing about these inputs.
+    """A guard found another value than was recorded: the program is not valid for these inputs.
 
     `guard` is its number, where that is known, else -1.
     """
@@ -260,7 +257,6 @@ class DepartedError(Exception):
     def __init__(self, message: str, guard: int = -1) -> None:
         super().__init__(message)
         self.guard = guard
->>>>>>> 62b647fc69dcbd93e732023450cd43b46e552699
 
 
 def run(program: Program, arrays: Sequence[Array], *, each: Callable[..., Any] | None = None) -> list[Array]:
