@@ -72,6 +72,10 @@ def _entry(entry: Any) -> Any:
         return int(entry)
     if isinstance(entry, (list, tuple, range)):
         entry = np.asarray(entry) if len(entry) else np.zeros(0, np.int64)
+    elif hasattr(type(entry), "__array__") and not isinstance(
+        entry, (Carrier, np.ndarray, np.generic)
+    ):  # a table's column
+        entry = np.asarray(entry)
     if isinstance(entry, (Carrier, np.ndarray)):
         entry = _as_mask(entry)
         kind = category(entry)[0].kind
