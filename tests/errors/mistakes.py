@@ -1323,6 +1323,11 @@ net(pb.ones(2))
         "RuntimeError: einsum(): more operands were provided than specified in",
         "in the equation: 'ij->i' takes 1, got 2",
     ),
+    "apply_ of a number": Mistake(
+        "pb.ones(2).apply_(3)",
+        "TypeError: apply_(): a function is needed, not int",
+        "a function is needed",
+    ),
     "array of objects": Mistake(
         "pb.tensor(np.array([1, 'a'], dtype=object))",
         "TypeError: Could not infer dtype of object: a tensor holds numbers, and",
