@@ -3,6 +3,6 @@
 import pullback
 
 w = pullback.tensor([1.0, 2.0], requires_grad=True)
-for step in range(2):
+for _ in range(2):
     loss = (w**2).sum()
     loss.backward()

@@ -429,7 +429,7 @@ def retains(watched: Node) -> bool:
 def value(tensor: Tensor) -> Any:
     """What a tensor holds: a NumPy array, its own memory, which must not be written; in a transform, what that has boxed.
 
-    What a transform has boxed may be a tensor of another one, or of the program: take its value until it is no tensor.
+    What a transform has boxed may be a tensor of another one, or of the program: take its value until it is not a tensor.
 
     >>> import pullback
     >>> pullback.observe.value(pullback.tensor([1.0, 2.0], requires_grad=True))
@@ -462,7 +462,7 @@ def aliases(tensor: Tensor) -> list[Tensor]:
 
 
 def gradient(holder: Tensor | Node) -> Tensor | None:
-    """The gradient that a tensor holds, without the warning that `.grad` has for tensors that are no leaves; or a node's tensor.
+    """The gradient that a tensor holds, without the warning that `.grad` has for tensors that are not leaves; or a node's tensor.
 
     >>> import pullback
     >>> x = pullback.ones(2, requires_grad=True)

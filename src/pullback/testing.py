@@ -1,4 +1,4 @@
-"""Functions to test derivatives, and operations of one's own."""
+"""Functions to test derivatives and custom operations."""
 
 from __future__ import annotations
 

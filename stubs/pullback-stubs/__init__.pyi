@@ -382,7 +382,7 @@ def bucketize(input: Tensor, boundaries: Tensor, *, out_int32: _builtins.bool = 
 def can_cast(from_: _DType, to: _DType) -> _builtins.bool:
     """Whether a result of one dtype may be stored in another: any but one of a lower kind."""
 def cartesian_prod(*tensors: Tensor | _Sequence[Tensor]) -> Tensor:
-    """All combinations of one element of each vector, one per row; a single vector is returned as it is."""
+    """All combinations of one element of each vector, one per row; a single vector is returned unchanged."""
 def cat(tensors: Tensor | _Sequence[Tensor | _np.ndarray[_Any, _np.dtype[_Any]]], dim: _builtins.int = 0, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Tensors joined along an existing axis; their other axes must agree."""
 def cdist(x1: Tensor, x2: Tensor, p: _builtins.float = 2.0, compute_mode: str | None = None) -> Tensor:
@@ -446,11 +446,11 @@ def concat(tensors: Tensor | _Sequence[Tensor | _np.ndarray[_Any, _np.dtype[_Any
 def concatenate(tensors: Tensor | _Sequence[Tensor | _np.ndarray[_Any, _np.dtype[_Any]]], dim: _builtins.int = 0, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Tensors joined along an existing axis; their other axes must agree."""
 def conj(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The complex conjugate; a real tensor as it is."""
+    """The complex conjugate; a real tensor is returned unchanged."""
 def conj_physical(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The complex conjugate; a real tensor as it is."""
+    """The complex conjugate; a real tensor is returned unchanged."""
 def conj_physical_(input: Tensor) -> Tensor:
-    """The complex conjugate; a real tensor as it is."""
+    """The complex conjugate; a real tensor is returned unchanged."""
 def constant_pad_nd(input: Tensor, pad: _Sequence[_builtins.int], value: _Number = 0) -> Tensor:
     """An input padded with a value: `pad` is (before, after) of the last axis, then of the one before it, and so on."""
 from pullback._core.placement import contiguous_format as contiguous_format
@@ -1418,7 +1418,7 @@ def swapaxes(input: Tensor, axis0: _builtins.int, axis1: _builtins.int) -> Tenso
 def swapdims(input: Tensor, dim0: _builtins.int, dim1: _builtins.int) -> Tensor:
     """Two axes exchanged."""
 def t(input: Tensor) -> Tensor:
-    """The transpose of a matrix; a tensor with fewer axes is returned as it is."""
+    """The transpose of a matrix; a tensor with fewer axes is returned unchanged."""
 def take(input: Tensor, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The elements of the flattened tensor selected by `index`, in the shape of `index`."""
 def take_along_dim(input: Tensor, indices: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], dim: _builtins.int | None = None, *, axis: _builtins.int | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:

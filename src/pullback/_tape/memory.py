@@ -137,7 +137,7 @@ cell_of = _cell_of if getattr(sys, "_is_gil_enabled", lambda: True)() else _in_t
 
 
 def owner(array: Any) -> Any:
-    """What owns the memory an array lies in; `as_strided` puts an object that is no array in between."""
+    """What owns the memory an array lies in; `as_strided` puts an object that is not an array in between."""
     if (block := getattr(array, "_memory", None)) is not None:  # of a value that is recorded
         return block
     while (base := getattr(array, "base", None)) is not None:

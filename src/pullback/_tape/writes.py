@@ -56,4 +56,4 @@ COMPUTED: dict[str, tuple[Function, int]] = {
 }  # fmt: skip
 """By the name of a function: what computes, and how many tensors it takes beside the first."""
 METHODS = "fill", "copy", "zero"
-"""Those that are no functions, but methods of tensors."""
+"""Those that are not functions, but methods of tensors."""

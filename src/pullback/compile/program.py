@@ -249,7 +249,7 @@ def effectful(equation: Equation) -> bool:
 
 
 class DepartedError(Exception):
-    """A guard found another value than was recorded: the program says nothing about these inputs.
+    """A guard found another value than was recorded: the program is not valid for these inputs.
 
     `guard` is its number, where that is known, else -1.
     """

@@ -319,7 +319,7 @@ class _ProgramText:
 
 
 def _text(entry: Any) -> str:
-    """The text of an entry that is no number, text or container."""
+    """The text of an entry that is not a number, text or container."""
     if isinstance(entry, Primitive):
         return f"primitive {entry.name}"
     if isinstance(entry, Program):

@@ -352,7 +352,7 @@ def cond(pred: Tensor | Array | Number, true_fn: Function, false_fn: Function, o
 
 
 def _require_decisive(pred: object) -> None:
-    """Refuse a predicate that is no number, or is not one."""
+    """Refuse a predicate that is not a number, or not a single one."""
     if isinstance(pred, Carrier):
         if pred.numel() != 1:
             raise RuntimeError(

@@ -46,8 +46,8 @@ class _Marked(Tensor, metaclass=_Role):
             tensor.__class__ = cls
         return tensor
 
-    def detach(self) -> Tensor:  # type: ignore[override]  # the result is no parameter
-        """A plain tensor with the same memory and without the history: the results of operations are no parameters."""
+    def detach(self) -> Tensor:  # type: ignore[override]  # the result is not a parameter
+        """A plain tensor with the same memory and without the history: the results of operations are not parameters."""
         found: Any = super().detach()
         found.__class__ = Tensor
         return found

@@ -1,4 +1,4 @@
-"""Adamax: Adam with the largest gradient in the place of the second moment."""
+"""Adamax: Adam with the largest gradient in place of the second moment."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Muon(Whole):
     Raises
     ------
     ValueError
-        If a parameter is no matrix, `lr`, `momentum` or `weight_decay` negative, or `adjust_lr_fn` unknown; from
+        If a parameter is not a matrix, `lr`, `momentum` or `weight_decay` negative, or `adjust_lr_fn` unknown; from
         `step`, if there are not three coefficients, or 100 iterations and more.
 
     >>> import pullback

@@ -120,9 +120,9 @@ class Optimizer:
     Raises
     ------
     TypeError
-        If `params` is a tensor, or has in it what is no tensor.
+        If `params` is a tensor, or has in it what is not a tensor.
     ValueError
-        If it is empty, if a tensor is no leaf, or if a tensor is in two groups.
+        If it is empty, if a tensor is not a leaf, or if a tensor is in two groups.
 
     >>> import pullback
     >>> w = pullback.ones(2, requires_grad=True)

@@ -43,7 +43,7 @@ def sgn(input: Tensor) -> Tensor:
 
 
 def conj(input: Tensor) -> Tensor:
-    """The complex conjugate; a real tensor as it is.
+    """The complex conjugate; a real tensor is returned unchanged.
 
     >>> import pullback
     >>> pullback.conj(pullback.tensor([1 + 2j]))

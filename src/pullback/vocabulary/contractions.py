@@ -231,7 +231,7 @@ def block_diag(*tensors: Tensor | Sequence[Tensor]) -> Tensor:
 
 
 def cartesian_prod(*tensors: Tensor | Sequence[Tensor]) -> Tensor:
-    """All combinations of one element of each vector, one per row; a single vector is returned as it is.
+    """All combinations of one element of each vector, one per row; a single vector is returned unchanged.
 
     >>> import pullback
     >>> pullback.cartesian_prod(pullback.tensor([1, 2]), pullback.tensor([8, 9]))

@@ -235,7 +235,7 @@ def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
 
 
 def t(input: Tensor) -> Tensor:
-    """The transpose of a matrix; a tensor with fewer axes is returned as it is.
+    """The transpose of a matrix; a tensor with fewer axes is returned unchanged.
 
     >>> import pullback
     >>> pullback.t(pullback.tensor([[1, 2, 3]]))

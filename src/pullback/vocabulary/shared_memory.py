@@ -26,7 +26,7 @@ Fill = tuple[Any, Any]
 
 
 def _by_index(probe: Any, index: Any, values: Any, accumulate: bool = False) -> Fill | None:
-    category(values)  # refuses what is no number
+    category(values)  # refuses what is not a number
     shape = np.shape(values)
     if accumulate or math.prod(shape) != 1:
         return None

@@ -348,13 +348,13 @@ class Tensor:
     def coalesce(self) -> Tensor:
         """This tensor: a dense tensor has one value per index, in order."""
     def conj(self) -> Tensor:
-        """The complex conjugate; a real tensor as it is."""
+        """The complex conjugate; a real tensor is returned unchanged."""
     def conj_(self) -> Tensor:
-        """The complex conjugate; a real tensor as it is."""
+        """The complex conjugate; a real tensor is returned unchanged."""
     def conj_physical(self) -> Tensor:
-        """The complex conjugate; a real tensor as it is."""
+        """The complex conjugate; a real tensor is returned unchanged."""
     def conj_physical_(self) -> Tensor:
-        """The complex conjugate; a real tensor as it is."""
+        """The complex conjugate; a real tensor is returned unchanged."""
     def contiguous(self, memory_format: _memory_format | None = None) -> _Self:
         """This tensor, or a contiguous copy of it."""
     def copy(self, order: str = 'C') -> Tensor:
@@ -1323,9 +1323,9 @@ class Tensor:
     def swapdims_(self, *args: _Any, **options: _Any) -> Tensor:
         """In place: Two axes exchanged."""
     def t(self) -> Tensor:
-        """The transpose of a matrix; a tensor with fewer axes is returned as it is."""
+        """The transpose of a matrix; a tensor with fewer axes is returned unchanged."""
     def t_(self, *args: _Any, **options: _Any) -> Tensor:
-        """In place: The transpose of a matrix; a tensor with fewer axes is returned as it is."""
+        """In place: The transpose of a matrix; a tensor with fewer axes is returned unchanged."""
     def take(self, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]]) -> Tensor:
         """The elements of the flattened tensor selected by `index`, in the shape of `index`."""
     def take_along_dim(self, indices: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], dim: _builtins.int | None = None, *, axis: _builtins.int | None = None) -> Tensor:

@@ -151,7 +151,7 @@ class Backend(str):
     default_device_backend_map: ClassVar = {"cpu": GLOO, "cuda": NCCL, "xpu": XCCL, "mps": GLOO}
 
     def __new__(cls, name: str) -> Self:
-        """A name in lower case; ValueError for what is no text."""
+        """A name in lower case; ValueError for what is not text."""
         if not isinstance(name, str):
             raise ValueError("Backend constructor parameter must be string-ish")
         return super().__new__(cls, name.lower())

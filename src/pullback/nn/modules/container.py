@@ -303,7 +303,7 @@ def _described(key: object, value: Any, dtype: str) -> str:
 
 
 class ParameterList(Module):
-    """A list of parameters, which are registered; tensors become parameters, any other value is stored as it is.
+    """A list of parameters, which are registered; tensors become parameters, any other value is stored unchanged.
 
     >>> import pullback
     >>> from pullback import nn

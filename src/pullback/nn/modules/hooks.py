@@ -168,7 +168,7 @@ class _End:
         self.arrived.add(place)
 
     def full(self, gradients: Sequence[Tensor | None]) -> tuple[Tensor | None, ...]:
-        """One gradient for each value, None for values that are no tensors, zeros where none can arrive, as in torch."""
+        """One gradient for each value, None for values that are not tensors, zeros where none can arrive, as in torch."""
         found = dict(zip(self.places, gradients, strict=True))
         found |= {place: zeros(shape, dtype=dtype) for place, (shape, dtype) in self.untracked.items()}
         return tuple(found.get(place) for place in range(self.count))

@@ -105,7 +105,7 @@ class GraphModule(Module):
         """Put a module at a path, with empty modules on the way; False if something else stands in it."""
         try:
             put(self, target, m)
-        except AttributeError:  # of something that is no module
+        except AttributeError:  # of something that is not a module
             return False
         return True
 
