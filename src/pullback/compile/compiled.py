@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import sys
-import warnings
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,15 +15,15 @@ from .._core.errors import UncompiledError
 from .._core.forks import exchanging, give_way, swapping
 from .._core.lazy import provider
 from .._core.modes import FieldBlock, innermost, mode
-from .._core.sites import depth
+from .._core.sites import warn
 from .._core.xp import replay
 from .._numerics.random import Moment
-from .._tape.memory import Cell, owner, protect, storage_of, written
+from .._tape.memory import owner, protect, storage_of, written
 from .._tape.recording import Obstacle
 from .._tape.views import alias, view
 from .._tape.walk import pull_back
 from ..nn.modules.module import Module
-from ..observe import version
+from ..observe import Snapshot, node as node_of, version
 from ..utils.trees import LEAF, flatten, unflatten
 from .capture import CapturedRun
 from .costs import peak, works
@@ -170,7 +169,7 @@ class Prepared:
         tracked = {number: found[leaf] for number in way.roots if (leaf := record.made[number].leaf) is not None}
         results = {number: leaf._base if record.made[number].base else leaf for number, leaf in tracked.items()}
         targets: dict[int, Any] = {
-            i: clones.get(id(arg), arg)._node for i in way.reached if isinstance(arg := args[i], Tensor)
+            i: node_of(clones.get(id(arg), arg)) for i in way.reached if isinstance(arg := args[i], Tensor)
         }
         roots = [(results[number]._node, each) for number, each in zip(way.roots, g, strict=True)]
         tape: Tape = Tensor.interpreter
@@ -217,7 +216,7 @@ def _guard(tensors: Sequence[Tensor], node: Node) -> None:
     """Have writes to tensors leave a node the values that it keeps of their memory."""
     places = {id(owner(tensor._array)): tensor for tensor in tensors}
     for cell in node.saved:
-        if type(cell) is Cell and (tensor := places.get(id(owner(cell.array)))) is not None:
+        if type(cell) is Snapshot and (tensor := places.get(id(owner(cell.array)))) is not None:
             storage_of(tensor).hold(cell)
 
 
@@ -498,7 +497,7 @@ class Compiled:
         self.refused[key] = reason
         if reason not in self._told:
             self._told.add(reason)
-            warnings.warn(f"compile: {self._name} runs as it is, uncompiled: {reason}", UserWarning, stacklevel=depth())
+            warn(f"compile: {self._name} runs as it is, uncompiled: {reason}")
 
 
 def compile(

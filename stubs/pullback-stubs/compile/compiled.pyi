@@ -29,7 +29,6 @@ _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import functools
 import sys
-import warnings
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 import numpy as np
@@ -39,15 +38,15 @@ from .._core.errors import UncompiledError
 from .._core.forks import exchanging, give_way, swapping
 from .._core.lazy import provider
 from .._core.modes import FieldBlock, innermost, mode
-from .._core.sites import depth
+from .._core.sites import warn
 from .._core.xp import replay
 from .._numerics.random import Moment
-from .._tape.memory import Cell, owner, protect, storage_of, written
+from .._tape.memory import owner, protect, storage_of, written
 from .._tape.recording import Obstacle
 from .._tape.views import alias, view
 from .._tape.walk import pull_back
 from ..nn.modules.module import Module
-from ..observe import version
+from ..observe import Snapshot, node as node_of, version
 from ..utils.trees import LEAF, flatten, unflatten
 from .capture import CapturedRun
 from .costs import peak, works
