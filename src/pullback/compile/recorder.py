@@ -163,6 +163,7 @@ class Recorded(Boxed):
     __slots__ = ("block", "steps", "_held_of", "_view", "_seen")
 
     interpreter: Recorder
+    _array: Any
     block: MemoryBlock
     steps: tuple[tuple[Primitive, Params], ...]
     _held_of: Array
@@ -175,15 +176,6 @@ class Recorded(Boxed):
         if self.block.array is None:
             self.interpreter.deferred.compute()
         return self._seen_in(self.block.shaped)
-
-    @property
-    def _array(self) -> Array:
-        return self.numbers
-
-    @property
-    def _memory(self) -> MemoryBlock:
-        """The block: what the tape asks of what holds memory beneath it."""
-        return self.block
 
     @property
     def form(self) -> Array:
@@ -319,6 +311,11 @@ class Recorded(Boxed):
         if self.interpreter.here:
             raise unknown(request)
         return self.settled()
+
+
+# What the tape asks of all that holds values beneath it, by its own names
+Recorded._array = vars(Recorded)["numbers"]
+Recorded._memory = vars(Recorded)["block"]
 
 
 # 2. Recording
