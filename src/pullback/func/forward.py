@@ -117,6 +117,19 @@ def jvp(
     `has_aux` (outputs, tangents, aux). An output that does not depend on the primals has tangent zero; with `strict` it
     is refused. Nothing is recorded: memory does not grow with the length of the computation.
 
+    Parameters
+    ----------
+    f
+        A function of tensors that returns tensors.
+    primals
+        The arguments, in a tuple.
+    tangents
+        The direction, of the structure of the arguments.
+    strict
+        Refuse results that do not depend on the arguments.
+    has_aux
+        The function returns a pair: its result, and something that is passed on as it is.
+
     Raises
     ------
     RuntimeError
@@ -164,6 +177,11 @@ def linearize(f: Callable[..., Returned], *primals: object) -> tuple[Returned, C
 
     Returns (outputs, jvp_fn); jvp_fn takes one tangent for each primal, of its shape, and returns one for each output.
     Since f runs once in reverse mode, `no_grad` and hooks inside f take effect, which `jvp` ignores.
+
+    Parameters
+    ----------
+    f
+        A function of tensors that returns tensors.
 
     >>> import pullback
     >>> y, push = pullback.func.linearize(lambda x: x * x, pullback.tensor([1.0, 2.0]))

@@ -36,6 +36,17 @@ def jacrev(
     there are fewer outputs than inputs. `chunk_size` limits how many rows are computed at once; `has_aux` is as for
     `grad`.
 
+    Parameters
+    ----------
+    f
+        A function of tensors that returns tensors.
+    argnums
+        The number of the argument to differentiate by, or several in a tuple.
+    has_aux
+        The function returns a pair: its result, and something that is passed on as it is.
+    chunk_size
+        How many rows or columns are computed at a time; None for all.
+
     >>> import pullback
     >>> pullback.func.jacrev(lambda x: x * x)(pullback.tensor([1.0, 2.0]))
     tensor([[2., 0.],
@@ -127,6 +138,19 @@ def jacfwd(
     Otherwise like `jacrev`. Forward mode is cheapest where there are fewer inputs than outputs; nothing is recorded.
     `randomness` is as for `vmap`.
 
+    Parameters
+    ----------
+    f
+        A function of tensors that returns tensors.
+    argnums
+        The number of the argument to differentiate by, or several in a tuple.
+    has_aux
+        The function returns a pair: its result, and something that is passed on as it is.
+    randomness
+        What random numbers do inside: "error", "same" or "different", as for `vmap`.
+    chunk_size
+        How many rows or columns are computed at a time; None for all.
+
     >>> import pullback
     >>> pullback.func.jacfwd(lambda x: x * x)(pullback.tensor([1.0, 2.0]))
     tensor([[2., 0.],
@@ -180,6 +204,13 @@ def hessian(f: Callable[Given, Any], argnums: Numbers = 0) -> Callable[Given, An
 
     The result nests as the Jacobian of a Jacobian does. For a scalar function of one tensor, its shape is the tensor's
     twice.
+
+    Parameters
+    ----------
+    f
+        A function that returns a tensor.
+    argnums
+        The number of the argument to differentiate by, or several in a tuple.
 
     >>> import pullback
     >>> pullback.func.hessian(lambda x: (x**3).sum())(pullback.tensor([1.0, 2.0]))

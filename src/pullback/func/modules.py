@@ -33,6 +33,21 @@ def functional_call(
     as running statistics, are updated in the dictionary. Calls in several threads take turns; a thread that uses the
     module in another way meanwhile finds the tensors that are given here.
 
+    Parameters
+    ----------
+    module
+        The module whose `forward` is called.
+    parameter_and_buffer_dicts
+        By name, the tensors that take the place of its parameters and buffers; or several such dictionaries.
+    args
+        The argument of the call, or several in a tuple.
+    kwargs
+        Its keyword arguments.
+    tie_weights
+        Replace tensors that the module shares wherever they are, if one of their names is given.
+    strict
+        Refuse names that are missing or unknown.
+
     Raises
     ------
     ValueError
@@ -75,6 +90,11 @@ def _together(dicts: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
 def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """The parameters and the buffers of several models of one class, stacked along a new first axis, for `vmap`.
 
+    Parameters
+    ----------
+    models
+        Modules of one class, all in training mode or all in evaluation.
+
     Raises
     ------
     RuntimeError
@@ -99,6 +119,11 @@ def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Tensor], dic
 
 def replace_all_batch_norm_modules_(root: Network) -> Network:
     """Make batch normalisations keep no running statistics, in place, so that transforms need not update them.
+
+    Parameters
+    ----------
+    root
+        The module in which they are.
 
     >>> import pullback
     >>> from pullback import nn
