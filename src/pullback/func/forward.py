@@ -108,6 +108,17 @@ def _moves(y: Result) -> bool:
 
 
 @restoring
+def _tangent_of(forward: Forward, result: Tensor, strict: bool) -> Tensor:
+    """The tangent of an output; zeros if it depends on no input, which `strict` refuses."""
+    tangent = forward.tangent(result)
+    if tangent is None and strict:
+        raise RuntimeError(
+            "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
+            "allowed with strict=True."
+        )
+    return tensor_of(np.zeros(tuple(result.shape), result._dtype) if tangent is None else tangent)
+
+
 def jvp(
     f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...], *, strict: bool = False, has_aux: bool = False
 ) -> Any:
@@ -121,10 +132,8 @@ def jvp(
     ----------
     f
         A function of tensors that returns tensors.
-    primals
-        The arguments, in a tuple.
-    tangents
-        The direction, of the structure of the arguments.
+    primals, tangents
+        The arguments, and the direction, in tuples.
     strict
         Refuse results that do not depend on the arguments.
     has_aux
@@ -151,16 +160,7 @@ def jvp(
         for leaf, dual, old in zip(leaves, duals, before, strict=True)
         if rewritten(dual, old)
     }
-    pushed = []
-    for result in results:
-        tangent = forward.tangent(result)
-        if tangent is None and strict:
-            raise RuntimeError(
-                "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
-                "allowed with strict=True."
-            )
-        known = tensor_of(np.zeros(tuple(result.shape), result._dtype) if tangent is None else tangent)
-        pushed.append(beside(known, [*leaves, *moves]))
+    pushed = [beside(_tangent_of(forward, result, strict), [*leaves, *moves]) for result in results]
 
     def lowered(value: object) -> Any:
         if id(value) in arguments:

@@ -64,20 +64,18 @@ def functional_call(
     >>> pullback.func.functional_call(layer, tensors, pullback.ones(2))
     tensor([6.])
     """
-    if isinstance(parameter_and_buffer_dicts, dict):
-        tensors = parameter_and_buffer_dicts
-    elif not isinstance(parameter_and_buffer_dicts, Sequence):
-        raise ValueError(
-            "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got "
-            f"{type(parameter_and_buffer_dicts)}"
-        )
-    else:
-        tensors = _together(parameter_and_buffer_dicts)
+    tensors = _together(parameter_and_buffer_dicts)
     return called(module, tensors, args, kwargs, tie_weights=tie_weights, strict=strict)
 
 
-def _together(dicts: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
-    """Several dictionaries merged into one."""
+def _together(dicts: dict[str, Tensor] | Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
+    """One dictionary, or several merged into one."""
+    if isinstance(dicts, dict):
+        return dicts
+    if not isinstance(dicts, Sequence):
+        raise ValueError(
+            f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(dicts)}"
+        )
     if not all(isinstance(each, dict) for each in dicts):
         raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")
     keys = [key for each in dicts for key in each]

@@ -441,6 +441,8 @@ class _LazyNorm(_Learning):
 
     _learned = "num_features"
     num_features: int
+    running_mean: Tensor | None
+    running_var: Tensor | None
 
     def __init__(
         self,
