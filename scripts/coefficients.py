@@ -139,6 +139,10 @@ def stirling(x: mp.mpf) -> mp.mpf:
 
 
 # Name, what it is, function, weight, interval, degree for float and for double (None: not needed).
+ERF = (
+    "ERF", "erf(x) / x - 1 by x^2", of_square(lambda x: mp.erf(x) / x - 1, 2 / mp.sqrt(mp.pi) - 1),
+    lambda z: mp.sqrt(z) / mp.erf(mp.sqrt(z)) if z > 0 else n("0.8862"), (n(0), n(1)),
+)  # fmt: skip
 ELEMENTARY_FITS = [
     ("EXP", "(exp(r) - 1 - r) / r^2", near_zero(lambda r: (mp.expm1(r) - r) / r**2, 0.5),
      lambda r: r * r / mp.exp(r), (-HALF_STEP, HALF_STEP), 4, 10),
@@ -177,12 +181,12 @@ ELEMENTARY_FITS = [
      of_square(lambda t: (mp.atan(t) - t) / t**3, n(-1) / 3), lambda z: z, (n(0), n("0.1717")), 4, 10),
     ("ARCSIN", "(arcsin(x) - x) / x^3 by x^2", of_square(lambda x: (mp.asin(x) - x) / x**3, n(1) / 6),
      lambda z: z, (n(0), n("0.25")), None, 12),
-]  # fmt: skip
-SPECIAL_FITS = [
-    ("ERF", "erf(x) / x - 1 by x^2", of_square(lambda x: mp.erf(x) / x - 1, 2 / mp.sqrt(mp.pi) - 1),
-     lambda z: mp.sqrt(z) / mp.erf(mp.sqrt(z)) if z > 0 else n("0.8862"), (n(0), n(1)), 6, 12),
+    (*ERF, 6, None),
     ("LOG_ERFC", "log(erfc(x)) for x from 1 to 4", lambda x: mp.log(mp.erfc(x)),
      lambda x: mp.erfc(x) + n(2) ** -27, (n(1), n(4)), 6, None),
+]  # fmt: skip
+SPECIAL_FITS = [
+    (*ERF, None, 12),
     ("ERFC", "exp(x^2) erfc(x) (x + 3) by (x - 3) / (x + 3), x from 0.6 to 28", scaled_erfc,
      lambda u: 1 / scaled_erfc(u), (u_of("0.59"), u_of(28)), None, 20),
     ("SIN_PI", "sin(pi r) / r by r^2, r to 1 / 2", of_square(lambda r: mp.sin(mp.pi * r) / r, mp.pi),

@@ -174,6 +174,44 @@ def test_the_page_of_the_rooms_has_them_all() -> None:
     assert page.count("Circles among the ") == 2 == page.count(": 0.\n")
 
 
+# Rooms without an underscore whose names users do not import.
+FOR_NOBODY = {"__main__", "command", "vocabulary"}
+
+
+def _inner_interfaces() -> set[tuple[str, str]]:
+    """The modules that tests may import although users do not, each with the folder or the file of tests that does."""
+    page = (ROOT / "docs/contribute/architecture.md").read_text(encoding="utf-8")
+    found = set()
+    for name, modules, tests in re.findall(r"(?m)^\| `(\w+)` \| (`.*`) \| (`.*`) \|$", page):
+        for module in re.findall(r"`([^`]+)`", modules):
+            found |= {(f"{name}.{module}".removesuffix(".__init__"), test) for test in re.findall(r"`([^`]+)`", tests)}
+    return found
+
+
+def _inner_imports() -> Iterator[tuple[str, str]]:
+    """The modules of pullback that tests import and that are not public, each with the folder or the file of the test."""
+    names = (ROOT / "tests/public_names.txt").read_text(encoding="utf-8")
+    public = {each.removeprefix("pullback.") for each in re.findall(r"(?m)^([\w.]+):", names)}
+    public |= {room(name) for name in PATHS if not room(name).startswith("_") and room(name) not in FOR_NOBODY}
+    for path in (ROOT / "tests").rglob("*.py"):
+        place = path.relative_to(ROOT / "tests").parts
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and not node.level and f"{node.module}.".startswith("pullback."):
+                for each in node.names:
+                    whole = f"{node.module}.{each.name}".removeprefix("pullback.")
+                    module = whole if whole in PATHS else str(node.module).removeprefix("pullback").lstrip(".")
+                    if module in PATHS and module not in public:
+                        yield module, place[0] if len(place) > 1 else path.stem
+
+
+def test_tests_import_what_is_public_or_an_inner_interface() -> None:
+    listed, found = _inner_interfaces(), {*_inner_imports()}
+    assert not found - listed, (
+        "test it from outside, or say on docs/contribute/architecture.md that it is an inner interface"
+    )
+    assert not listed - found, "no test imports these: take them out of docs/contribute/architecture.md"
+
+
 def test_lines_of_code_are_counted() -> None:
     written = [
         '"""Text',

@@ -109,9 +109,7 @@ def record(function: Callable[..., Any], *args: object, **kwargs: object) -> Rec
     ['multiply', 'multiply']
     """
     if not callable(function):
-        raise TypeError(
-            f"record: a function is expected, not {type(function).__name__}: record(function, *args, **kwargs)"
-        )
+        raise TypeError(f"record() takes a function and its arguments, not {type(function).__name__}")
     leaves, structure = flatten((args, kwargs))
     try:
         found, reason = Compiled(function, fullgraph=True).recorded(leaves, structure)

@@ -233,7 +233,7 @@ def test_what_is_no_program_is_refused():
 
 
 def test_what_is_no_function_is_not_recorded():
-    with pytest.raises(TypeError, match="record: a function is expected, not Tensor"):
+    with pytest.raises(TypeError, match="takes a function and its arguments, not Tensor"):
         record(pullback.ones(2))
 
 

@@ -41,6 +41,25 @@ def module(name: str) -> Any:
     return importlib.import_module(f"{package.__name__}.{name}")
 
 
+class _Once(_local):
+    """A flag of each thread: True while its operations are computed only once."""
+
+    running = False
+
+
+_once = _Once()
+
+
+class once:
+    """A block of operations that are computed only once, such as those of a recording: they are not counted."""
+
+    def __enter__(self) -> None:
+        self._before, _once.running = _once.running, True
+
+    def __exit__(self, *exc: object) -> None:
+        _once.running = self._before
+
+
 class Budget:
     """What decides when machine code begins: what was chosen, and how much this process has computed so far."""
 
@@ -61,6 +80,21 @@ class Budget:
         self.batches = dict(self.products)
         self.single: Function | None = None
         """The block in which BLAS uses one thread, once our threads multiply matrices."""
+
+    once = once
+
+    def usable(self) -> bool:
+        """Whether operations may be computed by machine code."""
+        return self.chosen != "never" and installed()
+
+    def due(self, met: dict[object, int], key: object, elements: int) -> bool:
+        """Whether there is to be machine code for what is counted under a key, which has processed some elements more."""
+        if not counts():
+            return False
+        found = met.get(key, 0) + elements
+        if len(met) < KINDS:
+            met[key] = found
+        return found > ENOUGH or always()
 
 
 budget = Budget()
@@ -119,9 +153,7 @@ def _choose(mode: str, where: str) -> None:
 _choose(os.environ.get(VARIABLE) or "auto", f"the environment variable {VARIABLE}")
 
 
-def usable() -> bool:
-    """Whether operations may be computed by machine code."""
-    return budget.chosen != "never" and installed()
+usable = budget.usable
 
 
 def always() -> bool:
@@ -169,29 +201,12 @@ WORTH_OF |= {"largest": 1 << 18, "smallest": 1 << 18, "product_pullback": 1 << 1
 ENOUGH = 1 << 22
 """The number of elements processed, over all such arrays, after which code is compiled: compiling takes as long as NumPy needs
 for a few times as many."""
+KINDS: Threshold = 1000
+"""The largest number of operations that are counted, by dtypes and parameters."""
 CALL = 1 << 8
 """The least number of elements that one call counts for: 16 384 calls on small arrays save enough to pay for loading llvmlite."""
 PORTION = ENOUGH >> 4
 """The number of elements that an operation processes between two attempts to use compiled code."""
-
-
-class _Once(_local):
-    """A flag of each thread: True while its operations are computed only once."""
-
-    running = False
-
-
-_once = _Once()
-
-
-class once:
-    """A block of operations that are computed only once, such as those of a recording: they are not counted."""
-
-    def __enter__(self) -> None:
-        self._before, _once.running = _once.running, True
-
-    def __exit__(self, *exc: object) -> None:
-        _once.running = self._before
 
 
 def counts() -> bool:

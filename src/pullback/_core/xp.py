@@ -31,7 +31,7 @@ from .lazy import PROVIDERS, provider
 if TYPE_CHECKING:
     from .dtypes import NumpyType
     from .primitives import Function, Primitive
-    from .typing import Array, Operations, Params, Threshold, Value
+    from .typing import Array, Operations, Params, Shaped, Threshold, Value
 
 NUMPY = """abs add all any bitwise_and bitwise_or bitwise_xor ceil conj cos cosh divide equal exp expand_dims expm1 floor
     floor_divide greater greater_equal isfinite isinf isnan less less_equal log log1p logical_and logical_not
@@ -117,6 +117,12 @@ def sums_by_products(shape: tuple[int, ...], dtype: NumpyType, axis: tuple[int, 
         return True
     columns = last == 1 or place < last
     return columns and shape[place] <= BLOCK and math.prod(shape[min(place, last - 1) :]) <= SMALL
+
+
+def sums_as_numpy(x: Shaped, axis: tuple[int, ...]) -> bool:
+    """Whether sums of floats over axes are NumPy's own: not of float16, of many elements, or by products."""
+    size = math.prod(x.shape)
+    return x.dtype != HALF and size <= LONG and not sums_by_products(x.shape, x.dtype, axis)
 
 
 def _sum_by_products(x: Array, axis: int, keepdims: bool) -> Array:

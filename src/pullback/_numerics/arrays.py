@@ -98,7 +98,7 @@ def multiply_add(x: Array, factor: Array, term: Array) -> Array:
 
 def product(a: Array, b: Array) -> tuple[Array, Array]:
     """a * b rounded, and what that lost."""
-    return pairs.product(a, b, pairs.SPLITTER["d"])
+    return pairs.product(a, b)
 
 
 def exp_times(x: Array, high: Array, low: Array) -> Array:

@@ -55,11 +55,14 @@ def routine(name: str) -> tuple[int, int] | None:
     return None
 
 
-ROW_MAJOR, LEFT = 101, 141
-PLAIN, TRANSPOSED = 111, 112
-UPPER, LOWER = 121, 122
-DIAGONAL, ONES = 131, 132
-"""Constants of CBLAS; the last say whether the diagonal is read."""
+class Word:
+    """The words of CBLAS's functions, as they take them."""
+
+    ROW_MAJOR, LEFT = 101, 141
+    PLAIN, TRANSPOSED = 111, 112
+    UPPER, LOWER = 121, 122
+    DIAGONAL, ONES = 131, 132
+    """Whether the diagonal is read, or is of ones."""
 
 
 @functools.cache
@@ -88,10 +91,11 @@ def triangular(dtype: NumpyType) -> Callable[..., None] | None:
         kept = a.T if turned else a  # which lives until the call is over
         if not (flags.aligned and (turned or flags.c_contiguous)):
             kept = np.array(kept, order="C")
-        half, way = UPPER if upper != turned else LOWER, TRANSPOSED if turned else PLAIN
+        half, way = Word.UPPER if upper != turned else Word.LOWER, Word.TRANSPOSED if turned else Word.PLAIN
         rows, columns = x.shape
         places = kept.ctypes.data, rows, x.ctypes.data, columns
-        solve(ROW_MAJOR, LEFT, half, way, ONES if unitriangular else DIAGONAL, rows, columns, factor, *places)
+        diagonal = Word.ONES if unitriangular else Word.DIAGONAL
+        solve(Word.ROW_MAJOR, Word.LEFT, half, way, diagonal, rows, columns, factor, *places)
 
     return solved
 

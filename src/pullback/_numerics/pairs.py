@@ -28,8 +28,9 @@ def ordered_total(a: Numeric | float, b: Numeric) -> tuple[Numeric, Numeric]:
     return high, b - (high - a)
 
 
-def product(a: Numeric, b: Numeric, splitter: float) -> tuple[Numeric, Numeric]:
-    """a * b rounded, and what that lost: exact unless it is subnormal, or an operand enormous."""
+def product(a: Numeric, b: Numeric, kind: str = "d") -> tuple[Numeric, Numeric]:
+    """a * b rounded, of floats ("f") or doubles ("d"), and what that lost: exact unless it is subnormal, or an operand enormous."""
+    splitter = SPLITTER[kind]
     high = a * b
     a_high, a_low = _halves(a, splitter)
     b_high, b_low = (a_high, a_low) if a is b else _halves(b, splitter)

@@ -223,6 +223,11 @@ class Moment:
     def __init__(self, places: Iterable[Place]) -> None:
         self._states = [(each, _get(each)) for each in places]
 
+    @classmethod
+    def of(cls, values: Iterable[object] = ()) -> Moment:
+        """A snapshot of all that a program may draw from: see `sources`."""
+        return cls(sources(values))
+
     def holds(self, place: Place) -> bool:
         """Whether a generator is one of them, and has not been used since."""
         return any(each is place and _same(state, _get(each)) for each, state in self._states)

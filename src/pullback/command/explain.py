@@ -118,7 +118,12 @@ def _parser() -> argparse.ArgumentParser:
         "--no-try", dest="trials", action="store_false", help="after an error, nan or inf, run nothing again with fixes"
     )
     timing = argparse.BooleanOptionalAction
-    add("--timing", action=timing, default=False, help="measure operations while recorded, longer than alone (default: not)")
+    add(
+        "--timing",
+        action=timing,
+        default=False,
+        help="measure operations while recorded, longer than alone (default: not)",
+    )
     parser.set_defaults(unwritten=False)
     add("--no-color", dest="color", action="store_false", help="no colors; NO_COLOR does the same")
     return parser

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import ops
 from .._tape.views import steps
-from .._tape.walk import youngest_first
-from ..observe import AccumulateGrad
+from ..observe import AccumulateGrad, ancestors, node as node_of, value as inside
 from .layouts import Array, dense, order
 from .program import Value
 from .recorder import Recorded, Recorder, RefusedError
@@ -52,8 +51,8 @@ class Answers:
         self.made: list[Made] = []
         self.tensors: list[Tensor] = []
         distinct = {id(tensor): tensor for tensor in tensors if _fresh(tensor)}.values()
-        self._seen = Counter(id(tensor._array._memory) for tensor in distinct)
-        self._chosen = Counter(id(tensor._array._memory.origin or tensor._array._memory) for tensor in distinct)
+        self._seen = Counter(id(inside(tensor).block) for tensor in distinct)
+        self._chosen = Counter(id(inside(tensor).block.origin or inside(tensor).block) for tensor in distinct)
         self._known: dict[int, int] = {}
         self._numbers: dict[Value, int] = {}
         self._blocks: dict[int, tuple[int, tuple[Step, ...]]] = {}
@@ -61,12 +60,12 @@ class Answers:
 
     def of(self, tensor: Tensor, leaf: int | None, *, data: bool = False) -> Answer:
         """What a tensor is made of; of its memory alone, if that is what is put somewhere."""
-        memory, base = tensor._array._memory, tensor._base
+        memory, base = inside(tensor).block, tensor._base
         if memory.origin is not None and self._chosen[id(memory.origin)] > 1:
             raise RefusedError("it returns a tensor and a view whose place a tensor chooses: return a clone of that")
         if not data and self._seen[id(memory)] > 1 and base is not None:
-            held, tracked = base._array, tensor._node is not None
-            if isinstance(held, Recorded) and held._memory is memory and (base._node is not None) == tracked:
+            held, tracked = inside(base), node_of(tensor) is not None
+            if isinstance(held, Recorded) and held.block is memory and (node_of(base) is not None) == tracked:
                 return "seen", (self._number(base, leaf, base=True), steps(tensor._path))
         return "made", self._number(tensor, leaf, data=data)
 
@@ -91,14 +90,14 @@ class Answers:
 
     def layered(self) -> bool:
         """Whether the order of the axes of inputs may decide where elements of the tensors lie."""
-        return any(tensor._array._memory.shaped.ndim > 1 for tensor in self.tensors)
+        return any(inside(tensor).block.shaped.ndim > 1 for tensor in self.tensors)
 
     def _number(self, tensor: Tensor, leaf: int | None, *, base: bool = False, data: bool = False) -> int:
         """The number of a tensor among those that are made."""
         known = self._known.get(id(tensor))
         if known is None:
-            memory, kind = tensor._array._memory, "value" if data else _kind(tensor)
-            number, way = self._output(tensor._array)
+            memory, kind = inside(tensor).block, "value" if data else _kind(tensor)
+            number, way = self._output(inside(tensor))
             beside = self._first.get(id(memory))
             known = self._known[id(tensor)] = len(self.made)
             self._first.setdefault(id(memory), known)
@@ -108,7 +107,7 @@ class Answers:
 
     def _output(self, held: Recorded) -> tuple[int, tuple[Step, ...]]:
         """An output of the program, and the way from there to a recorded value."""
-        memory, recorder = held._memory, self.recorder
+        memory, recorder = held.block, self.recorder
         if self._seen[id(memory)] == 1 and dense(held.form):
             return self._appended(recorder.value_of(held), held.form)
         if id(memory) not in self._blocks:
@@ -128,14 +127,14 @@ class Answers:
 
 def _fresh(tensor: Tensor) -> bool:
     """Whether a tensor lies in memory that the run has made."""
-    return isinstance(tensor._array, Recorded) and tensor._array._memory.outside is None
+    return isinstance(inside(tensor), Recorded) and inside(tensor).block.outside is None
 
 
 def _kind(tensor: Tensor) -> str:
     """The kind of a tensor that is made: whether it has a history, which can be walked."""
-    node = tensor._node
+    node = node_of(tensor)
     if node is None:
         return "value"
     if isinstance(node, AccumulateGrad):
         raise RefusedError("the function returns a new leaf that requires grad: set that outside")
-    return "spent" if any(type(each.saved) is not tuple for each in youngest_first([node])) else "tracked"
+    return "spent" if any(type(each.saved) is not tuple for each in ancestors([node])) else "tracked"

@@ -17,19 +17,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import Generator, Tensor
-from .._core.dtypes import dtype, rules
-from .._core.machine import once
+from .. import Generator, Tensor, dtype
+from .._core.dtypes import rules
+from .._core.machine import budget
 from .._core.modes import FieldBlock, mode, under
-from .._numerics.random import Moment, source, sources
-from .._tape.memory import Cell, protect
+from .._numerics.random import Moment, source
+from .._tape.memory import protect
 from .._tape.node import grad_of, leaf as leaf_node
 from .._tape.views import exchange
-from .._tape.walk import pull_back, youngest_first
-from .._tensor.attributes import Attributes
+from .._tape.walk import pull_back
 from ..extend import restoring
 from ..func.control import runner
-from ..observe import AccumulateGrad, version
+from ..observe import AccumulateGrad, Snapshot, ancestors, node as node_of, value as inside, version
 from ..utils.trees import Structure, flatten, unflatten
 from . import records
 from .answers import Answer, Answers
@@ -86,14 +85,14 @@ class CapturedRun:
         self.rates: list[tuple[Holder, Number]] = []
         self.signatures: list[tuple[Place, Any]] = []
         self.known: dict[int, tuple[Tensor, Place]] = {}
-        self.swapped: list[tuple[Tensor, Array, Cell | None, int, Recorded]] = []
+        self.swapped: list[tuple[Tensor, Array, Snapshot | None, int, Recorded]] = []
         self.grads: list[tuple[Tensor, Tensor | None, Place]] = []
         self.histories: list[tuple[Tensor, Node | None]] = []
         self.flags: list[tuple[Tensor, Flags]] = []
         self.effects: list[tuple[Place, Tensor | None]] = []
         self.taken: list[tuple[Place, Array]] = []
         self.aliases: list[tuple[Place, Place]] = []
-        self.moment = Moment(sources(self.state.generators))
+        self.moment = Moment.of(self.state.generators)
         self.recorder.moment = self.moment.now()
         self.settings = self._settings()
         if self.state.unknown:
@@ -133,7 +132,7 @@ class CapturedRun:
     @restoring
     def _recorded(self) -> tuple[Any, Record | None, str]:
         """The result of the run, its record, if there is one, and otherwise why there is none."""
-        with self.recorder, once():
+        with self.recorder, budget.once():
             self.mode = mode.get()
             self._take_in()
             result = self._called()
@@ -195,10 +194,10 @@ class CapturedRun:
         for tensor, _ in tuple(self.histories):
             base = tensor._base
             if base is not None and not isinstance(
-                base._node, AccumulateGrad
+                node_of(base), AccumulateGrad
             ):  # writes to other views are refused, too
-                self.histories.append((base, base._node))
-                base._node = leaf_node(base, base._array)
+                self.histories.append((base, node_of(base)))
+                base._node = leaf_node(base, inside(base))
         for holder in self.state.holders:
             if type(holder) is Mapping and holder.before.keys() >= RATED and type(holder.before["lr"]) is float:
                 root = ("lr", id(holder.held))
@@ -226,14 +225,15 @@ class CapturedRun:
             return
         self.known[id(tensor)] = (tensor, place)
         self.signatures.append((place, signature(tensor)))
-        tracked = tensor._node is not None and not isinstance(tensor._node, AccumulateGrad)
+        node = node_of(tensor)
+        tracked = node is not None and not isinstance(node, AccumulateGrad)
         if (
             (tracked and not isinstance(place, records.Argument))
-            or not isinstance(tensor._array, ndarray)
+            or not isinstance(inside(tensor), ndarray)
             or tensor.level
         ):
             return  # refused when it is used
-        array, cell = tensor._array, tensor._cell
+        array, cell = inside(tensor), tensor._cell
         if id(array) in arrays:
             held, first = arrays[id(array)]
             self.aliases.append((first, place))
@@ -241,12 +241,12 @@ class CapturedRun:
             held = self.recorder.input(array)
             arrays[id(array)] = held, place
             self.places.append(place)
-            self.memories.append(held._memory)
+            self.memories.append(held.block)
         self.swapped.append((tensor, array, cell, version(tensor), held))
         self.taken.append((place, array))
         exchange(tensor, held)
         if tracked:  # inside, a leaf; its history goes on outside
-            self.histories.append((tensor, tensor._node))
+            self.histories.append((tensor, node))
             tensor._node = leaf_node(tensor, held)  # type: ignore[arg-type]  # it stands for an array
         self.flags.append((tensor, _flags(tensor)))
         grad = grad_of(tensor)
@@ -307,7 +307,7 @@ class CapturedRun:
         for tensor, before, place in self.grads:
             now = grad_of(tensor)
             if now is not before:
-                if now is not None and now._node is not None:
+                if now is not None and node_of(now) is not None:
                     return None, "a gradient has a history (create_graph=True) when the function ends"
                 self.effects.append((records.Gradient(place), now))
         if reason := self._rebound() or self._exchanged():
@@ -371,20 +371,20 @@ class CapturedRun:
             known = self.known.get(id(leaf))
             if known is not None:
                 return "place", known[1]
-            if not isinstance(leaf._array, Recorded) or leaf.level > 0:
+            if not isinstance(inside(leaf), Recorded) or leaf.level > 0:
                 raise RefusedError(
                     "the function returns a tensor of a transform, or one that it reaches in an unknown way"
                 )
-            if leaf._array._memory.outside is not None:
+            if inside(leaf).block.outside is not None:
                 if leaf.requires_grad:
                     raise RefusedError(
                         "the function returns a view of a tensor that requires grad: return a clone of it"
                     )
-                return "view", (self._place_of(leaf._array._memory), leaf._array.steps)
+                return "view", (self._place_of(inside(leaf).block), inside(leaf).steps)
             if leaf._inference and not mode.get().inference:
                 raise RefusedError("the function returns a tensor made under inference_mode, which it enters itself")
-            origin = leaf._array._memory.origin
-            if leaf._node is None and origin is not None and origin.outside is not None:
+            origin = inside(leaf).block.origin
+            if node_of(leaf) is None and origin is not None and origin.outside is not None:
                 raise RefusedError("the function returns a view whose place a tensor chooses: return a clone of it")
             return answers.of(leaf, number)
         if isinstance(leaf, Number):
@@ -411,7 +411,7 @@ class CapturedRun:
             for key, old, value in zip(holder.before, holder.before.values(), now.values(), strict=True):
                 if holder.equal(old, value):
                     continue
-                fresh = isinstance(value, Tensor) and isinstance(value._array, Recorded) and value._node is None
+                fresh = isinstance(value, Tensor) and isinstance(inside(value), Recorded) and node_of(value) is None
                 if not (fresh and isinstance(old, Tensor)) or id(value) in self.known or self._places_of(old) > 1:
                     return f"a Python value changes while the function runs: {key!r} of a {type(holder.held).__name__}"
                 place = records.Held(holder, key)
@@ -430,9 +430,9 @@ class CapturedRun:
         if any(_flags(tensor) != flags for tensor, flags in self.flags):
             return "the function changes requires_grad, hooks or the history of a tensor that it was given"
         for tensor, *_, held in self.swapped:
-            if tensor._array is held:
+            if inside(tensor) is held:
                 continue
-            if not isinstance(tensor._array, Recorded) or tensor._array._memory.outside is not None:
+            if not isinstance(inside(tensor), Recorded) or inside(tensor).block.outside is not None:
                 return "the function has a tensor share the memory of another"
             self.effects.append((records.Exchanged(self.known[id(tensor)][1]), tensor))
         return ""
@@ -463,8 +463,9 @@ class CapturedRun:
         forward, inputs = list(recorder.equations), list(recorder.inputs)
         tracked = [answers.tensors[number] for number in answers.tracked]
         targets = self._leaves()
-        cotangents = [recorder.input(np.ones(leaf.shape, leaf._dtype)) for leaf in tracked]
-        roots = [(leaf._node, g) for leaf, g in zip(tracked, cotangents, strict=True) if leaf._node is not None]
+        cotangents = [recorder.input(np.ones(leaf.shape, leaf.dtype.numpy)) for leaf in tracked]
+        made_by = zip(map(node_of, tracked), cotangents, strict=True)
+        roots = [(node, g) for node, g in made_by if node is not None]
         tape: Tape = Tensor.interpreter
         with FieldBlock(grad=False):
             found = pull_back(
@@ -494,8 +495,8 @@ class CapturedRun:
         numbers = {id(memory): i for i, memory in enumerate(self.memories)}
         found: dict[int, Node] = {}
         for tensor, *_, held in self.swapped:
-            if isinstance(tensor._node, AccumulateGrad):
-                found.setdefault(numbers[id(held._memory)], tensor._node)
+            if isinstance(node := node_of(tensor), AccumulateGrad):
+                found.setdefault(numbers[id(held.block)], node)
         return list(found.items())
 
     def _stays(self, place: records.Fixed) -> bool:
@@ -516,9 +517,10 @@ class CapturedRun:
 
     def _connect(self, result: Any) -> None:
         """Let the graph of the result, which ends at arguments with a history, go on there."""
-        histories = {tensor._node: node for tensor, node in self.histories}
-        roots = [leaf._node for leaf in flatten(result)[0] if isinstance(leaf, Tensor) and leaf._node is not None]
-        for node in youngest_first(roots) if histories else ():
+        histories = {node_of(tensor): node for tensor, node in self.histories}
+        nodes = (node_of(leaf) for leaf in flatten(result)[0] if isinstance(leaf, Tensor))
+        roots = [node for node in nodes if node is not None]
+        for node in ancestors(roots) if histories else ():
             node.edges = tuple(histories.get(edge, edge) for edge in node.edges)
 
     def _put_back(self, *, committed: bool, results: Sequence[Any] = ()) -> None:
@@ -540,9 +542,9 @@ class CapturedRun:
 
     @staticmethod
     def _swap_back(
-        tensor: Tensor, array: Array, cell: Cell | None, before: int, held: Recorded, *, committed: bool
+        tensor: Tensor, array: Array, cell: Snapshot | None, before: int, held: Recorded, *, committed: bool
     ) -> None:
-        now = tensor._array
+        now = inside(tensor)
         if not committed or now is held or now is array:  # the last if putting it back was interrupted
             tensor._array = array
             tensor._cell = cell if cell is not None and cell.array is array else None
@@ -552,13 +554,13 @@ class CapturedRun:
                 _set_version(tensor, before)
         elif isinstance(now, Recorded):
             tensor._array = now.settled()
-        if committed and held._memory.writes:  # also if the tensor has other axes or other memory now
+        if committed and held.block.writes:  # also if the tensor has other axes or other memory now
             protect(tensor)
-            numbers = held._memory.array
+            numbers = held.block.array
             assert numbers is not None
             np.copyto(array, numbers)
-        if isinstance(tensor._node, AccumulateGrad):
-            tensor._node.array = tensor._array
+        if isinstance(node := node_of(tensor), AccumulateGrad):
+            node.array = inside(tensor)
 
 
 def _seeded(generator: object) -> bool:
@@ -568,7 +570,7 @@ def _seeded(generator: object) -> bool:
 
 def _flags(tensor: Tensor) -> Flags:
     """What of a tensor stays as it is while a function is recorded."""
-    node, hooks = tensor._node, hooks_on(tensor)
+    node, hooks = node_of(tensor), hooks_on(tensor)
     return node, tensor.requires_grad, tuple(hook for given in hooks for (hook,) in given)
 
 
@@ -586,22 +588,23 @@ def _set_version(tensor: Tensor, number: int) -> None:
         tensor._storage.version = number
 
 
-def settle(tensor: Attributes) -> None:
+def settle(tensor: Tensor) -> None:
     """Have a tensor hold an array in the place of a recorded value."""
     held, cell = tensor._array, tensor._cell
+    now = held
     if isinstance(held, Recorded):
-        tensor._array = held.settled()
-        if isinstance(tensor._node, AccumulateGrad):
-            tensor._node.array = tensor._array
+        now = tensor._array = held.settled()
+        if isinstance(node := tensor._node, AccumulateGrad):
+            node.array = now
     if cell is not None and isinstance(cell.array, Recorded):
-        cell.array = tensor._array if cell.array is held else cell.array._array
+        cell.array = now if cell.array is held else cell.array.numbers
 
 
 def _settle_others(recorder: Recorder) -> None:
     """Have graphs that live on, and aliases made without the tape, hold arrays; this asks every object there is."""
     alive = [found for found in owners(recorder) if isinstance(found, Recorded)]
     for holder in referring(*alive) if alive else ():
-        if isinstance(holder, Attributes) and not isinstance(holder, Recorded):
+        if isinstance(holder, Tensor) and not isinstance(holder, Recorded):
             settle(holder)
-        elif isinstance(holder, Cell) and isinstance(holder.array, Recorded):
-            holder.array = holder.array._array
+        elif isinstance(holder, Snapshot) and isinstance(holder.array, Recorded):
+            holder.array = holder.array.numbers

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import sys
-import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from .._core.forks import exchanging, give_way, swapping
 from .._core.lazy import provider
 from .._core.modes import innermost, mode
 from .._core.recompiling import allow
-from .._core.sites import depth
+from .._core.sites import warn
 from ..nn.modules.module import Module
 from ..utils.trees import LEAF, flatten, unflatten
 from .capture import CapturedRun
@@ -337,7 +336,7 @@ class Compiled:
             raise CaptureError(f"{self._name} cannot be compiled, and fullgraph=True: {reason}")
         if reason not in self._told:
             self._told.append(reason)
-            warnings.warn(f"compile: {self._name} runs as it is, uncompiled: {reason}", UserWarning, stacklevel=depth())
+            warn(f"compile: {self._name} runs as it is, uncompiled: {reason}")
 
 
 def compile(

@@ -17,7 +17,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from .._core.machine import once
+from .._core.machine import budget
 from .._core.modes import quiet
 from ..extend import Primitive
 from .program import Equation, Value, effectful
@@ -47,7 +47,7 @@ class Deferred:
 
     def compute(self) -> None:
         """Have all numbers, operation by operation; then nothing is put off any more."""
-        with once():
+        with budget.once():
             self._compute()
         self._forget()
 

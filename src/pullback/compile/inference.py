@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core import xp as _xp
 from .._core.modes import quiet
 from .program import Value, sizes_of_labels
 
@@ -37,7 +36,7 @@ def infer(primitive: Primitive, values: Sequence[Value], params: Params) -> list
     rule = RULES.get(primitive.name)
     if rule is not None:
         return [rule(*values, **params)]
-    arrays = [_xp.broadcast_to(np.zeros((), value.dtype), shape=value.shape) for value in values]
+    arrays = [np.broadcast_to(np.zeros((), value.dtype), value.shape) for value in values]
     made = quiet.run(primitive.forward, *arrays, **params)
     return [(np.shape(array), array.dtype) for array in (made if type(made) is tuple else (made,))]
 

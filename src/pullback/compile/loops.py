@@ -14,13 +14,13 @@ import numpy as np
 
 from .. import Tensor, ops
 from .._core.modes import FieldBlock, innermost, mode
-from .._numerics.random import Moment, sources
+from .._numerics.random import Moment
 from .._tape.node import count, leaf
 from .._tape.recording import Tape
-from .._tape.walk import pull_back, youngest_first
+from .._tape.walk import pull_back
 from ..extend import zero
 from ..func.control import Runner
-from ..observe import AccumulateGrad
+from ..observe import AccumulateGrad, ancestors, node as node_of, value as inside
 from .costs import flops
 from .program import Equation, Program, Value, run
 from .recorder import Recorded, Recorder, RefusedError
@@ -75,11 +75,11 @@ def recorded_body(around: Recorder, function: Callable[[Leaves], Leaves], sample
         given = list(recorder.inputs)
         if mode.get().grad:
             for argument in arguments:
-                argument.requires_grad = argument._dtype.kind == "f"
-        moment = Moment(sources())
+                argument.requires_grad = argument.dtype.numpy.kind == "f"
+        moment = Moment.of()
         results = function(arguments)
         moment.restore()  # the steps themselves are still to come
-        values = [recorder.value_of(result._array) for result in results]
+        values = [recorder.value_of(inside(result)) for result in results]
         forward = tuple(recorder.equations)
         back = _way_back(recorder, arguments, results, start)
     if recorder.guards:
@@ -94,24 +94,24 @@ def _way_back(
     recorder: Recorder, arguments: Leaves, results: Leaves, start: int
 ) -> tuple[list[Value | None], list[Value | None], list[tuple[Node, Value]]]:
     """The cotangents of the results, the gradients of the arguments, and those of nodes from before the body."""
-    nodes = [result._node for result in results]
-    own = [node for node in youngest_first([node for node in nodes if node is not None]) if node.seq > start]
-    inside, ends = {*own}, {argument._node for argument in arguments}
+    nodes = [*map(node_of, results)]
+    own = [node for node in ancestors(nodes) if node.seq > start]
+    within, ends = {*own}, {*map(node_of, arguments)}
     cut: dict[Node, AccumulateGrad] = {}
     for node in own:
         for edge in node.edges:
-            if edge is not None and edge not in inside and edge not in ends and edge not in cut:
+            if edge is not None and edge not in within and edge not in ends and edge not in cut:
                 cut[edge] = _stub(edge)
         node.edges = tuple(None if edge is None else cut.get(edge, edge) for edge in node.edges)
     cotangents: list[Any] = [None] * len(results)
     roots = []
-    for i, (result, node) in enumerate(zip(results, nodes, strict=True)):
-        if node is not None and (node in inside or node in ends):
-            cotangents[i] = recorder.input(np.ones_like(result._array._array))
-            roots.append((node, cotangents[i]))
-        elif node is not None:
+    for i, (result, end) in enumerate(zip(results, nodes, strict=True)):
+        if end is not None and (end in within or end in ends):
+            cotangents[i] = recorder.input(np.ones_like(inside(result).numbers))
+            roots.append((end, cotangents[i]))
+        elif end is not None:
             raise RefusedError("a loop or a branch returns a tensor from outside that requires grad")
-    targets = [*(argument._node for argument in arguments if argument._node is not None), *cut.values()]
+    targets = [*(node for node in map(node_of, arguments) if node is not None), *cut.values()]
     found: dict[Any, Any] = {}
     if roots:
         with FieldBlock(grad=False):
@@ -120,7 +120,7 @@ def _way_back(
     values = {node: recorder.value_of(g) for node, g in found.items()}
     return (
         [None if g is None else recorder.value_of(g) for g in cotangents],
-        [values.get(argument._node) for argument in arguments],
+        [values.get(node_of(argument)) for argument in arguments],
         [(node, values[stub]) for node, stub in cut.items() if stub in values],
     )
 
@@ -137,7 +137,7 @@ def _plain(leaves: Sequence[Tensor | None]) -> Recorder | None:
     recorder = innermost.get()
     if not isinstance(recorder, Recorder):
         return None
-    fit = all(item is None or (not item.level and isinstance(item._array, Recorded)) for item in leaves)
+    fit = all(item is None or (not item.level and isinstance(inside(item), Recorded)) for item in leaves)
     return recorder if fit else None
 
 
@@ -328,8 +328,8 @@ class LoopRecorder(Runner):
         """Where the condition holds in this run, as it then has to in every run."""
         if not isinstance(array, Recorded):
             return super().truths(array)
-        found = array._array != 0
-        same = ops.equal(ops.not_equal(array, np.zeros((), array._dtype)), found)
+        found = array.numbers != 0
+        same = ops.equal(ops.not_equal(array, np.zeros((), array.form.dtype)), found)
         array.interpreter.guarded(ops.all(same, axis=tuple(range(same.ndim)), keepdims=False))
         return found
 
@@ -348,18 +348,18 @@ class LoopRecorder(Runner):
 
         given = [*[carry[i] for i in moving], *[columns[i] for i in cut]]
         first = -1 if reverse else 0
-        samples = [carry[i]._array._array.copy() for i in moving]
-        samples += [np.array(columns[i]._array._array[first]) for i in cut]
+        samples = [inside(carry[i]).numbers.copy() for i in moving]
+        samples += [np.array(inside(columns[i]).numbers[first]) for i in cut]
         body = recorded_body(recorder, one, samples)
         lifted, _, anchors = _outside([body])
-        tracked = mode.get().grad and any(leaf._node is not None for leaf in (*given, *anchors))
+        tracked = mode.get().grad and any(node_of(leaf) is not None for leaf in (*given, *anchors))
         halves = _halves(body, len(moving)) if tracked else Halves([], body.forward, ())
         program = body.program([*body.given, *body.lifted_values], halves.there, [*body.results, *halves.kept])
         found = _untracked(SCAN, *given, *lifted, loop=Scan(program, len(moving), len(cut), count, reverse))
         if tracked:
             back = _back_of(body, halves, len(moving), len(cut), count, reverse)
             results, stacks = found[: len(body.results)], found[len(body.results) :]
-            found = recorded((*given, *lifted, *anchors, *stacks), [each._array for each in results], back)
+            found = recorded((*given, *lifted, *anchors, *stacks), [*map(inside, results)], back)
         left = iter(found[len(moving) : len(body.results)])
         return _filled(carry, moving, found), [None if leaf is None else next(left) for leaf in shape]
 
@@ -379,16 +379,16 @@ class LoopRecorder(Runner):
 
             return taken
 
-        samples = [leaf._array._array.copy() for leaf in given]
+        samples = [inside(leaf).numbers.copy() for leaf in given]
         bodies = [recorded_body(recorder, side(first), samples)]
         bodies.append(recorded_body(recorder, side(second), samples))
         first.agree(second, results)
         lifted, nodes, anchors = _outside(bodies)
         programs = tuple(_alone(body, bodies, body.forward, [], body.results) for body in bodies)
         found = _untracked(BRANCH, predicate, *given, *lifted, bodies=programs)
-        if mode.get().grad and any(leaf._node is not None for leaf in (*given, *anchors)):
+        if mode.get().grad and any(node_of(leaf) is not None for leaf in (*given, *anchors)):
             back = _branch_way(bodies, nodes, len(given))
-            found = recorded((predicate, *given, *lifted, *anchors), [each._array for each in found], back)
+            found = recorded((predicate, *given, *lifted, *anchors), [*map(inside, found)], back)
         left = iter(found)
         return [None if leaf is None else next(left) for leaf in results]
 
@@ -399,7 +399,7 @@ class LoopRecorder(Runner):
             return super().while_loop(test, step, carry)
         moving = _present(carry)
         given = [carry[i] for i in moving]
-        samples = [leaf._array._array.copy() for leaf in given]
+        samples = [inside(leaf).numbers.copy() for leaf in given]
 
         def one(leaves: Leaves) -> Leaves:
             return [leaf for leaf in step(_filled(carry, moving, leaves)) if leaf is not None]
@@ -408,7 +408,7 @@ class LoopRecorder(Runner):
             answer = test(_filled(carry, moving, leaves))
             return [answer if hasattr(answer, "_array") else Tensor.interpreter.wrap(np.array(answer), None)]
 
-        tracked = mode.get().grad and any(leaf._node is not None for leaf in given)
+        tracked = mode.get().grad and any(node_of(leaf) is not None for leaf in given)
         with FieldBlock(grad=False):
             check, body = recorded_body(recorder, asked, samples), recorded_body(recorder, one, samples)
         if tracked:
@@ -425,7 +425,7 @@ def _guarded(predicate: Tensor) -> Tensor | bool:
     """A predicate of the program beside operands of a transform, as a bool that the record then depends on."""
     held: Any = predicate
     while isinstance(held, Tensor) and isinstance(held.interpreter, Tape):
-        held = held._array
+        held = inside(held)
     return bool(held) if isinstance(held, Recorded) else predicate
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import importlib.util
-import warnings
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from .._core.machine import module
-from .._core.sites import depth
+from .._core.sites import warn
 from .holders import Holder
 from .passes import simplify
 from .program import Array, Program
@@ -27,11 +25,7 @@ def available() -> bool:
     """Whether there is machine code; if not, it is said once."""
     found = importlib.util.find_spec("llvmlite") is not None
     if not found:
-        warnings.warn(
-            "compile: llvmlite is not installed, so programs run as NumPy calls: pip install 'pullback[compile]'",
-            UserWarning,
-            stacklevel=depth(),
-        )
+        warn("compile: llvmlite is not installed, so programs run as NumPy calls: pip install 'pullback[compile]'")
     return found
 
 
@@ -53,17 +47,13 @@ class Machinery:
         try:
             return self._with_code()
         except Exception as error:  # noqa: BLE001  # whatever it is, the program has another form
-            warnings.warn(
-                f"compile: no machine code, the program runs as NumPy calls: {type(error).__name__}: {error}",
-                UserWarning,
-                stacklevel=depth(),
-            )
+            warn(f"compile: no machine code, the program runs as NumPy calls: {type(error).__name__}: {error}")
             return _with_numpy(self.program)
 
     def _with_code(self) -> Execute:
         """Machine code, from the disk if it has been made before."""
-        program = module("stepping").with_loops(self.program)
-        executable: Execute = module("executable").stored(program, of=self.program)
+        program = import_module("pullback.compile.machine.stepping").with_loops(self.program)
+        executable: Execute = import_module("pullback.compile.machine.executable").stored(program, of=self.program)
         self.executable = executable
         return executable
 
@@ -71,7 +61,7 @@ class Machinery:
         """What looks at a state by machine code, or None, and the holders that are left for Python."""
         if self.executable is None:
             return None, state.holders
-        looker, rest = module("watching").watch(state.holders, state.renew)
+        looker, rest = import_module("pullback.compile.machine.watching").watch(state.holders, state.renew)
         return looker, rest
 
 

@@ -17,8 +17,7 @@ from weakref import ref
 
 import numpy as np
 
-from .. import Tensor, ops
-from .._core.dtypes import default_numpy
+from .. import Tensor, get_default_dtype, ops
 
 if TYPE_CHECKING:
     from .._core.primitives import Primitive
@@ -53,13 +52,13 @@ class Number:
 
     _stands_for: type = float
 
-    __slots__ = ("_recorder", "_held", "_weak", "roots", "__weakref__")
+    __slots__ = ("_recorder", "held", "_weak", "roots", "__weakref__")
 
     def __init__(
         self, recorder: Recorder, held: Recorded, *, weak: bool = True, roots: frozenset[Root] = frozenset()
     ) -> None:
         self._recorder = recorder
-        self._held = held
+        self.held = held
         self._weak = weak  # a Python number; else a scalar of an array, whose dtype counts
         self.roots = roots
         recorder.numbers.append(ref(self))
@@ -74,8 +73,8 @@ class Number:
 
     def held_as(self, dtype: NumpyType) -> Recorded:
         """The recorded value in a dtype."""
-        source = self._held._dtype
-        return self._held if dtype == source else ops.astype(self._held, dtype=dtype, source=source)
+        source = self.held.form.dtype
+        return self.held if dtype == source else ops.astype(self.held, dtype=dtype, source=source)
 
     def item(self) -> Number:
         """The number as Python has it, in double precision."""
@@ -85,24 +84,24 @@ class Number:
         """The recorded value of a number that a function returns; Escaped for a scalar of NumPy."""
         if not self._weak:
             raise Escaped(self.roots)
-        return self._held
+        return self.held
 
     def _pair(self, other: Number | float | np.generic) -> tuple[Recorded, Recorded | Array]:
         """Both operands in one dtype: a Python number takes that of an array's scalar."""
         if type(other) is Integer:
             other = other.item()
-        dtype = self._held._dtype
+        dtype = self.held.form.dtype
         if type(other) is not Number:
-            return self._held, np.asarray(other, dtype)
+            return self.held, np.asarray(other, dtype)
         if self._weak == other._weak:
-            dtype = np.result_type(dtype, other._held._dtype)
+            dtype = np.result_type(dtype, other.held.form.dtype)
         elif self._weak:
-            dtype = other._held._dtype
+            dtype = other.held.form.dtype
         return self.held_as(dtype), other.held_as(dtype)
 
     def beside(self, tensor: Tensor) -> Tensor:
         """A tensor without axes, as weak as a Python float beside a tensor."""
-        dtype = tensor._dtype if tensor._dtype.kind in "fc" else default_numpy()
+        dtype = tensor._dtype if tensor._dtype.kind in "fc" else get_default_dtype().numpy
         return self.within(dtype)
 
     def _with(self, name: str, primitive: Primitive, other: Any, *, swapped: bool = False) -> Any:
@@ -125,19 +124,19 @@ class Number:
         return Number(self._recorder, made, weak=weak, roots=roots)
 
     def _asked(self) -> float:
-        return float(self._recorder.guarded(self._held))
+        return float(self._recorder.guarded(self.held))
 
     def __hash__(self) -> int:
         return hash(self._asked()) if self._weak else id(self)
 
     def __neg__(self) -> Number:
-        return Number(self._recorder, ops.negative(self._held), weak=self._weak, roots=self.roots)
+        return Number(self._recorder, ops.negative(self.held), weak=self._weak, roots=self.roots)
 
     def __pos__(self) -> Number:
         return self
 
     def __abs__(self) -> Number:
-        return Number(self._recorder, ops.abs(self._held), weak=self._weak, roots=self.roots)
+        return Number(self._recorder, ops.abs(self.held), weak=self._weak, roots=self.roots)
 
     def __copy__(self) -> Number:
         return self
@@ -196,7 +195,7 @@ class Integer(Number):
             return self.item()._pair(other)
         if size >= FITTING:
             return self._asked()
-        return self._held, other._held if type(other) is Integer else np.asarray(other, INT)
+        return self.held, other.held if type(other) is Integer else np.asarray(other, INT)
 
     def _with(self, name: str, primitive: Primitive, other: Any, *, swapped: bool = False) -> Any:
         if isinstance(other, Tensor):
@@ -236,10 +235,10 @@ class Integer(Number):
         return bool(operator.ne(self, 0))
 
     def __neg__(self) -> Integer:
-        return Integer(self._recorder, ops.negative(self._held), self._size, self.roots)
+        return Integer(self._recorder, ops.negative(self.held), self._size, self.roots)
 
     def __abs__(self) -> Integer:
-        return Integer(self._recorder, ops.abs(self._held), self._size, self.roots)
+        return Integer(self._recorder, ops.abs(self.held), self._size, self.roots)
 
     def __round__(self, digits: int | None = None) -> Any:
         return self if digits is None or digits >= 0 else self._asked()

@@ -10,8 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
-from .. import Tensor, ops
-from ..vocabulary.arithmetic import pow as power, where
+from .. import Tensor, ops, pow as power, where
 from .numbers import Escaped, Number
 
 if TYPE_CHECKING:
@@ -96,6 +95,6 @@ def _within(value: object) -> Iterator[Number]:
 def composed(primitive: Primitive, args: Sequence[Any], params: Params, found: list[Number]) -> Tensor:
     """An operation whose metadata hold numbers that stand for others, with these as operands; Escaped if it has no such form."""
     function = COMPOSED.get(primitive.name)
-    if function is None or not isinstance(args[0], Tensor) or args[0]._dtype.kind != "f":
+    if function is None or not isinstance(args[0], Tensor) or args[0].dtype.numpy.kind != "f":
         raise Escaped(root for number in found for root in number.roots)
     return function(*args, **params)

@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import Tensor
 from .._tape.memory import owner
-from ..observe import version
+from ..observe import value as inside, version
 from ..utils.trees import flatten, unflatten
 from .compiled import Compiled
 from .engines.libraries import Engine, engine
@@ -150,7 +150,7 @@ class PlacedProgram(Prepared):
         answer = super().run(leaves, arrays)
         for place, _ in self.record.written:
             tensor = place.tensor(leaves)
-            buffers.set(tensor._array, buffers.of(tensor._array), version(tensor))
+            buffers.set(held := inside(tensor), buffers.of(held), version(tensor))
         return answer
 
 
@@ -210,7 +210,7 @@ class Placed(Compiled):
     def _given(self, result: Any) -> Any:
         """A result with the engine's arrays in the place of tensors."""
         leaves, structure = flatten(result)
-        found = [self.buffers.of(leaf.detach()._array) if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+        found = [self.buffers.of(inside(leaf.detach())) if isinstance(leaf, Tensor) else leaf for leaf in leaves]
         return unflatten(structure, found)
 
     def _record(self, key: Kind, leaves: list[Any], structure: Structure) -> Any:

@@ -12,11 +12,11 @@ from .. import Tensor
 from .._core.modes import FieldBlock
 from .._core.xp import replay
 from .._numerics.random import Moment
-from .._tape.memory import Cell, owner, protect, storage_of, written
+from .._tape.memory import owner, protect, storage_of, written
 from .._tape.recording import Obstacle
 from .._tape.views import alias, view
 from .._tape.walk import pull_back
-from ..observe import version
+from ..observe import Snapshot, node as node_of, version
 from ..utils.trees import flatten, unflatten
 from .layouts import clash, order, overlaps
 from .machinery import Machinery
@@ -157,7 +157,7 @@ class Prepared:
         tracked = {number: found[leaf] for number in way.roots if (leaf := record.made[number].leaf) is not None}
         results = {number: leaf._base if record.made[number].base else leaf for number, leaf in tracked.items()}
         targets: dict[int, Any] = {
-            i: clones.get(id(arg), arg)._node for i in way.reached if isinstance(arg := args[i], Tensor)
+            i: node_of(clones.get(id(arg), arg)) for i in way.reached if isinstance(arg := args[i], Tensor)
         }
         roots = [(results[number]._node, each) for number, each in zip(way.roots, g, strict=True)]
         tape: Tape = Tensor.interpreter
@@ -204,7 +204,7 @@ def _guard(tensors: Sequence[Tensor], node: Node) -> None:
     """Have writes to tensors leave a node the values that it keeps of their memory."""
     places = {id(owner(tensor._array)): tensor for tensor in tensors}
     for cell in node.saved:
-        if type(cell) is Cell and (tensor := places.get(id(owner(cell.array)))) is not None:
+        if type(cell) is Snapshot and (tensor := places.get(id(owner(cell.array)))) is not None:
             storage_of(tensor).hold(cell)
 
 

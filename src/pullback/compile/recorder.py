@@ -24,12 +24,10 @@ from .._core.bfloat import is_bfloat
 from .._core.forks import exchanging
 from .._core.modes import changed, innermost, mode, quiet, refusals, state_asked
 from .._core.package import package
-from .._core.shapes import size_of
 from .._core.sites import caller
 from .._core.xp import replay
-from .._numerics.random import Moment, source
+from .._numerics.random import Moment
 from .._tape.memory import bounds
-from .._tape.recording import TapeOperation
 from .._tape.views import pieces
 from ..extend import Primitive
 from ..interpreters import Boxed, Interpreter
@@ -37,6 +35,7 @@ from ..observe import describe
 from .cpython import profile_function, set_profile_function
 from .deferred import LARGE, Deferred, begins, foreseen
 from .definitions import counted
+from .drawing import Draw
 from .layouts import overlaps
 from .numbers import Number
 from .parameters import composed, stand_ins
@@ -45,6 +44,7 @@ from .program import LOOPS, Equation, Program, Value
 if TYPE_CHECKING:
     from .._core.typing import Array, Index, Number as PythonNumber, NumpyType, Params, TensorLike
     from .._numerics.random import Draw as Sampler, Place, Source
+    from .._tape.recording import TapeOperation
 
 ndarray = np.ndarray
 LARGEST_CONSTANT = 1 << 24
@@ -160,26 +160,27 @@ def _apart(array: Array) -> Array:
 class Recorded(Boxed):
     """What a tensor holds while its program is recorded: a way from a block of memory, and the numbers of this run."""
 
-    __slots__ = ("_memory", "steps", "_held_of", "_view", "_seen")
+    __slots__ = ("block", "steps", "_held_of", "_view", "_seen")
 
     interpreter: Recorder
-    _memory: MemoryBlock
+    _array: Any
+    block: MemoryBlock
     steps: tuple[tuple[Primitive, Params], ...]
     _held_of: Array
     _view: Array
     _seen: tuple[int, Value]
 
     @property
-    def _array(self) -> Array:
+    def numbers(self) -> Array:
         """The numbers of this run."""
-        if self._memory.array is None:
+        if self.block.array is None:
             self.interpreter.deferred.compute()
-        return self._seen_in(self._memory.shaped)
+        return self._seen_in(self.block.shaped)
 
     @property
     def form(self) -> Array:
         """An array of the shape and dtype of the numbers of this run: they themselves, if they are there."""
-        return self._seen_in(self._memory.shaped)
+        return self._seen_in(self.block.shaped)
 
     def _seen_in(self, array: Array) -> Array:
         if self._held_of is not array:
@@ -190,7 +191,7 @@ class Recorded(Boxed):
     @property
     def shape(self) -> Size:
         """The length of each axis."""
-        return size_of(self.form.shape)
+        return Size(self.form.shape)
 
     @property
     def _dtype(self) -> NumpyType:
@@ -211,7 +212,7 @@ class Recorded(Boxed):
 
     def snapshot(self) -> Recorded:
         """The value as it is now, whatever is written later."""
-        return self.interpreter.hold(self._array.copy(), self.interpreter.value_of(self))
+        return self.interpreter.hold(self.numbers.copy(), self.interpreter.value_of(self))
 
     def _shallow_copy(self) -> Recorded:
         return self
@@ -223,24 +224,24 @@ class Recorded(Boxed):
     data = property(detach)
 
     def _apart(self, other: object) -> bool:
-        return not isinstance(other, Recorded) or other._memory is not self._memory
+        return not isinstance(other, Recorded) or other.block is not self.block
 
     @property
     def flags(self) -> Any:
         """The layout of the numbers of this run, which then has to be that of every run."""
         self.interpreter.layouts_asked = True
-        return self._array.flags
+        return self.numbers.flags
 
     @property
     def strides(self) -> tuple[int, ...]:
         """The steps between neighbors, in bytes."""
         self.interpreter.layouts_asked = True
-        return self._array.strides
+        return self.numbers.strides
 
     @property
     def base(self) -> Array | None:
         """The block, of a view."""
-        return self._memory.shaped if self.steps else None
+        return self.block.shaped if self.steps else None
 
     def __getitem__(self, index: Index) -> Any:
         return Number(self.interpreter, self, weak=False) if index == () else super().__getitem__(index)
@@ -287,9 +288,9 @@ class Recorded(Boxed):
 
     def settled(self) -> Array:
         """The numbers, for other threads: those of the caller's own array, which is written only after the recording."""
-        memory, recorder = self._memory, self.interpreter
+        memory, recorder = self.block, self.interpreter
         recorder.ended()
-        return self._array if memory.outside is None or recorder.here else replay(memory.outside, path=self.steps)
+        return self.numbers if memory.outside is None or recorder.here else replay(memory.outside, path=self.steps)
 
     def numpy(self, *, force: bool = False) -> Array:
         """ShownError where it is recorded: the call runs again as it was written, and shows what it shows."""
@@ -310,6 +311,11 @@ class Recorded(Boxed):
         if self.interpreter.here:
             raise unknown(request)
         return self.settled()
+
+
+# What the tape asks of all that holds values beneath it, by its own names
+Recorded._array = vars(Recorded)["numbers"]
+Recorded._memory = vars(Recorded)["block"]
 
 
 # 2. Recording
@@ -374,7 +380,7 @@ class Recorder(Interpreter):
 
     def _handle(self, memory: MemoryBlock, steps: tuple[tuple[Primitive, Params], ...], view: Array) -> Recorded:
         made = object.__new__(Recorded)
-        made._memory, made.steps = memory, steps
+        made.block, made.steps = memory, steps
         made._held_of, made._view = memory.shaped, view
         made._seen = (-1, memory.value)
         made._node = made._cell = None
@@ -394,7 +400,7 @@ class Recorder(Interpreter):
             return self._constant(held)
         if held.interpreter is not self:
             return self._lift(held)
-        memory = held._memory
+        memory = held.block
         if not held.steps:
             return memory.value
         writes, value = held._seen
@@ -412,14 +418,14 @@ class Recorder(Interpreter):
         """The value, as an input, of what the program around has recorded."""
         around, theirs = self.around_it, held.interpreter
         if not theirs.entered:
-            return self._constant(held._array)  # made by a recording that has ended
+            return self._constant(held.numbers)  # made by a recording that has ended
         if around is None or theirs.level > self.level:
             raise RefusedError(f"a value from inside a loop or a branch is used outside of it, at {describe(caller())}")
         outer = around.value_of(held)
         if outer not in self.lifted:
             value = outer.like()
             self.inputs.append(value)
-            self.lifted[outer] = value, around.hold(held._array, outer)
+            self.lifted[outer] = value, around.hold(held.numbers, outer)
         return self.lifted[outer][0]
 
     def _constant(self, given: TensorLike) -> Value:
@@ -486,7 +492,7 @@ class Recorder(Interpreter):
             return made
         if primitive.name in LOOPS and self.moment.moved():
             raise RefusedError(RANDOM)
-        arrays = [arg._array if isinstance(arg, Recorded) else arg for arg in args]
+        arrays = [arg.numbers if isinstance(arg, Recorded) else arg for arg in args]
         result = quiet.copy().run(primitive.forward, *arrays, **params)
         if primitive.name in LOOPS:
             self.moment = self.moment.now()  # its steps may have drawn
@@ -499,8 +505,8 @@ class Recorder(Interpreter):
         values = tuple(map(self.value_of, args))
         held = self.hold(_own(result, arrays), self.written_down(primitive, values, params, result))
         if primitive.name == "index" and isinstance(args[0], Recorded) and not any(map(np.ndim, arrays[1:])):
-            held._memory.origin = args[0]._memory
-            args[0]._memory.chosen += (ref(held._memory),)
+            held.block.origin = args[0].block
+            args[0].block.chosen += (ref(held.block),)
         return held
 
     def _put_off(
@@ -514,7 +520,7 @@ class Recorder(Interpreter):
             return None
         held = [arg for arg in args if isinstance(arg, Recorded)]
         forms = [arg.form if isinstance(arg, Recorded) else np.asarray(arg) for arg in args]
-        waiting = any(arg._memory.array is None for arg in held)
+        waiting = any(arg.block.array is None for arg in held)
         if not (waiting or begins(primitive, forms, params)) or any(arg.interpreter is not self for arg in held):
             return None
         if primitive.view:
@@ -526,8 +532,8 @@ class Recorder(Interpreter):
         for arg, value, form in zip(args, inputs, forms, strict=True):
             if not isinstance(arg, Recorded):
                 self.deferred.known[value] = form
-            elif arg._memory.array is not None:
-                self.deferred.known[value], arg._memory.alias = form, True
+            elif arg.block.array is not None:
+                self.deferred.known[value], arg.block.alias = form, True
         self.equations.append(Equation(primitive, inputs, params, values, caller()))
         self.deferred.equations.append(self.equations[-1])
         made = tuple(map(self._waiting, values))
@@ -560,7 +566,7 @@ class Recorder(Interpreter):
         steps = [(primitive, params)]
         if several:
             steps = [(ops.getitem, {"index": index}) for index in pieces(primitive, params, found)]
-        made = [self._handle(source._memory, (*source.steps, step), x) for step, x in zip(steps, found, strict=True)]
+        made = [self._handle(source.block, (*source.steps, step), x) for step, x in zip(steps, found, strict=True)]
         return tuple(made) if several else made[0]
 
     def written_down(self, primitive: Primitive, inputs: tuple[Value, ...], params: Params, result: Array) -> Value:
@@ -575,13 +581,13 @@ class Recorder(Interpreter):
             with exchanging:
                 np.copyto(target.settled(), given.settled() if isinstance(given, Recorded) else given)
             return
-        array = given._array if isinstance(given, Recorded) else np.asarray(given)
-        view = target._array
+        array = given.numbers if isinstance(given, Recorded) else np.asarray(given)
+        view = target.numbers
         if array.shape != view.shape or array.dtype != view.dtype:
             raise RefusedError(
                 f"memory of {view.dtype}{list(view.shape)} is written with {array.dtype}{list(array.shape)}"
             )
-        value, memory = self.value_of(given), target._memory
+        value, memory = self.value_of(given), target.block
         if overlaps(view) or overlaps(memory.shaped):
             raise RefusedError("memory that lies in one place more than once is written")
         if memory.origin is not None or any(made() is not None for made in memory.chosen):
@@ -592,7 +598,7 @@ class Recorder(Interpreter):
         else:
             whole = value
         memory.writable()
-        np.copyto(target._array, array)
+        np.copyto(target.numbers, array)
         memory.value = whole
         memory.writes += 1
         target._seen = (memory.writes, value)
@@ -612,9 +618,9 @@ class Recorder(Interpreter):
         """The number in a recorded value of one element; the program will hold only where it is the same."""
         if not self.here:
             return held.settled().item()
-        if held._array.size != 1:
+        if held.numbers.size != 1:
             raise ValueError("The truth value of an array with more than one element is ambiguous")
-        found = held._array.item()
+        found = held.numbers.item()
         self.guards.append((self.value_of(held), found))
         return found
 
@@ -654,7 +660,7 @@ def _taped(operation: TapeOperation) -> Any:
 def _typed(primitive: Primitive, args: Sequence[Any]) -> list[Any]:
     """Arguments with Python numbers as arrays, of the dtype that they take beside the others."""
     beside = args[1:] if primitive.name in ("where", "select") else args
-    dtypes = [arg._dtype if isinstance(arg, Recorded) else arg.dtype for arg in beside if type(arg) not in NUMBERS]
+    dtypes = [arg.form.dtype if isinstance(arg, Recorded) else arg.dtype for arg in beside if type(arg) not in NUMBERS]
     return [_as_array(arg, dtypes) if type(arg) in NUMBERS else arg for arg in args]
 
 
@@ -676,25 +682,3 @@ def _own(result: Array, arrays: Sequence[object]) -> Array:
     if result.base is not None or not result.flags.writeable or any(result is array for array in arrays):
         return result.copy(order="K")
     return result
-
-
-class Draw:
-    """A primitive that draws random numbers: it has an effect, and is neither merged with another nor left out."""
-
-    name = "draw"
-    kind = "effect"
-    title = "DrawBackward"
-    differentiable = False
-    rules = ()
-    outputs = 1
-    view = False
-    definition = None
-    commutes = False
-    cost = 0
-
-    def __init__(self, draw: Sampler, shape: tuple[int, ...], generator: Source) -> None:
-        self._draw, self._shape, self._generator = draw, shape, generator
-
-    def forward(self, *parameters: Array, distribution: str = "") -> Array:
-        """Numbers from the generator; `distribution` is the name of what draws them, for who reads the program."""
-        return np.asarray(self._draw(source(self._generator), self._shape, *parameters))

@@ -15,7 +15,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from .._numerics import error_functions, gamma_functions
+from .._numerics.formulas import FORMULAS
 from .mathematics import arcs, errors, exponentials, logarithms, operations, powers, remainders, trigonometry
 from .mathematics.lanes import IRValue
 
@@ -29,11 +29,12 @@ def _widened(formula: Callable[..., IRValue]) -> Callable[..., IRValue]:
     return compute
 
 
-def _shared(formula: Callable[..., Any], of_singles: Callable[..., Any] | None = None) -> Callable[..., IRValue]:
+def _shared(name: str) -> Callable[..., IRValue]:
     """A formula of doubles that NumPy computes by as well; of floats too, or another one, in double and rounded."""
+    formula = FORMULAS[name]
 
     def compute(x: IRValue, **params: Any) -> IRValue:
-        chosen = formula if x.kind == "d" else of_singles or formula
+        chosen = formula.doubles if x.kind == "d" else formula.singles or formula.doubles
         found: IRValue = chosen(x.to("d"), xp=operations, **params)
         return found.to(x.kind)
 
@@ -69,17 +70,17 @@ REAL: dict[str, Callable[..., IRValue]] = {
     "cbrt": powers.cbrt,
     "hypot": powers.hypot,
     "erf": errors.erf,
-    "erfc": _shared(error_functions.erfc, error_functions.erfc_of_singles),
+    "erfc": _shared("erfc"),
     "erfinv": errors.erfinv,
-    "lgamma": _shared(gamma_functions.lgamma, gamma_functions.lgamma_of_singles),
-    "digamma": _shared(gamma_functions.digamma, gamma_functions.digamma_of_singles),
+    "lgamma": _shared("lgamma"),
+    "digamma": _shared("digamma"),
     "fmod": remainders.fmod,
     "remainder": remainders.remainder,
     "floor_divide": remainders.floor_divide,
 }
 """The functions by the names of NumPy's ufuncs, of float32 and float64; the last three are exact."""
 
-polygamma = _shared(gamma_functions.polygamma)
+polygamma = _shared("polygamma")
 """The n-th derivative of digamma."""
 MOST_SLOPES = 16
 """The highest n for which it is written: of higher ones, factors overflow."""

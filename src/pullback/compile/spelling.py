@@ -15,7 +15,7 @@ import numpy as np
 
 from .._core import xp as _xp
 from .naming import number
-from .program import Equation, Value
+from .program import ARRAY, Equation, Value
 
 if TYPE_CHECKING:
     from .._core.typing import Array, NumpyType, Path
@@ -74,13 +74,7 @@ def _select(e: Equation, args: Sequence[str]) -> str | None:
 def _sum(e: Equation, args: Sequence[str]) -> str | None:
     (x,) = e.inputs
     axis = e.params["axis"]
-    if (
-        e.name == "total"
-        or x.dtype == _xp.HALF
-        or x.dtype.kind in "biu"
-        or x.size > _xp.LONG
-        or _xp.sums_by_products(x.shape, x.dtype, axis)
-    ):
+    if e.name == "total" or x.dtype.kind in "biu" or not _xp.sums_as_numpy(x, axis):
         return None
     keep = ", keepdims=True" if e.params["keepdims"] else ""
     return f"np.sum({args[0]}, axis={axis}{keep})"
@@ -128,7 +122,7 @@ def subscript(index: Any, arrays: Sequence[str] = ()) -> str:
     """The text of an index; arrays replace the markers in it."""
     entries = index if isinstance(index, tuple) else (index,)
     rest = iter(arrays)
-    texts = [next(rest) if given is _xp.array else entry(given) for given in entries]
+    texts = [next(rest) if given is ARRAY else entry(given) for given in entries]
     return ", ".join(texts) + ("," if len(texts) == 1 and isinstance(index, tuple) and not texts[0] else "") or "()"
 
 

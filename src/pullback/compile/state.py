@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from .. import Generator, Tensor
-from ..observe import AccumulateGrad
+from ..observe import AccumulateGrad, node as node_of
 from . import cpython, holders
 from .holders import PLAIN, Holder, attached, is_scalar
 
@@ -90,7 +90,7 @@ LOOKING = (getattr, hasattr, setattr, delattr, vars, dir, operator.attrgetter)
 
 def hooks_on(tensor: Tensor) -> list[Any]:
     """The lists of hooks on a leaf."""
-    node: Any = tensor._node
+    node: Any = node_of(tensor)
     if not isinstance(node, AccumulateGrad):
         return []
     hooks = node.hooks

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from .._core.sites import place_and_text
 from ..observe import Site, describe
 from .naming import Identifiers, comment, number
 from .program import Array, Equation, Program, Value
@@ -270,7 +269,7 @@ _TARGET = re.compile(r"([^\W\d]\w*)\s*(?::[^=]*)?=(?!=)")
 
 def described(site: Site) -> tuple[str, str]:
     """A user's line as a comment, and the name that it assigns, if it is a plain assignment."""
-    found = _TARGET.match(place_and_text(site)[1])
+    found = _TARGET.match(describe(site).partition(": ")[2])
     return comment(describe(site)), found[1] if found else ""
 
 

@@ -31,10 +31,9 @@ from typing import Any
 
 import numpy as np
 
-from .._core import xp as _xp
 from ..extend import Primitive
 from .keys import of_entry
-from .program import Program, Value
+from .program import ARRAY, Program, Value
 
 VARIABLE = "PULLBACK_CACHE"
 LARGEST = 256 << 20
@@ -326,7 +325,7 @@ def _text(entry: Any) -> str:
         inside = _ProgramText()
         inside.program(entry)
         return f"program {inside.digest().hex()}"
-    if entry is not _xp.array:
+    if entry is not ARRAY:
         raise _NoTextError
     return "array"
 

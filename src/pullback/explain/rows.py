@@ -186,7 +186,9 @@ class ProgramTable:
         texts = [pad(row.line, widths.line, right=True), pad(_named(row, widths.program), widths.program)]
         texts.append(pad(self.cell(row.values, widths.value, count=row.tensors), widths.value, right=True))
         texts += (
-            [pad(self.cell(row.grads, widths.grad, count=row.tensors), widths.grad, right=True)] if self.backward else []
+            [pad(self.cell(row.grads, widths.grad, count=row.tensors), widths.grad, right=True)]
+            if self.backward
+            else []
         )
         return (" " * GAP).join(texts)
 

@@ -108,6 +108,17 @@ def _moves(y: Result) -> bool:
 
 
 @restoring
+def _tangent_of(forward: Forward, result: Tensor, strict: bool) -> Tensor:
+    """The tangent of an output; zeros if it depends on no input, which `strict` refuses."""
+    tangent = forward.tangent(result)
+    if tangent is None and strict:
+        raise RuntimeError(
+            "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
+            "allowed with strict=True."
+        )
+    return tensor_of(np.zeros(tuple(result.shape), result._dtype) if tangent is None else tangent)
+
+
 def jvp(
     f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...], *, strict: bool = False, has_aux: bool = False
 ) -> Any:
@@ -116,6 +127,17 @@ def jvp(
     Both are tuples of the same structure; a tangent has its primal's shape. Returns (outputs, tangents), and with
     `has_aux` (outputs, tangents, aux). An output that does not depend on the primals has tangent zero; with `strict` it
     is refused. Nothing is recorded: memory does not grow with the length of the computation.
+
+    Parameters
+    ----------
+    f
+        A function of tensors that returns tensors.
+    primals, tangents
+        The arguments, and the direction, in tuples.
+    strict
+        Refuse results that do not depend on the arguments.
+    has_aux
+        The function returns a pair: its result, and something that is passed on as it is.
 
     Raises
     ------
@@ -138,16 +160,7 @@ def jvp(
         for leaf, dual, old in zip(leaves, duals, before, strict=True)
         if rewritten(dual, old)
     }
-    pushed = []
-    for result in results:
-        tangent = forward.tangent(result)
-        if tangent is None and strict:
-            raise RuntimeError(
-                "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
-                "allowed with strict=True."
-            )
-        known = tensor_of(np.zeros(tuple(result.shape), result._dtype) if tangent is None else tangent)
-        pushed.append(beside(known, [*leaves, *moves]))
+    pushed = [beside(_tangent_of(forward, result, strict), [*leaves, *moves]) for result in results]
 
     def lowered(value: object) -> Any:
         if id(value) in arguments:
@@ -164,6 +177,11 @@ def linearize(f: Callable[..., Returned], *primals: object) -> tuple[Returned, C
 
     Returns (outputs, jvp_fn); jvp_fn takes one tangent for each primal, of its shape, and returns one for each output.
     Since f runs once in reverse mode, `no_grad` and hooks inside f take effect, which `jvp` ignores.
+
+    Parameters
+    ----------
+    f
+        A function of tensors that returns tensors.
 
     >>> import pullback
     >>> y, push = pullback.func.linearize(lambda x: x * x, pullback.tensor([1.0, 2.0]))

@@ -36,6 +36,17 @@ def jacrev(
     there are fewer outputs than inputs. `chunk_size` limits how many rows are computed at once; `has_aux` is as for
     `grad`.
 
+    Parameters
+    ----------
+    f
+        A function of tensors that returns tensors.
+    argnums
+        The number of the argument to differentiate by, or several in a tuple.
+    has_aux
+        The function returns a pair: its result, and something that is passed on as it is.
+    chunk_size
+        How many rows or columns are computed at a time; None for all.
+
     >>> import pullback
     >>> pullback.func.jacrev(lambda x: x * x)(pullback.tensor([1.0, 2.0]))
     tensor([[2., 0.],
@@ -114,6 +125,21 @@ def _pieces(tensors: Sequence[Tensor]) -> list[tuple[Tensor, slice]]:
     return [(tensor, slice(end - math.prod(tensor.shape), end)) for tensor, end in zip(tensors, ends, strict=True)]
 
 
+def _with_leaves(
+    f: Callable[..., Any],
+    taken: Sequence[Any],
+    places: Sequence[int],
+    structures: Sequence[Any],
+    kwargs: dict[str, Any],
+    *leaves: Tensor,
+) -> Any:
+    """The result of f with other leaves of the arguments at some places."""
+    given = list(taken)
+    for place, part in zip(places, regrouped(leaves, structures), strict=True):
+        given[place] = part
+    return f(*given, **kwargs)
+
+
 def jacfwd(
     f: Callable[Given, Any],
     argnums: Numbers = 0,
@@ -125,7 +151,17 @@ def jacfwd(
     """The function that computes the Jacobian of f in forward mode, with all columns at once.
 
     Otherwise like `jacrev`. Forward mode is cheapest where there are fewer inputs than outputs; nothing is recorded.
-    `randomness` is as for `vmap`.
+
+    Parameters
+    ----------
+    f
+        A function of tensors that returns tensors.
+    argnums, has_aux
+        As for `jacrev`.
+    randomness
+        What random numbers do inside: "error", "same" or "different", as for `vmap`.
+    chunk_size
+        How many rows or columns are computed at a time; None for all.
 
     >>> import pullback
     >>> pullback.func.jacfwd(lambda x: x * x)(pullback.tensor([1.0, 2.0]))
@@ -137,27 +173,20 @@ def jacfwd(
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         places, taken = chosen(argnums, args)
         trees = [flatten(taken[place]) for place in places]
-        leaves = [leaf for found, _ in trees for leaf in found]
-        structures = [structure for _, structure in trees]
+        leaves, structures = [leaf for found, _ in trees for leaf in found], [structure for _, structure in trees]
         kept: list[Any] = []
         require_real(*_inputs(taken, places), "jacfwd", "input")
 
-        def of_primals(*primals: Tensor) -> Any:
-            given = list(taken)
-            for place, part in zip(places, regrouped(primals, structures), strict=True):
-                given[place] = part
-            return f(*given, **kwargs)
-
         def push(*tangents: Tensor) -> Any:
-            result = jvp(of_primals, tuple(leaves), tangents, has_aux=has_aux)
+            call = functools.partial(_with_leaves, f, taken, places, structures, kwargs)
+            result = jvp(call, tuple(leaves), tangents, has_aux=has_aux)
             require_real(*flatten(result[0]), "jacfwd", "output")
             kept[:] = [result[0], *result[2:]]
             return result[1]
 
         basis = identity(leaves)
         columns, nested = flatten(vmap(push, out_dims=-1, randomness=randomness, chunk_size=chunk_size)(*basis))
-        parts = _columns(columns, leaves, structures, isinstance(argnums, int))
-        answer = unflatten(nested, parts)
+        answer = unflatten(nested, _columns(columns, leaves, structures, isinstance(argnums, int)))
         return (answer, kept[1]) if has_aux else answer
 
     return jacobian
@@ -180,6 +209,13 @@ def hessian(f: Callable[Given, Any], argnums: Numbers = 0) -> Callable[Given, An
 
     The result nests as the Jacobian of a Jacobian does. For a scalar function of one tensor, its shape is the tensor's
     twice.
+
+    Parameters
+    ----------
+    f
+        A function that returns a tensor.
+    argnums
+        The number of the argument to differentiate by, or several in a tuple.
 
     >>> import pullback
     >>> pullback.func.hessian(lambda x: (x**3).sum())(pullback.tensor([1.0, 2.0]))

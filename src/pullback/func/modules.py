@@ -33,6 +33,21 @@ def functional_call(
     as running statistics, are updated in the dictionary. Calls in several threads take turns; a thread that uses the
     module in another way meanwhile finds the tensors that are given here.
 
+    Parameters
+    ----------
+    module
+        The module whose `forward` is called.
+    parameter_and_buffer_dicts
+        By name, the tensors that take the place of its parameters and buffers; or several such dictionaries.
+    args
+        The argument of the call, or several in a tuple.
+    kwargs
+        Its keyword arguments.
+    tie_weights
+        Replace tensors that the module shares wherever they are, if one of their names is given.
+    strict
+        Refuse names that are missing or unknown.
+
     Raises
     ------
     ValueError
@@ -49,20 +64,18 @@ def functional_call(
     >>> pullback.func.functional_call(layer, tensors, pullback.ones(2))
     tensor([6.])
     """
-    if isinstance(parameter_and_buffer_dicts, dict):
-        tensors = parameter_and_buffer_dicts
-    elif not isinstance(parameter_and_buffer_dicts, Sequence):
-        raise ValueError(
-            "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got "
-            f"{type(parameter_and_buffer_dicts)}"
-        )
-    else:
-        tensors = _together(parameter_and_buffer_dicts)
+    tensors = _together(parameter_and_buffer_dicts)
     return called(module, tensors, args, kwargs, tie_weights=tie_weights, strict=strict)
 
 
-def _together(dicts: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
-    """Several dictionaries merged into one."""
+def _together(dicts: dict[str, Tensor] | Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
+    """One dictionary, or several merged into one."""
+    if isinstance(dicts, dict):
+        return dicts
+    if not isinstance(dicts, Sequence):
+        raise ValueError(
+            f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(dicts)}"
+        )
     if not all(isinstance(each, dict) for each in dicts):
         raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")
     keys = [key for each in dicts for key in each]
@@ -74,6 +87,11 @@ def _together(dicts: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
 
 def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """The parameters and the buffers of several models of one class, stacked along a new first axis, for `vmap`.
+
+    Parameters
+    ----------
+    models
+        Modules of one class, all in training mode or all in evaluation.
 
     Raises
     ------
@@ -99,6 +117,11 @@ def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Tensor], dic
 
 def replace_all_batch_norm_modules_(root: Network) -> Network:
     """Make batch normalizations keep no running statistics, in place, so that transforms need not update them.
+
+    Parameters
+    ----------
+    root
+        The module in which they are.
 
     >>> import pullback
     >>> from pullback import nn

@@ -66,6 +66,15 @@ def grad_and_value(
 
     With `has_aux` the result is (gradient, (value, aux)).
 
+    Parameters
+    ----------
+    f
+        A function that returns a tensor of one element.
+    argnums
+        The number of the argument to differentiate by, or several in a tuple.
+    has_aux
+        The function returns a pair: its result, and something that is passed on as it is.
+
     >>> import pullback
     >>> pullback.func.grad_and_value(lambda x: (x * x).sum())(pullback.tensor([1.0, 2.0]))
     (tensor([2., 4.]), tensor(5.))
@@ -164,6 +173,13 @@ def vjp(f: Function, *primals: object, has_aux: bool = False) -> Any:
 
     Returns (outputs, pullback), with `has_aux` (outputs, pullback, aux). The pullback takes cotangents nested as the
     outputs are, each with its output's shape, and gives one result for each primal; it may be called again.
+
+    Parameters
+    ----------
+    f
+        A function of tensors that returns tensors.
+    has_aux
+        The function returns a pair: its result, and something that is passed on as it is.
 
     Raises
     ------

@@ -18,8 +18,27 @@ class Adafactor(Whole):
     Shazeer and Stern, Adafactor: adaptive learning rates with sublinear memory cost, 2018, as torch has it: `lr` is the
     most that the relative step size may be, and the factor of weight decay; `eps` are the least root of a second moment
     (None: the machine epsilon) and the least size that a parameter counts as; `d` is the size from which on an update
-    is clipped. The memory of parameters with more than two axes is that of matrices along the last two. `foreach` is
-    accepted, and changes nothing.
+    is clipped. The memory of parameters with more than two axes is that of matrices along the last two.
+
+    Parameters
+    ----------
+    params
+        Tensors, pairs of a name and a tensor, or dictionaries for groups with options of their own.
+    lr
+        The most that the relative size of a step may be, and the factor of weight decay.
+    beta2_decay
+        The exponent of the step's number by which the memory of second moments grows.
+    eps
+        The least root of a second moment, None for the machine epsilon, and the least size that a parameter
+        counts as.
+    d
+        The size from which on an update is clipped.
+    weight_decay
+        The factor, times `lr`, by which the parameter itself shrinks.
+    foreach
+        Accepted, and changes nothing.
+    maximize
+        Step upwards, to increase the loss.
 
     Raises
     ------

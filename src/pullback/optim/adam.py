@@ -15,7 +15,30 @@ class Adam(Elementwise):
     """Adam: Kingma and Ba, Adam: a method for stochastic optimization, 2015.
 
     `amsgrad` divides by the largest second moment so far (Reddi, Kale and Kumar, On the convergence of Adam and beyond,
-    2018). `foreach`, `fused` and `capturable` are accepted, and change nothing.
+    2018).
+
+    Parameters
+    ----------
+    params
+        Tensors, pairs of a name and a tensor, or dictionaries for groups with options of their own.
+    lr
+        The learning rate: what an update is multiplied by.
+    betas
+        The shares that running means of the gradient and of its square keep at each step.
+    eps
+        A small number added to what is divided by.
+    weight_decay
+        The factor of the parameter that is added to its gradient.
+    amsgrad
+        Divide by the largest second moment so far.
+    foreach, capturable, fused
+        Accepted, and changes nothing.
+    maximize
+        Step upwards, to increase the loss.
+    differentiable
+        Record the step, so that gradients go through it.
+    decoupled_weight_decay
+        Shrink the parameter itself by `weight_decay`, as `AdamW` does, not its gradient.
 
     Raises
     ------

@@ -49,6 +49,17 @@ class _Combined(LRScheduler):
 class SequentialLR(_Combined):
     """Schedules one after another: the next one takes over at each milestone.
 
+    Parameters
+    ----------
+    optimizer
+        The optimizer whose rates are set.
+    schedulers
+        The schedules, in their order.
+    milestones
+        The numbers of the steps at which the next one takes over.
+    last_epoch
+        The number of the last step that has been made; -1 begins.
+
     Raises
     ------
     ValueError
@@ -112,6 +123,13 @@ class SequentialLR(_Combined):
 
 class ChainedScheduler(_Combined):
     """Chainable schedules that act all at once: their factors multiply.
+
+    Parameters
+    ----------
+    schedulers
+        The schedules, whose factors are multiplied.
+    optimizer
+        The optimizer of all of them; None for that of the first.
 
     Raises
     ------

@@ -52,6 +52,36 @@ class CyclicLR(_WithMomentum):
     `mode` is "triangular", "triangular2" (half as high in each cycle) or "exp_range" (lower by `gamma` in each step), or
     `scale_fn` says how high, of the cycle or of the iterations (`scale_mode`).
 
+    Parameters
+    ----------
+    optimizer
+        The optimizer whose rates are set.
+    base_lr
+        The lowest rate, or one for each group.
+    max_lr
+        The highest rate, or one for each group.
+    step_size_up
+        The number of steps upwards.
+    step_size_down
+        The number of steps downwards; None for as many.
+    mode
+        How the amplitude changes: "triangular", "triangular2" (halved in each cycle) or "exp_range" (by
+        `gamma` in each step).
+    gamma
+        The factor of "exp_range".
+    scale_fn
+        A function that gives the amplitude, in the place of `mode`.
+    scale_mode
+        What `scale_fn` is a function of: "cycle" or "iterations".
+    cycle_momentum
+        Move the momentum, too, against the rate.
+    base_momentum
+        The momentum where the rate is highest.
+    max_momentum
+        The momentum where the rate is lowest.
+    last_epoch
+        The number of the last step that has been made; -1 begins.
+
     Raises
     ------
     ValueError
@@ -143,6 +173,37 @@ class OneCycleLR(_WithMomentum):
     """The rate up to `max_lr` and down to almost nothing, once, in `total_steps` steps, or `epochs * steps_per_epoch`.
 
     Smith and Topin, Super-convergence: very fast training of neural networks using large learning rates, 2018.
+
+    Parameters
+    ----------
+    optimizer
+        The optimizer whose rates are set.
+    max_lr
+        The highest rate, or one for each group.
+    total_steps
+        The number of steps; None for `epochs` times `steps_per_epoch`.
+    epochs
+        The number of passes over the data.
+    steps_per_epoch
+        The number of steps in each.
+    pct_start
+        The share of the steps in which the rate rises.
+    anneal_strategy
+        The shape of rise and fall: "cos" or "linear".
+    cycle_momentum
+        Move the momentum, too, against the rate.
+    base_momentum
+        The momentum where the rate is highest.
+    max_momentum
+        The momentum where the rate is lowest.
+    div_factor
+        The highest rate divided by the first.
+    final_div_factor
+        The first rate divided by the last.
+    three_phase
+        Fall as long as it rose, and then further to the last rate.
+    last_epoch
+        The number of the last step that has been made; -1 begins.
 
     Raises
     ------

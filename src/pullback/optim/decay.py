@@ -56,6 +56,15 @@ class _Functions(LRScheduler):
 class LambdaLR(_Functions):
     """The initial rate times a function of the epoch, or one for each group.
 
+    Parameters
+    ----------
+    optimizer
+        The optimizer whose rates are set.
+    lr_lambda
+        A function of the number of the step that gives a factor, or a list with one for each group.
+    last_epoch
+        The number of the last step that has been made; -1 begins.
+
     >>> import pullback
     >>> optimizer = pullback.optim.SGD([pullback.ones(1, requires_grad=True)], lr=1.0)
     >>> schedule = pullback.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.5**epoch)
@@ -72,6 +81,16 @@ class LambdaLR(_Functions):
 
 class MultiplicativeLR(_Functions):
     """The previous rate times a function of the epoch, or one for each group.
+
+    Parameters
+    ----------
+    optimizer
+        The optimizer whose rates are set.
+    lr_lambda
+        A function of the number of the step that gives the next factor of the rate, or a list with one for
+        each group.
+    last_epoch
+        The number of the last step that has been made; -1 begins.
 
     >>> import pullback
     >>> optimizer = pullback.optim.SGD([pullback.ones(1, requires_grad=True)], lr=1.0)
@@ -97,6 +116,17 @@ class MultiplicativeLR(_Functions):
 
 class StepLR(LRScheduler):
     """The rate times `gamma` every `step_size` epochs.
+
+    Parameters
+    ----------
+    optimizer
+        The optimizer whose rates are set.
+    step_size
+        The number of steps between two multiplications.
+    gamma
+        The factor that the rate is multiplied by.
+    last_epoch
+        The number of the last step that has been made; -1 begins.
 
     >>> import pullback
     >>> optimizer = pullback.optim.SGD([pullback.ones(1, requires_grad=True)], lr=1.0)
@@ -125,6 +155,17 @@ class StepLR(LRScheduler):
 
 class MultiStepLR(LRScheduler):
     """The rate times `gamma` at each of the milestones.
+
+    Parameters
+    ----------
+    optimizer
+        The optimizer whose rates are set.
+    milestones
+        The numbers of the steps at which the rate is multiplied, ascending.
+    gamma
+        The factor that the rate is multiplied by.
+    last_epoch
+        The number of the last step that has been made; -1 begins.
 
     >>> import pullback
     >>> optimizer = pullback.optim.SGD([pullback.ones(1, requires_grad=True)], lr=1.0)
@@ -156,6 +197,17 @@ class MultiStepLR(LRScheduler):
 
 class ConstantLR(LRScheduler):
     """The rate times a factor until epoch `total_iters`.
+
+    Parameters
+    ----------
+    optimizer
+        The optimizer whose rates are set.
+    factor
+        What the rate is multiplied by until then.
+    total_iters
+        The number of steps until the rate stays as it is.
+    last_epoch
+        The number of the last step that has been made; -1 begins.
 
     >>> import pullback
     >>> optimizer = pullback.optim.SGD([pullback.ones(1, requires_grad=True)], lr=1.0)
@@ -190,6 +242,19 @@ class ConstantLR(LRScheduler):
 
 class LinearLR(LRScheduler):
     """The rate times a factor that changes linearly from `start_factor` to `end_factor` in `total_iters` epochs.
+
+    Parameters
+    ----------
+    optimizer
+        The optimizer whose rates are set.
+    start_factor
+        What the rate is multiplied by at first.
+    end_factor
+        What it is multiplied by in the end.
+    total_iters
+        The number of steps until the rate stays as it is.
+    last_epoch
+        The number of the last step that has been made; -1 begins.
 
     >>> import pullback
     >>> optimizer = pullback.optim.SGD([pullback.ones(1, requires_grad=True)], lr=1.0)
@@ -240,6 +305,15 @@ class LinearLR(LRScheduler):
 class ExponentialLR(LRScheduler):
     """The rate times `gamma` every epoch.
 
+    Parameters
+    ----------
+    optimizer
+        The optimizer whose rates are set.
+    gamma
+        The factor that the rate is multiplied by.
+    last_epoch
+        The number of the last step that has been made; -1 begins.
+
     >>> import pullback
     >>> optimizer = pullback.optim.SGD([pullback.ones(1, requires_grad=True)], lr=1.0)
     >>> schedule = pullback.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
@@ -265,6 +339,17 @@ class ExponentialLR(LRScheduler):
 
 class PolynomialLR(LRScheduler):
     """The initial rate times (1 - epoch / total_iters) to a power, until it is zero.
+
+    Parameters
+    ----------
+    optimizer
+        The optimizer whose rates are set.
+    total_iters
+        The number of steps until the rate stays as it is.
+    power
+        The power of what is left of the steps that the rate is multiplied by.
+    last_epoch
+        The number of the last step that has been made; -1 begins.
 
     >>> import pullback
     >>> optimizer = pullback.optim.SGD([pullback.ones(1, requires_grad=True)], lr=1.0)
@@ -299,6 +384,17 @@ class PolynomialLR(LRScheduler):
 
 class CosineAnnealingLR(LRScheduler):
     """The rate on a cosine from the initial one down to `eta_min` in `T_max` epochs, and up again.
+
+    Parameters
+    ----------
+    optimizer
+        The optimizer whose rates are set.
+    T_max
+        The number of steps from the highest rate to the lowest.
+    eta_min
+        The lowest rate.
+    last_epoch
+        The number of the last step that has been made; -1 begins.
 
     >>> import pullback
     >>> optimizer = pullback.optim.SGD([pullback.ones(1, requires_grad=True)], lr=1.0)
@@ -337,6 +433,19 @@ class CosineAnnealingLR(LRScheduler):
 
 class CosineAnnealingWarmRestarts(LRScheduler):
     """The rate on a cosine from the initial one to `eta_min` in `T_0` epochs, and anew, each time `T_mult` as long.
+
+    Parameters
+    ----------
+    optimizer
+        The optimizer whose rates are set.
+    T_0
+        The number of steps until the first restart.
+    T_mult
+        The factor by which that number grows at each restart.
+    eta_min
+        The lowest rate.
+    last_epoch
+        The number of the last step that has been made; -1 begins.
 
     >>> import pullback
     >>> optimizer = pullback.optim.SGD([pullback.ones(1, requires_grad=True)], lr=1.0)

@@ -26,6 +26,25 @@ class LBFGS(Optimizer):
     `step` takes a closure, which it calls several times, and does up to `max_iter` iterations. With
     `line_search_fn="strong_wolfe"` the length of each step is searched for; otherwise it is `lr`. There is one group.
 
+    Parameters
+    ----------
+    params
+        Tensors, pairs of a name and a tensor, or dictionaries for groups with options of their own.
+    lr
+        The length of a step, if it is not searched for.
+    max_iter
+        The largest number of iterations in a `step`.
+    max_eval
+        The largest number of calls of the closure in a `step`; None for 5/4 of `max_iter`.
+    tolerance_grad
+        The size of the gradient at which it ends.
+    tolerance_change
+        The size of a change of the loss or the parameters at which it ends.
+    history_size
+        How many past steps are remembered.
+    line_search_fn
+        "strong_wolfe" to search for the length of each step; None for `lr`.
+
     Raises
     ------
     ValueError

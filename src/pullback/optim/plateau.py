@@ -19,6 +19,27 @@ class ReduceLROnPlateau(LRScheduler):
     `step(metrics)` takes the number; what counts as better is said by `mode` ("min" or "max"), `threshold` and
     `threshold_mode` ("rel" or "abs").
 
+    Parameters
+    ----------
+    optimizer
+        The optimizer whose rates are set.
+    mode
+        "min" if a smaller value is better, "max" if a larger one is.
+    factor
+        What the rate is multiplied by.
+    patience
+        How many values that are not better are allowed.
+    threshold
+        How much better counts as better.
+    threshold_mode
+        Whether that is a share of the best value, "rel", or a difference, "abs".
+    cooldown
+        For how many values after a reduction nothing is counted.
+    min_lr
+        The lowest rate, or one for each group.
+    eps
+        The least change of a rate that is made.
+
     Raises
     ------
     ValueError

@@ -15,7 +15,24 @@ class Rprop(Elementwise):
     """Steps whose length grows while the gradient keeps its sign, and shrinks when the sign changes.
 
     Riedmiller and Braun, A direct adaptive method for faster backpropagation learning, 1993; where the gradient has
-    turned there is no step. `foreach` and `capturable` are accepted, and change nothing.
+    turned there is no step.
+
+    Parameters
+    ----------
+    params
+        Tensors, pairs of a name and a tensor, or dictionaries for groups with options of their own.
+    lr
+        The length of the first step.
+    etas
+        The factors by which the length shrinks and grows.
+    step_sizes
+        The shortest and the longest step.
+    capturable, foreach
+        Accepted, and changes nothing.
+    maximize
+        Step upwards, to increase the loss.
+    differentiable
+        Record the step, so that gradients go through it.
 
     Raises
     ------

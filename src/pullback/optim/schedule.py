@@ -74,6 +74,13 @@ def require_optimizer(optimizer: Optimizer) -> None:
 class LRScheduler:
     """The base of all schedules: subclasses define `get_lr`, the rates for `self.last_epoch`.
 
+    Parameters
+    ----------
+    optimizer
+        The optimizer whose rates are set.
+    last_epoch
+        The number of the last step that has been made; -1 begins.
+
     Raises
     ------
     TypeError

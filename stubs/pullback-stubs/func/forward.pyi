@@ -85,6 +85,10 @@ def _arrays(value: Any) -> Any:
 def _moves(y: Result) -> bool:
     ...
 
+@restoring
+def _tangent_of(forward: Forward, result: Tensor, strict: bool) -> Tensor:
+    ...
+
 @_overload
 def jvp(f: _Callable[..., _R], primals: _Any, tangents: _Any, *, strict: bool=False, has_aux: _Literal[False]=False) -> tuple[_R, _R]:
     ...

@@ -96,6 +96,9 @@ def _parts(rows: Sequence[Tensor], outputs: Sequence[Tensor], variables: Sequenc
 def _pieces(tensors: Sequence[Tensor]) -> list[tuple[Tensor, slice]]:
     ...
 
+def _with_leaves(f: Callable[..., Any], taken: Sequence[Any], places: Sequence[int], structures: Sequence[Any], kwargs: dict[str, Any], *leaves: Tensor) -> Any:
+    ...
+
 @_overload
 def jacfwd(f: _First[_V, _P, _Tensor], argnums: _Literal[0]=0, has_aux: _Literal[False]=False, *, randomness: str='error', chunk_size: int | None=None) -> _First[_V | _Numbers, _P, _V]:
     ...

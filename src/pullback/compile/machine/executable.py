@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._core import machine
+from ..._core.machine import budget
 from ..._core.modes import quiet
 from ..._numerics.blas import routine
 from .. import store
@@ -39,7 +39,7 @@ class Executable:
             code = native.compiled(self._text, plain=assembly.straight)
         self.code = code
         self._native = _loaded(code)
-        self._held = [np.ascontiguousarray(array) for array in assembly.constants.values()]
+        self.held = [np.ascontiguousarray(array) for array in assembly.constants.values()]
         self._entry: Any = None
         self.called = self._made = False
         self._functions: dict[str, Any] = {}
@@ -140,7 +140,7 @@ class Executable:
             arena=assembly.memory.arena + 64 if assembly.memory.arena else 0,
             heavy=int(assembly.cost > HEAVY),
             slots=assembly.memory.slots,
-            constants=len(self._held),
+            constants=len(self.held),
             writes=len(program.writes),
         )
         written = {place for place, _ in program.writes}
@@ -151,7 +151,7 @@ class Executable:
             block.kept.append(kind)
             rows += [len(value.shape), block.array(list(value.shape)), id(kind), kind.num, value.nbytes, flags]
         block.set("arrays", block.array(rows))
-        block.set("constant_table", block.array([held.ctypes.data for held in self._held]))
+        block.set("constant_table", block.array([held.ctypes.data for held in self.held]))
         block.set("write_table", block.array(sorted(written)))
         return builtin(block)
 
@@ -278,7 +278,7 @@ class _Run:
             if value not in opaque:
                 self.table[memory.places[value][0]] = native.data(self.arrays[value])
         self.table[arena] = native.data(self.arena) + self.start
-        self.table[arena + 1 : arena + 1 + len(executable._held)] = [native.data(held) for held in executable._held]
+        self.table[arena + 1 : arena + 1 + len(executable.held)] = [native.data(held) for held in executable.held]
 
     def run(self) -> list[Array]:
         """The outputs, after the writes."""
@@ -332,7 +332,7 @@ def build(program: Program) -> Executable:
 
 def stored(program: Program, *, of: Program) -> Executable:
     """A program as machine code, from the cache on disk if it is there; `of` identifies it."""
-    key = store.digest(of, machine.usable()) if store.directory() else None  # which decides what convolutions become
+    key = store.digest(of, budget.usable()) if store.directory() else None  # which decides what convolutions become
     code = store.get(key)
     executable = Executable(program, code)
     if code is None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import ops
-from ..._numerics.blas import PLAIN, TRANSPOSED, routine
+from ..._numerics.blas import Word, routine
 from ..program import Equation, Program, Value
 from . import indices
 from .elements import ELEMENTS, KINDS, lowers
@@ -101,9 +101,9 @@ Step = Loops | MatrixProduct | Steps | Own | Opaque
 def leading(rows: int, columns: int, down: int, right: int) -> tuple[int, int] | None:
     """The transposition flag and the leading dimension of a factor with these strides; None if BLAS cannot read it."""
     if (right == 1 or columns == 1) and (down >= columns or rows == 1):
-        return PLAIN, max(down, columns, 1)
+        return Word.PLAIN, max(down, columns, 1)
     if (down == 1 or rows == 1) and (right >= rows or columns == 1):
-        return TRANSPOSED, max(right, rows, 1)
+        return Word.TRANSPOSED, max(right, rows, 1)
     return None
 
 

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ... import Tensor, ops
-from ..._core.machine import ENOUGH, FEW, always, budget, counts
+from ..._core.machine import FEW, budget
 from ..._core.modes import NO_GRAD, mode
 from ..._core.namespaces import of_users
 from ...extend import Primitive
+from ...observe import value as inside
 from .. import cpython
 from ..keys import of_entry
 from ..passes import simplify
@@ -110,7 +111,7 @@ def _recorded(
             given = [
                 tape.wrap(recorder.input(np.ones(sample if array.ndim else (), array.dtype)), None) for array in arrays
             ]
-            values = [recorder.value_of(function(*given)._array)]
+            values = [recorder.value_of(inside(function(*given)))]
     except (CaptureError, RefusedError, IndexError, ValueError):  # the last two: of axes that the sample does not have
         return None
     finally:
@@ -146,8 +147,6 @@ def _compiled(
     return cpython.builtin(method, np.array(words, np.int64))
 
 
-MOST = 1000
-"""The largest number of compiled operations, counting dtypes and parameters."""
 _functions: dict[Any, Function | None] = {}
 _held: list[native.Code] = []
 
@@ -168,12 +167,7 @@ def function(
             return _functions[key]
     except TypeError:  # metadata that cannot be looked up
         return None
-    if not counts() or not all(type(array) is np.ndarray for array in arrays):
-        return None
-    met = budget.of_operations.get(key, 0) + elements
-    if len(budget.of_operations) < MOST:
-        budget.of_operations[key] = met
-    if met <= ENOUGH and not always():
+    if not all(type(array) is np.ndarray for array in arrays) or not budget.due(budget.of_operations, key, elements):
         return None
     known = f"large {primitive.name} {place} {params}"
     rule: Any = primitive if place is None else primitive.rules[place]

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ... import ops
-from ..._core import xp as _xp
 from ..passes.building import Builder, Table
 from ..passes.dead import without_dead_code
 from ..passes.rules import Rules, joined
-from ..program import Equation, Program, Value
+from ..program import ARRAY, Equation, Program, Value
 from .elements import ELEMENTS, KINDS
 from .fusion import is_solved
 from .im2col import windowed
@@ -240,8 +239,8 @@ def _leading(
 ) -> tuple[Value, tuple[int, int]] | None:
     """The rows at integer indices of the first axes, all others taken whole, and the shape of the array as rows."""
     count = len(chosen)
-    whole = [entry is Ellipsis or (type(entry) is slice and entry == _xp.WHOLE) for entry in spec[count:]]
-    first = [entry is _xp.array for entry in spec[:count]]
+    whole = [entry is Ellipsis or (type(entry) is slice and entry == slice(None)) for entry in spec[count:]]
+    first = [entry is ARRAY for entry in spec[:count]]
     if not all(first + whole) or any(x.dtype.kind not in "iu" for x in chosen):
         return None
     places = [_wrapped(build, x, size) for x, size in zip(chosen, shape, strict=False)]

@@ -10,6 +10,7 @@ import ctypes
 import functools
 import hashlib
 import weakref
+from _thread import RLock
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,7 +19,6 @@ from llvmlite import binding, ir
 
 from ..._core import forks
 from ..._core.machine import umath
-from ..._core.modes import like
 from .. import cpython, store
 from ..cpython import HEAD, WORD, int_at, word_at, words_at
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-turn = forks.lock()
+turn = forks.hold(RLock())
 """Held while a module is written: llvmlite is not thread-safe."""
 forks.hold(binding.ffi.lib._lock._lock)  # in which llvmlite calls LLVM
 
@@ -49,7 +49,9 @@ def once(function: Function) -> Function:
     """
     cached = functools.cache(function)
 
-    @like(function)
+    wrap: Callable[[Any], Any] = functools.wraps(function)
+
+    @wrap
     def asked(*args: Any) -> Any:
         forks.give_way()
         with turn:

@@ -219,7 +219,11 @@ class ProductEmitter(Writer):
         assert right is not None
         whole, enum, number = f"i{found[1]}", ir.IntType(32), TYPES[f.kind]
         size = TYPES[whole]
-        arguments = [*map(enum, (blas.ROW_MAJOR, left[0], right[0])), rows.to(whole).value, columns.to(whole).value]
+        arguments = [
+            *map(enum, (blas.Word.ROW_MAJOR, left[0], right[0])),
+            rows.to(whole).value,
+            columns.to(whole).value,
+        ]
         arguments += [size(f.left.columns), number(1.0), a.value, size(left[1]), b.value, size(right[1])]
         arguments += [number(0.0), c.value, size(f.right.columns)]
         signature = ir.FunctionType(ir.VoidType(), [argument.type for argument in arguments])

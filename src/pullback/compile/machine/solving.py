@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from ..._numerics import blas
+from ..._numerics.blas import Word, routine
 from ..mathematics.lanes import TYPES
 from ..program import Equation
 from .elements import KINDS
@@ -26,13 +26,13 @@ class SolutionEmitter(Writer):
         """Write the code, given the addresses of the operands and the result."""
         params, output, name = self.equation.params, self.equation.output, ("s" if self.kind == "f" else "d") + "trsm"
         self.copy(self.array(out), self.array(b), output.nbytes)
-        found = blas.routine(name)
+        found = routine(name)
         assert found is not None
         size, enum, number = TYPES[f"i{found[1]}"], ir.IntType(32), TYPES[self.kind]
-        half = blas.UPPER if params["upper"] else blas.LOWER
-        unit = blas.ONES if params.get("unitriangular") else blas.DIAGONAL
+        half = Word.UPPER if params["upper"] else Word.LOWER
+        unit = Word.ONES if params.get("unitriangular") else Word.DIAGONAL
         rows, columns = output.shape
-        arguments = [*map(enum, (blas.ROW_MAJOR, blas.LEFT, half, blas.PLAIN, unit)), size(rows), size(columns)]
+        arguments = [*map(enum, (Word.ROW_MAJOR, Word.LEFT, half, Word.PLAIN, unit)), size(rows), size(columns)]
         arguments += [number(1.0), a, size(rows), out, size(columns)]
         signature = ir.FunctionType(ir.VoidType(), [argument.type for argument in arguments])
         self.builder.call(linked(self.builder, name, signature), arguments)

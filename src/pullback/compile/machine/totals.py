@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ..._core import xp as _xp
 from ..mathematics.lanes import BIAS, FRACTION, TINY, IRValue
 from . import native
 from .elements import KINDS
@@ -313,13 +312,13 @@ class Totals:
         outer, _, inner = self.form
         out = np.empty((outer, self.parts, inner), np.float64 if self.name in SUMS else self.dtype)
         self.call(self.name, x=x, out=out, **arrays)
-        _xp.reshaped_view(found, outer, inner)[...] = COMBINED.get(self.name, np.add).reduce(out, 1)
+        found.reshape(outer, inner)[...] = COMBINED.get(self.name, np.add).reduce(out, 1)
         return found
 
     def product(self, x: NumpyArray, *, keepdims: bool) -> NumpyArray:
         """Products of rows."""
         found = np.empty(self.results[keepdims], self.dtype)
-        _xp.reshaped_view(found, -1)[...] = np.ldexp(*self._factored(x))
+        found.reshape(-1)[...] = np.ldexp(*self._factored(x))
         return found
 
     def _factored(self, x: NumpyArray) -> tuple[NumpyArray, NumpyArray]:

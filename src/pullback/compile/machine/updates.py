@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import Tensor, ops
-from ..._core.machine import ENOUGH, always, budget, counts
+from ..._core.machine import budget
 from ..._core.modes import NO_GRAD, mode
 from ..program import Array, Program
 from ..recorder import CaptureError, Recorder, RefusedError
@@ -130,8 +130,8 @@ def _recorded(formula: Formula, dtype: NumpyType, count: int, several: int) -> t
             held = [recorder.input(np.ones(SAMPLE, dtype)) for _ in range(count)]
             numbers = [tape.wrap(recorder.input(np.ones((), dtype)), None) for _ in range(several)]
             _with_numbers(formula, iter(numbers))(ops, *[tape.wrap(each, None) for each in held])
-            places = [place for place, each in enumerate(held) if each._memory.value is not recorder.inputs[place]]
-            outputs = [held[place]._memory.value for place in places]
+            places = [place for place, each in enumerate(held) if each.block.value is not recorder.inputs[place]]
+            outputs = [held[place].block.value for place in places]
     except (CaptureError, RefusedError, IndexError, ValueError, TypeError):
         return None
     finally:
@@ -190,8 +190,7 @@ def carried_out(formula: Formula, arrays: Sequence[Array]) -> bool:
     numbers = [value for value in found if type(value) in NUMBERS]
     key = (dtype, len(arrays), *[float if type(value) in NUMBERS else value for value in found])
     if key not in _updates:
-        met = budget.of_updates[key] = budget.of_updates.get(key, 0) + (arrays[0].size if counts() else 0)
-        if met <= ENOUGH and not always():
+        if not budget.due(budget.of_updates, key, arrays[0].size):
             return False
         recorded = _recorded(formula, dtype, len(arrays), len(numbers))
         _updates[key] = None if recorded is None else Update(*recorded, dtype)

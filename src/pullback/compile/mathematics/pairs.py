@@ -11,4 +11,4 @@ def product(a: IRValue, b: IRValue) -> tuple[IRValue, IRValue]:
     if a.ctx.target.fma:
         high = a * b
         return high, a.mad(b, -high)
-    return pairs.product(a, b, pairs.SPLITTER[a.kind])
+    return pairs.product(a, b, a.kind)

@@ -17,7 +17,6 @@ import numpy as np
 
 from ... import ops
 from ..._core.modes import quiet
-from ..._core.sites import Site
 from .. import keys
 from ..definitions import read
 from ..inference import infer
@@ -26,6 +25,7 @@ from ..program import LOOPS, Array, Equation, Program, Value, effectful
 if TYPE_CHECKING:
     from ..._core.primitives import Primitive
     from ..._core.typing import Number, NumpyType, Params
+    from ...observe import Site
 
 Rule = Callable[["Builder", Equation], "Value | tuple[Value, ...] | None"]
 """What is the same as the output of an equation, or the outputs; None where the rule has nothing to say."""

@@ -18,11 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ... import ops
-from ..._core import xp as _xp
 from .. import keys
 from ..inference import infer
 from ..loops import SCAN, Scan
-from ..program import Equation, Program, Value
+from ..program import ARRAY, Equation, Program, Value
 from .orders import Orders, contiguous
 from .repeats import OUTSIDE, STEPS, Numbering, Numbers, Repeat
 
@@ -448,7 +447,7 @@ class Rolling:
         numbers = np.arange(x.size).reshape(x.shape)
         chosen = self._constant([numbers[self.program.equations[place].params["index"]] for place in places])
         flat = self.op(ops.reshape, (x,), {"shape": (x.size,)})
-        return Rows(self.op(ops.index, (flat, chosen), {"spec": (_xp.array,)}), 0, 1)
+        return Rows(self.op(ops.index, (flat, chosen), {"spec": (ARRAY,)}), 0, 1)
 
     def _rows(self, numbers: Numbers, copied: int | None = COPIED) -> Rows:
         """Values one after another, as rows of one value."""

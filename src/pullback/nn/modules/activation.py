@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 class Threshold(Computed):
     """x where it is above a threshold, else a value.
 
+    Parameters
+    ----------
+    threshold
+        What has to be exceeded.
+    value
+        The result elsewhere.
+    inplace
+        Write the result to the input.
+
     >>> import pullback
     >>> pullback.nn.Threshold(1.0, -7.0)(pullback.tensor([0.5, 2.0]))
     tensor([-7.,  2.])
@@ -32,6 +41,11 @@ class Threshold(Computed):
 class ReLU(Computed):
     """x where it is positive, else 0.
 
+    Parameters
+    ----------
+    inplace
+        Write the result to the input.
+
     >>> import pullback
     >>> pullback.nn.ReLU()(pullback.tensor([-1.0, 2.0]))
     tensor([0., 2.])
@@ -43,6 +57,15 @@ class ReLU(Computed):
 @declared(F.rrelu)
 class RReLU(Computed):
     """A leaky ReLU whose slope is drawn for each element from [lower, upper); their mean in evaluation.
+
+    Parameters
+    ----------
+    lower
+        The least slope below 0.
+    upper
+        The largest slope below 0.
+    inplace
+        Write the result to the input.
 
     >>> import pullback
     >>> pullback.nn.RReLU(0.25, 0.75).eval()(pullback.tensor([-2.0, 3.0]))
@@ -57,6 +80,19 @@ class RReLU(Computed):
 @declared(F.hardtanh)
 class Hardtanh(Computed):
     """x clamped to the interval between two bounds.
+
+    Parameters
+    ----------
+    min_val
+        The smallest result.
+    max_val
+        The largest result.
+    inplace
+        Write the result to the input.
+    min_value
+        torch's old name of `min_val`.
+    max_value
+        torch's old name of `max_val`.
 
     >>> import pullback
     >>> pullback.nn.Hardtanh(-1.0, 2.0)(pullback.tensor([-3.0, 0.5, 3.0]))
@@ -79,6 +115,11 @@ class Hardtanh(Computed):
 
 class ReLU6(Hardtanh):
     """x clamped to [0, 6].
+
+    Parameters
+    ----------
+    inplace
+        Write the result to the input.
 
     >>> import pullback
     >>> pullback.nn.ReLU6()(pullback.tensor([-1.0, 5.0, 8.0]))
@@ -106,6 +147,11 @@ class Sigmoid(Computed):
 class Hardsigmoid(Computed):
     """A piecewise linear sigmoid: x / 6 + 1 / 2, clamped to [0, 1].
 
+    Parameters
+    ----------
+    inplace
+        Write the result to the input.
+
     >>> import pullback
     >>> pullback.nn.Hardsigmoid()(pullback.tensor([-4.0, 0.0, 1.5]))
     tensor([0.0000, 0.5000, 0.7500])
@@ -128,6 +174,11 @@ class Tanh(Computed):
 class SiLU(Computed):
     """x * sigmoid(x), also called swish.
 
+    Parameters
+    ----------
+    inplace
+        Write the result to the input.
+
     >>> import pullback
     >>> pullback.nn.SiLU()(pullback.tensor([-1.0, 0.0, 1.0]))
     tensor([-0.2689,  0.0000,  0.7311])
@@ -139,6 +190,11 @@ class SiLU(Computed):
 @declared(F.mish)
 class Mish(Computed):
     """x * tanh(softplus(x)).
+
+    Parameters
+    ----------
+    inplace
+        Write the result to the input.
 
     >>> import pullback
     >>> pullback.nn.Mish()(pullback.tensor([-1.0, 0.0, 1.0]))
@@ -152,6 +208,11 @@ class Mish(Computed):
 class Hardswish(Computed):
     """x * hardsigmoid(x).
 
+    Parameters
+    ----------
+    inplace
+        Write the result to the input.
+
     >>> import pullback
     >>> pullback.nn.Hardswish()(pullback.tensor([-1.0, 1.5, 4.0]))
     tensor([-0.3333,  1.1250,  4.0000])
@@ -163,6 +224,13 @@ class Hardswish(Computed):
 @declared(F.elu)
 class ELU(Computed):
     """x where it is positive, else alpha * (exp(x) - 1).
+
+    Parameters
+    ----------
+    alpha
+        The limit for large negative numbers is minus this.
+    inplace
+        Write the result to the input.
 
     >>> import pullback
     >>> pullback.nn.ELU()(pullback.tensor([-1.0, 2.0]))
@@ -177,6 +245,13 @@ class ELU(Computed):
 class CELU(Computed):
     """x where it is positive, else alpha * (exp(x / alpha) - 1).
 
+    Parameters
+    ----------
+    alpha
+        The limit for large negative numbers is minus this.
+    inplace
+        Write the result to the input.
+
     >>> import pullback
     >>> pullback.nn.CELU(alpha=2.0)(pullback.tensor([-2.0, 3.0]))
     tensor([-1.2642,  3.0000])
@@ -190,6 +265,11 @@ class CELU(Computed):
 class SELU(Computed):
     """A scaled ELU that preserves mean 0 and variance 1 of activations.
 
+    Parameters
+    ----------
+    inplace
+        Write the result to the input.
+
     >>> import pullback
     >>> pullback.nn.SELU()(pullback.tensor([-1.0, 0.0, 1.0]))
     tensor([-1.1113,  0.0000,  1.0507])
@@ -201,6 +281,11 @@ class SELU(Computed):
 @declared(F.glu)
 class GLU(Computed):
     """The first half along an axis, times the sigmoid of the second.
+
+    Parameters
+    ----------
+    dim
+        The axis.
 
     >>> import pullback
     >>> pullback.nn.GLU()(pullback.tensor([1.0, 2.0, 0.0, 100.0]))
@@ -214,6 +299,11 @@ class GLU(Computed):
 class GELU(Computed):
     """x times the probability that a standard normal number is below it; 'tanh' approximates that.
 
+    Parameters
+    ----------
+    approximate
+        "none", or "tanh" for an approximation.
+
     >>> import pullback
     >>> pullback.nn.GELU()(pullback.tensor([-1.0, 0.0, 3.0]))
     tensor([-0.1587,  0.0000,  2.9960])
@@ -226,6 +316,11 @@ class GELU(Computed):
 class Hardshrink(Computed):
     """x where its magnitude is above lambd, else 0.
 
+    Parameters
+    ----------
+    lambd
+        The bound.
+
     >>> import pullback
     >>> pullback.nn.Hardshrink(0.5)(pullback.tensor([-1.0, 0.3, 2.0]))
     tensor([-1.,  0.,  2.])
@@ -237,6 +332,13 @@ class Hardshrink(Computed):
 @declared(F.leaky_relu)
 class LeakyReLU(Computed):
     """x where it is positive, else negative_slope * x.
+
+    Parameters
+    ----------
+    negative_slope
+        The slope below 0.
+    inplace
+        Write the result to the input.
 
     >>> import pullback
     >>> pullback.nn.LeakyReLU(0.1)(pullback.tensor([-2.0, 3.0]))
@@ -261,6 +363,13 @@ class LogSigmoid(Computed):
 class Softplus(Computed):
     """log(1 + exp(beta * x)) / beta, a smooth ReLU; x itself where beta * x is above the threshold.
 
+    Parameters
+    ----------
+    beta
+        What the input is multiplied by.
+    threshold
+        Where that exceeds this, the result is the input.
+
     >>> import pullback
     >>> pullback.nn.Softplus()(pullback.tensor([-1.0, 0.0, 30.0]))
     tensor([ 0.3133,  0.6931, 30.0000])
@@ -273,6 +382,11 @@ class Softplus(Computed):
 @declared(F.softshrink, shows="{lambd}")
 class Softshrink(Computed):
     """x moved towards 0 by lambd, and not past it.
+
+    Parameters
+    ----------
+    lambd
+        The bound.
 
     >>> import pullback
     >>> pullback.nn.Softshrink(0.5)(pullback.tensor([-1.0, 0.3, 2.0]))
@@ -306,6 +420,11 @@ class Tanhshrink(Computed):
 class Softmin(Computed):
     """Softmax of -x along an axis.
 
+    Parameters
+    ----------
+    dim
+        The axis.
+
     >>> import pullback
     >>> pullback.nn.Softmin(dim=0)(pullback.tensor([0.0, 1000.0]))
     tensor([1., 0.])
@@ -317,6 +436,11 @@ class Softmin(Computed):
 @declared(F.softmax)
 class Softmax(Computed):
     """exp(x) divided by its sum along an axis.
+
+    Parameters
+    ----------
+    dim
+        The axis.
 
     >>> import pullback
     >>> pullback.nn.Softmax(dim=1)(pullback.tensor([[0.0, 0.0], [0.0, 1000.0]]))
@@ -330,6 +454,11 @@ class Softmax(Computed):
 @declared(F.log_softmax)
 class LogSoftmax(Computed):
     """The logarithm of the softmax along an axis.
+
+    Parameters
+    ----------
+    dim
+        The axis.
 
     >>> import pullback
     >>> pullback.nn.LogSoftmax(dim=0)(pullback.tensor([0.0, 1000.0]))
@@ -355,6 +484,17 @@ class Softmax2d(Module):
 
 class PReLU(Module):
     """x where it is positive, else x times a slope that is learned: one for all channels, or one for each.
+
+    Parameters
+    ----------
+    num_parameters
+        The number of slopes: 1, or one for each channel.
+    init
+        What they begin with.
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
 
     >>> import pullback
     >>> pullback.nn.PReLU()(pullback.tensor([-1.0, 2.0]))

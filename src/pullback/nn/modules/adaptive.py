@@ -36,6 +36,23 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     The first `cutoffs[0]` classes are decided in the `head`, together with which cluster the others lie in; each cluster
     has two maps in `tail`, the first to fewer and fewer features: in_features / div_value ** number.
 
+    Parameters
+    ----------
+    in_features
+        The number of features.
+    n_classes
+        The number of classes.
+    cutoffs
+        The classes at which clusters begin, the most frequent first.
+    div_value
+        The factor by which the features of each further cluster are fewer.
+    head_bias
+        Add a bias to the head.
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
+
     Raises
     ------
     ValueError

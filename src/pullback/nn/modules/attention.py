@@ -27,6 +27,31 @@ class MultiheadAttention(Module):
     with `need_weights=False`. Where a bool mask is True a key is left out; another mask is added to the scores.
     `is_causal` is a hint, and `attn_mask` given all the same.
 
+    Parameters
+    ----------
+    embed_dim
+        The number of features.
+    num_heads
+        The number of heads.
+    dropout
+        The probability with which an element is set to zero in training.
+    bias
+        Add a bias, which is learned.
+    add_bias_kv
+        Add a key and a value that are learned.
+    add_zero_attn
+        Add a key and a value of zeros.
+    kdim
+        The number of features of keys; None for `embed_dim`.
+    vdim
+        The number of features of values; None for `embed_dim`.
+    batch_first
+        The batch is the first axis of input and result, the steps the second.
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
+
     Raises
     ------
     ValueError, AssertionError

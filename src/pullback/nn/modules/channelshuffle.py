@@ -8,6 +8,11 @@ from .declared import Computed, declared
 class ChannelShuffle(Computed):
     """Channels in a new order: the first of each group, the second of each, and so on.
 
+    Parameters
+    ----------
+    groups
+        The number of groups.
+
     >>> import pullback
     >>> pullback.nn.ChannelShuffle(2)(pullback.arange(4).reshape(1, 4, 1, 1)).flatten()
     tensor([0, 2, 1, 3])

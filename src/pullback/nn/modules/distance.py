@@ -8,6 +8,15 @@ from .declared import Computed, declared
 class PairwiseDistance(Computed):
     """The p-norm of x1 - x2 over the last axis.
 
+    Parameters
+    ----------
+    p
+        The exponent of the norm.
+    eps
+        A small number added to each difference.
+    keepdim
+        Keep the last axis, with length 1.
+
     >>> import pullback
     >>> pullback.nn.PairwiseDistance()(pullback.tensor([[0.0, 0.0]]), pullback.tensor([[3.0, 4.0]]))
     tensor([5.0000])
@@ -21,6 +30,13 @@ class PairwiseDistance(Computed):
 @declared(F.cosine_similarity, shows="")
 class CosineSimilarity(Computed):
     """The cosine of the angle between x1 and x2 along an axis.
+
+    Parameters
+    ----------
+    dim
+        The axis.
+    eps
+        A small number added to what is divided by.
 
     >>> import pullback
     >>> pullback.nn.CosineSimilarity()(pullback.tensor([[1.0, 0.0]]), pullback.tensor([[1.0, 1.0]]))

@@ -28,6 +28,13 @@ class _DropoutNd(Computed):
 class Dropout(_DropoutNd):
     """Each element set to zero with probability p, the others divided by 1 - p.
 
+    Parameters
+    ----------
+    p
+        The probability of each element, or channel, to be dropped.
+    inplace
+        Write the result to the input.
+
     >>> import pullback
     >>> pullback.nn.Dropout(0.5).eval()(pullback.ones(2))
     tensor([1., 1.])
@@ -37,6 +44,13 @@ class Dropout(_DropoutNd):
 @declared(F.dropout1d, SHOWS)
 class Dropout1d(_DropoutNd):
     """Each channel of (N, C, L) or (C, L) set to zero with probability p, the others divided by 1 - p.
+
+    Parameters
+    ----------
+    p
+        The probability of each element, or channel, to be dropped.
+    inplace
+        Write the result to the input.
 
     >>> import pullback
     >>> pullback.nn.Dropout1d(0.5)(pullback.ones(2, 3, 5)).unique(dim=2).shape  # one value for each channel
@@ -48,6 +62,13 @@ class Dropout1d(_DropoutNd):
 class Dropout2d(_DropoutNd):
     """Each channel of (N, C, H, W) set to zero with probability p, the others divided by 1 - p.
 
+    Parameters
+    ----------
+    p
+        The probability of each element, or channel, to be dropped.
+    inplace
+        Write the result to the input.
+
     >>> from pullback import nn, ones
     >>> nn.Dropout2d(0.5)(ones(2, 3, 5, 5)).flatten(2).unique(dim=2).shape  # one value for each channel
     pullback.Size([2, 3, 1])
@@ -57,6 +78,13 @@ class Dropout2d(_DropoutNd):
 @declared(F.dropout3d, SHOWS)
 class Dropout3d(_DropoutNd):
     """Each channel of (N, C, D, H, W) set to zero with probability p, the others divided by 1 - p.
+
+    Parameters
+    ----------
+    p
+        The probability of each element, or channel, to be dropped.
+    inplace
+        Write the result to the input.
 
     >>> import pullback
     >>> pullback.nn.Dropout3d(0.5).eval()(pullback.ones(1, 2, 3, 3, 3)).sum()
@@ -68,6 +96,13 @@ class Dropout3d(_DropoutNd):
 class AlphaDropout(_DropoutNd):
     """Dropout for SELU: elements are set to its least value, and mean and variance are preserved.
 
+    Parameters
+    ----------
+    p
+        The probability of each element, or channel, to be dropped.
+    inplace
+        Write the result to the input.
+
     >>> import pullback
     >>> pullback.nn.AlphaDropout(0.5).eval()(pullback.tensor([1.0, 2.0]))
     tensor([1., 2.])
@@ -77,6 +112,13 @@ class AlphaDropout(_DropoutNd):
 @declared(F.feature_alpha_dropout, SHOWS)
 class FeatureAlphaDropout(_DropoutNd):
     """Alpha dropout of whole channels.
+
+    Parameters
+    ----------
+    p
+        The probability of each element, or channel, to be dropped.
+    inplace
+        Write the result to the input.
 
     >>> from pullback import nn, ones
     >>> nn.FeatureAlphaDropout(0.5)(ones(2, 3, 5)).unique(dim=2).shape  # one value for each channel

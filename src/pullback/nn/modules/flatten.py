@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 class Flatten(Module):
     """The axes from start_dim to end_dim flattened into one; by default all but the first.
 
+    Parameters
+    ----------
+    start_dim
+        The first axis.
+    end_dim
+        The last axis.
+
     >>> import pullback
     >>> pullback.nn.Flatten()(pullback.zeros(2, 3, 4)).shape
     pullback.Size([2, 12])
@@ -35,6 +42,13 @@ class Flatten(Module):
 
 class Unflatten(Module):
     """An axis split into several, of sizes that multiply to its own.
+
+    Parameters
+    ----------
+    dim
+        The axis.
+    unflattened_size
+        The lengths of the axes that it becomes.
 
     Raises
     ------

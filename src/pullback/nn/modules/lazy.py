@@ -120,6 +120,17 @@ class _Learning(LazyModuleMixin):
 class LazyLinear(_Learning, linear.Linear):
     """`Linear` whose `in_features` is the size of the last axis of its first input.
 
+    Parameters
+    ----------
+    out_features
+        The length of the result's last axis.
+    bias
+        Add a bias, which is learned.
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
+
     >>> import pullback
     >>> from pullback import nn
     >>> layer = nn.LazyLinear(3)
@@ -212,6 +223,29 @@ class _LazyTransposed(_Channels):
 class LazyConv1d(_LazyConvolution, conv.Conv1d):
     """`Conv1d` whose `in_channels` is that of its first input.
 
+    Parameters
+    ----------
+    out_channels
+        The number of channels of the result.
+    kernel_size
+        The lengths of the window, one for all axes or one for each.
+    stride
+        The steps of the window, one for all axes or one for each.
+    padding
+        How many zeros are put at both ends of each axis, or "same" or "valid".
+    dilation
+        The distances of elements within the window.
+    groups
+        In how many groups, each connected for itself, the channels are.
+    bias
+        Add a bias, which is learned.
+    padding_mode
+        What is put there: "zeros", "reflect", "replicate" or "circular".
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
+
     >>> import pullback
     >>> layer = pullback.nn.LazyConv1d(4, 3)
     >>> layer(pullback.ones(2, 5, 8)).shape, layer
@@ -223,6 +257,29 @@ class LazyConv1d(_LazyConvolution, conv.Conv1d):
 
 class LazyConv2d(_LazyConvolution, conv.Conv2d):
     """`Conv2d` whose `in_channels` is that of its first input.
+
+    Parameters
+    ----------
+    out_channels
+        The number of channels of the result.
+    kernel_size
+        The lengths of the window, one for all axes or one for each.
+    stride
+        The steps of the window, one for all axes or one for each.
+    padding
+        How many zeros are put at both ends of each axis, or "same" or "valid".
+    dilation
+        The distances of elements within the window.
+    groups
+        In how many groups, each connected for itself, the channels are.
+    bias
+        Add a bias, which is learned.
+    padding_mode
+        What is put there: "zeros", "reflect", "replicate" or "circular".
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
 
     >>> import pullback
     >>> layer = pullback.nn.LazyConv2d(4, kernel_size=3)
@@ -236,6 +293,29 @@ class LazyConv2d(_LazyConvolution, conv.Conv2d):
 class LazyConv3d(_LazyConvolution, conv.Conv3d):
     """`Conv3d` whose `in_channels` is that of its first input.
 
+    Parameters
+    ----------
+    out_channels
+        The number of channels of the result.
+    kernel_size
+        The lengths of the window, one for all axes or one for each.
+    stride
+        The steps of the window, one for all axes or one for each.
+    padding
+        How many zeros are put at both ends of each axis, or "same" or "valid".
+    dilation
+        The distances of elements within the window.
+    groups
+        In how many groups, each connected for itself, the channels are.
+    bias
+        Add a bias, which is learned.
+    padding_mode
+        What is put there: "zeros", "reflect", "replicate" or "circular".
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
+
     >>> import pullback
     >>> layer = pullback.nn.LazyConv3d(4, kernel_size=3)
     >>> layer(pullback.ones(1, 2, 5, 5, 5)).shape, layer.in_channels
@@ -247,6 +327,31 @@ class LazyConv3d(_LazyConvolution, conv.Conv3d):
 
 class LazyConvTranspose1d(_LazyTransposed, conv.ConvTranspose1d):
     """`ConvTranspose1d` whose `in_channels` is that of its first input.
+
+    Parameters
+    ----------
+    out_channels
+        The number of channels of the result.
+    kernel_size
+        The lengths of the window, one for all axes or one for each.
+    stride
+        The steps of the window, one for all axes or one for each.
+    padding
+        How much is left out at both ends of each axis of the result.
+    output_padding
+        How much longer the result is at one end: several lengths would give the same input.
+    groups
+        In how many groups, each connected for itself, the channels are.
+    bias
+        Add a bias, which is learned.
+    dilation
+        The distances of elements within the window.
+    padding_mode
+        What is put there: "zeros", "reflect", "replicate" or "circular".
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
 
     >>> import pullback
     >>> layer = pullback.nn.LazyConvTranspose1d(4, kernel_size=3)
@@ -260,6 +365,31 @@ class LazyConvTranspose1d(_LazyTransposed, conv.ConvTranspose1d):
 class LazyConvTranspose2d(_LazyTransposed, conv.ConvTranspose2d):
     """`ConvTranspose2d` whose `in_channels` is that of its first input.
 
+    Parameters
+    ----------
+    out_channels
+        The number of channels of the result.
+    kernel_size
+        The lengths of the window, one for all axes or one for each.
+    stride
+        The steps of the window, one for all axes or one for each.
+    padding
+        How much is left out at both ends of each axis of the result.
+    output_padding
+        How much longer the result is at one end: several lengths would give the same input.
+    groups
+        In how many groups, each connected for itself, the channels are.
+    bias
+        Add a bias, which is learned.
+    dilation
+        The distances of elements within the window.
+    padding_mode
+        What is put there: "zeros", "reflect", "replicate" or "circular".
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
+
     >>> import pullback
     >>> layer = pullback.nn.LazyConvTranspose2d(4, kernel_size=3)
     >>> layer(pullback.ones(1, 2, 5, 5)).shape, layer.in_channels
@@ -271,6 +401,31 @@ class LazyConvTranspose2d(_LazyTransposed, conv.ConvTranspose2d):
 
 class LazyConvTranspose3d(_LazyTransposed, conv.ConvTranspose3d):
     """`ConvTranspose3d` whose `in_channels` is that of its first input.
+
+    Parameters
+    ----------
+    out_channels
+        The number of channels of the result.
+    kernel_size
+        The lengths of the window, one for all axes or one for each.
+    stride
+        The steps of the window, one for all axes or one for each.
+    padding
+        How much is left out at both ends of each axis of the result.
+    output_padding
+        How much longer the result is at one end: several lengths would give the same input.
+    groups
+        In how many groups, each connected for itself, the channels are.
+    bias
+        Add a bias, which is learned.
+    dilation
+        The distances of elements within the window.
+    padding_mode
+        What is put there: "zeros", "reflect", "replicate" or "circular".
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
 
     >>> import pullback
     >>> layer = pullback.nn.LazyConvTranspose3d(4, kernel_size=3)
@@ -286,6 +441,8 @@ class _LazyNorm(_Learning):
 
     _learned = "num_features"
     num_features: int
+    running_mean: Tensor | None
+    running_var: Tensor | None
 
     def __init__(
         self,
@@ -312,6 +469,23 @@ class _LazyNorm(_Learning):
 class LazyBatchNorm1d(_LazyNorm, batchnorm.BatchNorm1d):
     """`BatchNorm1d` whose `num_features` is the size of axis 1 of its first input.
 
+    Parameters
+    ----------
+    eps
+        A small number added to what is divided by.
+    momentum
+        The share of each batch in the running statistics; None for their plain average.
+    affine
+        Multiply by a weight and add a bias, which are learned.
+    track_running_stats
+        Keep running statistics, which are used in evaluation.
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
+    bias
+        Add a bias, which is learned.
+
     >>> import pullback
     >>> norm = pullback.nn.LazyBatchNorm1d()
     >>> norm(pullback.randn(4, 2)).shape, norm.num_features
@@ -324,6 +498,23 @@ class LazyBatchNorm1d(_LazyNorm, batchnorm.BatchNorm1d):
 class LazyBatchNorm2d(_LazyNorm, batchnorm.BatchNorm2d):
     """`BatchNorm2d` whose `num_features` is the size of axis 1 of its first input.
 
+    Parameters
+    ----------
+    eps
+        A small number added to what is divided by.
+    momentum
+        The share of each batch in the running statistics; None for their plain average.
+    affine
+        Multiply by a weight and add a bias, which are learned.
+    track_running_stats
+        Keep running statistics, which are used in evaluation.
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
+    bias
+        Add a bias, which is learned.
+
     >>> import pullback
     >>> layer = pullback.nn.LazyBatchNorm2d()
     >>> layer(pullback.ones(4, 3, 2, 2)).shape, layer.num_features
@@ -335,6 +526,23 @@ class LazyBatchNorm2d(_LazyNorm, batchnorm.BatchNorm2d):
 
 class LazyBatchNorm3d(_LazyNorm, batchnorm.BatchNorm3d):
     """`BatchNorm3d` whose `num_features` is the size of axis 1 of its first input.
+
+    Parameters
+    ----------
+    eps
+        A small number added to what is divided by.
+    momentum
+        The share of each batch in the running statistics; None for their plain average.
+    affine
+        Multiply by a weight and add a bias, which are learned.
+    track_running_stats
+        Keep running statistics, which are used in evaluation.
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
+    bias
+        Add a bias, which is learned.
 
     >>> import pullback
     >>> layer = pullback.nn.LazyBatchNorm3d()
@@ -350,6 +558,23 @@ class LazyInstanceNorm1d(_LazyNorm, instancenorm.InstanceNorm1d):
 
     Unlike `InstanceNorm1d`, it has weights and running statistics by default, as in torch.
 
+    Parameters
+    ----------
+    eps
+        A small number added to what is divided by.
+    momentum
+        The share of each batch in the running statistics; None for their plain average.
+    affine
+        Multiply by a weight and add a bias, which are learned.
+    track_running_stats
+        Keep running statistics, which are used in evaluation.
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
+    bias
+        Add a bias, which is learned.
+
     >>> import pullback
     >>> layer = pullback.nn.LazyInstanceNorm1d()
     >>> layer(pullback.ones(4, 3, 2)).shape, layer.num_features
@@ -362,6 +587,23 @@ class LazyInstanceNorm1d(_LazyNorm, instancenorm.InstanceNorm1d):
 class LazyInstanceNorm2d(_LazyNorm, instancenorm.InstanceNorm2d):
     """`InstanceNorm2d` whose `num_features` is the size of axis 1 of its first input; as `LazyInstanceNorm1d`.
 
+    Parameters
+    ----------
+    eps
+        A small number added to what is divided by.
+    momentum
+        The share of each batch in the running statistics; None for their plain average.
+    affine
+        Multiply by a weight and add a bias, which are learned.
+    track_running_stats
+        Keep running statistics, which are used in evaluation.
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
+    bias
+        Add a bias, which is learned.
+
     >>> import pullback
     >>> layer = pullback.nn.LazyInstanceNorm2d()
     >>> layer(pullback.ones(4, 3, 2, 2)).shape, layer.num_features
@@ -373,6 +615,23 @@ class LazyInstanceNorm2d(_LazyNorm, instancenorm.InstanceNorm2d):
 
 class LazyInstanceNorm3d(_LazyNorm, instancenorm.InstanceNorm3d):
     """`InstanceNorm3d` whose `num_features` is the size of axis 1 of its first input; as `LazyInstanceNorm1d`.
+
+    Parameters
+    ----------
+    eps
+        A small number added to what is divided by.
+    momentum
+        The share of each batch in the running statistics; None for their plain average.
+    affine
+        Multiply by a weight and add a bias, which are learned.
+    track_running_stats
+        Keep running statistics, which are used in evaluation.
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
+    bias
+        Add a bias, which is learned.
 
     >>> import pullback
     >>> layer = pullback.nn.LazyInstanceNorm3d()

@@ -34,6 +34,19 @@ class Linear(Module):
     `weight` has shape (out_features, in_features), `bias` (out_features,); both start uniformly distributed between
     -1 / sqrt(in_features) and 1 / sqrt(in_features). With `bias=False` there is none.
 
+    Parameters
+    ----------
+    in_features
+        The length of the input's last axis.
+    out_features
+        The length of the result's last axis.
+    bias
+        Add a bias, which is learned.
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
+
     >>> import pullback
     >>> from pullback import nn
     >>> layer = nn.Linear(20, 30)
@@ -82,6 +95,21 @@ class Bilinear(Module):
     """x1 @ weight[k] @ x2 + bias[k] for each output k, over the last axes of x1 and x2.
 
     `weight` has shape (out_features, in1_features, in2_features).
+
+    Parameters
+    ----------
+    in1_features
+        The length of the first input's last axis.
+    in2_features
+        The length of the second input's last axis.
+    out_features
+        The length of the result's last axis.
+    bias
+        Add a bias, which is learned.
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
 
     >>> import pullback
     >>> layer = pullback.nn.Bilinear(2, 3, 4)

@@ -73,6 +73,13 @@ class _WeightedLoss(_Loss):
 class L1Loss(_ReducedLoss):
     """The absolute differences of input and target.
 
+    Parameters
+    ----------
+    size_average, reduce
+        torch's old form of `reduction`.
+    reduction
+        "mean" or "sum" of the losses, or "none" for each.
+
     >>> import pullback
     >>> pullback.nn.L1Loss()(pullback.tensor([1.0, 5.0]), pullback.tensor([2.0, 2.0]))
     tensor(2.)
@@ -83,6 +90,13 @@ class L1Loss(_ReducedLoss):
 class MSELoss(_ReducedLoss):
     """The squared differences of input and target.
 
+    Parameters
+    ----------
+    size_average, reduce
+        torch's old form of `reduction`.
+    reduction
+        "mean" or "sum" of the losses, or "none" for each.
+
     >>> import pullback
     >>> pullback.nn.MSELoss()(pullback.tensor([1.0, 2.0]), pullback.tensor([1.0, 4.0]))
     tensor(2.)
@@ -92,6 +106,15 @@ class MSELoss(_ReducedLoss):
 @declared(F.smooth_l1_loss, shows="")
 class SmoothL1Loss(_ReducedLoss):
     """Squared differences where they are below beta, absolute ones above, joined smoothly.
+
+    Parameters
+    ----------
+    size_average, reduce
+        torch's old form of `reduction`.
+    reduction
+        "mean" or "sum" of the losses, or "none" for each.
+    beta
+        The difference from which on it is linear.
 
     >>> import pullback
     >>> pullback.nn.SmoothL1Loss(reduction="none")(pullback.tensor([0.5, 4.0]), pullback.zeros(2))
@@ -104,6 +127,13 @@ class SmoothL1Loss(_ReducedLoss):
 @declared(F.huber_loss, shows="")
 class HuberLoss(_Loss):
     """Half the squared differences where they are below delta, delta times absolute ones above.
+
+    Parameters
+    ----------
+    reduction
+        "mean" or "sum" of the losses, or "none" for each.
+    delta
+        The difference from which on it is linear.
 
     >>> import pullback
     >>> pullback.nn.HuberLoss(reduction="none")(pullback.tensor([0.5, 4.0]), pullback.zeros(2))
@@ -123,6 +153,17 @@ class HuberLoss(_Loss):
 class NLLLoss(_WeightedLoss):
     """Minus the log-probability of the target class, from log-probabilities (N, C, ...) or (C,).
 
+    Parameters
+    ----------
+    weight
+        A weight for each class.
+    size_average, reduce
+        torch's old form of `reduction`.
+    ignore_index
+        The target that counts for nothing.
+    reduction
+        "mean" or "sum" of the losses, or "none" for each.
+
     >>> import pullback
     >>> pullback.nn.NLLLoss()(pullback.tensor([[0.25, 0.75]]).log(), pullback.tensor([0]))  # log(4)
     tensor(1.3863)
@@ -138,6 +179,19 @@ class NLLLoss(_WeightedLoss):
 @declared(F.cross_entropy, shows="")
 class CrossEntropyLoss(_WeightedLoss):
     """The cross-entropy of target classes, or target probabilities, and scores (N, C, ...) or (C,).
+
+    Parameters
+    ----------
+    weight
+        A weight for each class.
+    size_average, reduce
+        torch's old form of `reduction`.
+    ignore_index
+        The target that counts for nothing.
+    reduction
+        "mean" or "sum" of the losses, or "none" for each.
+    label_smoothing
+        The share of a target's weight that is spread over all classes.
 
     >>> import pullback
     >>> pullback.nn.CrossEntropyLoss()(pullback.zeros(1, 2), pullback.tensor([1]))
@@ -156,6 +210,25 @@ class LinearCrossEntropyLoss(_WeightedLoss):
     """A linear layer, `linear`, and the cross-entropy of its scores.
 
     With `out_features=(d1, ...)` each input gives scores (num_classes, d1, ...).
+
+    Parameters
+    ----------
+    in_features
+        The length of the input's last axis.
+    out_features
+        The length of the result's last axis.
+    bias
+        Add a bias, which is learned.
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
+    reduction
+        "mean" or "sum" of the losses, or "none" for each.
+    ignore_index
+        The target that counts for nothing.
+    label_smoothing
+        The share of a target's weight that is spread over all classes.
 
     >>> import pullback
     >>> loss = pullback.nn.LinearCrossEntropyLoss(3, 10)
@@ -217,6 +290,15 @@ class LinearCrossEntropyLoss(_WeightedLoss):
 class BCELoss(_WeightedLoss):
     """The binary cross entropy of probabilities and targets from 0 to 1.
 
+    Parameters
+    ----------
+    weight
+        A weight for each element.
+    size_average, reduce
+        torch's old form of `reduction`.
+    reduction
+        "mean" or "sum" of the losses, or "none" for each.
+
     >>> import pullback
     >>> pullback.nn.BCELoss()(pullback.tensor([0.5, 1.0]), pullback.tensor([1.0, 1.0]))  # log(2) / 2
     tensor(0.3466)
@@ -231,6 +313,17 @@ class BCELoss(_WeightedLoss):
 @declared(F.binary_cross_entropy_with_logits, shows="")
 class BCEWithLogitsLoss(_Loss):
     """The binary cross entropy of the sigmoid of scores and targets from 0 to 1, exact for large scores.
+
+    Parameters
+    ----------
+    weight
+        A weight for each element.
+    size_average, reduce
+        torch's old form of `reduction`.
+    reduction
+        "mean" or "sum" of the losses, or "none" for each.
+    pos_weight
+        A weight for positive examples of each class.
 
     >>> from pullback import nn, tensor
     >>> nn.BCEWithLogitsLoss()(tensor([0.0, 100.0]), tensor([1.0, 1.0]))  # log(2) / 2
@@ -248,6 +341,15 @@ class BCEWithLogitsLoss(_Loss):
 class KLDivLoss(_ReducedLoss):
     """The elementwise Kullback-Leibler divergence of log-probabilities from a target; use 'batchmean' for its mean.
 
+    Parameters
+    ----------
+    size_average, reduce
+        torch's old form of `reduction`.
+    reduction
+        "mean" or "sum" of the losses, or "none" for each.
+    log_target
+        The target holds logarithms.
+
     >>> from pullback import nn, tensor
     >>> nn.KLDivLoss(reduction="batchmean")(tensor([[0.5, 0.5]]).log(), tensor([[1.0, 0.0]]))  # log(2)
     tensor(0.6931)
@@ -259,6 +361,19 @@ class KLDivLoss(_ReducedLoss):
 @declared(F.poisson_nll_loss, shows="")
 class PoissonNLLLoss(_Loss):
     """Minus the log-likelihood of counts under Poisson distributions with the input, or its exponential, as mean.
+
+    Parameters
+    ----------
+    log_input
+        The input holds logarithms of rates.
+    full
+        Add the terms that do not depend on the input.
+    size_average, reduce
+        torch's old form of `reduction`.
+    eps
+        A small number, so that no logarithm or root of zero is taken.
+    reduction
+        "mean" or "sum" of the losses, or "none" for each.
 
     >>> import pullback
     >>> pullback.nn.PoissonNLLLoss()(pullback.tensor([0.0]), pullback.tensor([3.0]))  # exp(0) - 3 * 0
@@ -277,6 +392,15 @@ class PoissonNLLLoss(_Loss):
 class GaussianNLLLoss(_Loss):
     """Minus the log-likelihood of targets under normal distributions of given means and variances.
 
+    Parameters
+    ----------
+    full
+        Add the terms that do not depend on the input.
+    eps
+        A small number, so that no logarithm or root of zero is taken.
+    reduction
+        "mean" or "sum" of the losses, or "none" for each.
+
     >>> from pullback import nn, tensor
     >>> nn.GaussianNLLLoss()(tensor([1.0]), tensor([3.0]), tensor([4.0]))  # (log(4) + 2**2 / 4) / 2
     tensor(1.1931)
@@ -292,6 +416,15 @@ class GaussianNLLLoss(_Loss):
 class HingeEmbeddingLoss(_MarginLoss):
     """The input where the target is 1, and margin - input, at least 0, where it is -1.
 
+    Parameters
+    ----------
+    margin
+        By how much what is right has to exceed what is wrong.
+    size_average, reduce
+        torch's old form of `reduction`.
+    reduction
+        "mean" or "sum" of the losses, or "none" for each.
+
     >>> from pullback import nn, tensor
     >>> nn.HingeEmbeddingLoss(reduction="none")(tensor([0.25, 0.25]), tensor([1.0, -1.0]))
     tensor([0.2500, 0.7500])
@@ -304,6 +437,15 @@ class HingeEmbeddingLoss(_MarginLoss):
 class MarginRankingLoss(_MarginLoss):
     """max(0, margin - target * (input1 - input2)): target 1 means that input1 should be larger, -1 input2.
 
+    Parameters
+    ----------
+    margin
+        By how much what is right has to exceed what is wrong.
+    size_average, reduce
+        torch's old form of `reduction`.
+    reduction
+        "mean" or "sum" of the losses, or "none" for each.
+
     >>> from pullback import nn, ones, tensor
     >>> nn.MarginRankingLoss(reduction="none")(tensor([3.0, 1.0]), tensor([1.0, 3.0]), ones(2))
     tensor([0., 2.])
@@ -314,6 +456,13 @@ class MarginRankingLoss(_MarginLoss):
 class MultiLabelMarginLoss(_ReducedLoss):
     """The multi-class, multi-label hinge loss of scores; the target lists the correct classes.
 
+    Parameters
+    ----------
+    size_average, reduce
+        torch's old form of `reduction`.
+    reduction
+        "mean" or "sum" of the losses, or "none" for each.
+
     >>> from pullback import nn, tensor
     >>> nn.MultiLabelMarginLoss()(tensor([2.0, 1.5, 0.0]), tensor([0, -1, -1]))  # (1 - 2 + 1.5) / 3
     tensor(0.1667)
@@ -323,6 +472,15 @@ class MultiLabelMarginLoss(_ReducedLoss):
 @declared(F.multilabel_soft_margin_loss, shows="")
 class MultiLabelSoftMarginLoss(_WeightedLoss):
     """The binary cross entropy of scores for classes, averaged over them.
+
+    Parameters
+    ----------
+    weight
+        A weight for each class.
+    size_average, reduce
+        torch's old form of `reduction`.
+    reduction
+        "mean" or "sum" of the losses, or "none" for each.
 
     >>> from pullback import nn, tensor
     >>> nn.MultiLabelSoftMarginLoss()(tensor([[100.0, 0.0]]), tensor([[1.0, 0.0]]))  # log(2) / 2
@@ -338,6 +496,19 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 @declared(F.multi_margin_loss, shows="")
 class MultiMarginLoss(_WeightedLoss):
     """The multi-class hinge loss of scores with one correct class.
+
+    Parameters
+    ----------
+    p
+        The exponent of what is missing: 1 or 2.
+    margin
+        By how much what is right has to exceed what is wrong.
+    weight
+        A weight for each class.
+    size_average, reduce
+        torch's old form of `reduction`.
+    reduction
+        "mean" or "sum" of the losses, or "none" for each.
 
     >>> from pullback import nn, tensor
     >>> nn.MultiMarginLoss()(tensor([[2.0, 1.5, 0.0]]), tensor([0]))  # (1 - 2 + 1.5) / 3
@@ -365,6 +536,13 @@ class MultiMarginLoss(_WeightedLoss):
 class SoftMarginLoss(_ReducedLoss):
     """log(1 + exp(-target * input)) for targets 1 and -1.
 
+    Parameters
+    ----------
+    size_average, reduce
+        torch's old form of `reduction`.
+    reduction
+        "mean" or "sum" of the losses, or "none" for each.
+
     >>> import pullback
     >>> pullback.nn.SoftMarginLoss()(pullback.tensor([0.0, 100.0]), pullback.tensor([1.0, 1.0]))  # log(2) / 2
     tensor(0.3466)
@@ -374,6 +552,15 @@ class SoftMarginLoss(_ReducedLoss):
 @declared(F.cosine_embedding_loss, shows="")
 class CosineEmbeddingLoss(_MarginLoss):
     """1 - cosine of two vectors where the target is 1, max(0, cosine - margin) where it is -1.
+
+    Parameters
+    ----------
+    margin
+        By how much what is right has to exceed what is wrong.
+    size_average, reduce
+        torch's old form of `reduction`.
+    reduction
+        "mean" or "sum" of the losses, or "none" for each.
 
     >>> from pullback import nn, tensor
     >>> nn.CosineEmbeddingLoss()(tensor([[1.0, 0.0]]), tensor([[0.0, 5.0]]), tensor([1.0]))
@@ -389,6 +576,21 @@ def _check_margin(loss: Any) -> None:
 @declared(F.triplet_margin_loss, shows="")
 class TripletMarginLoss(_Loss):
     """max(0, margin + distance of anchor and positive - distance of anchor and negative).
+
+    Parameters
+    ----------
+    margin
+        By how much what is right has to exceed what is wrong.
+    p
+        The exponent of the norm.
+    eps
+        A small number, so that no logarithm or root of zero is taken.
+    swap
+        Take the smaller of the distances of the negative example to the other two.
+    size_average, reduce
+        torch's old form of `reduction`.
+    reduction
+        "mean" or "sum" of the losses, or "none" for each.
 
     >>> from pullback import nn, tensor
     >>> nn.TripletMarginLoss()(tensor([[0.0]]), tensor([[2.0]]), tensor([[1.5]]))  # 1 + 2 - 1.5
@@ -410,6 +612,17 @@ class TripletMarginLoss(_Loss):
 
 class TripletMarginWithDistanceLoss(_Loss):
     """The triplet margin loss with a custom distance, a function of two tensors or a module.
+
+    Parameters
+    ----------
+    distance_function
+        The function of two tensors that measures; None for the Euclidean distance.
+    margin
+        By how much what is right has to exceed what is wrong.
+    swap
+        Take the smaller of the distances of the negative example to the other two.
+    reduction
+        "mean" or "sum" of the losses, or "none" for each.
 
     >>> import pullback
     >>> loss = pullback.nn.TripletMarginWithDistanceLoss(distance_function=pullback.nn.PairwiseDistance(p=1))
@@ -446,6 +659,15 @@ class TripletMarginWithDistanceLoss(_Loss):
 @declared(F.ctc_loss, shows="")
 class CTCLoss(_Loss):
     """Minus the log-probability of label sequences, summed over all ways to align them with longer inputs.
+
+    Parameters
+    ----------
+    blank
+        The number of the blank.
+    reduction
+        "mean" or "sum" of the losses, or "none" for each.
+    zero_infinity
+        Take infinite losses, of targets that are too long, as zero.
 
     >>> from pullback import nn, tensor, zeros
     >>> scores = zeros(3, 1, 4).log_softmax(2)  # 3 steps, one sequence, 4 classes of which 0 is blank

@@ -46,6 +46,21 @@ class LayerNorm(Scaled):
 
     Ba, Kiros and Hinton, Layer normalization, 2016.
 
+    Parameters
+    ----------
+    normalized_shape
+        The lengths of the last axes, over which is normalized.
+    eps
+        A small number added to what is divided by.
+    elementwise_affine
+        Multiply by a weight and add a bias, which are learned.
+    bias
+        Add a bias, which is learned.
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
+
     >>> import pullback
     >>> pullback.nn.LayerNorm(2, elementwise_affine=False)(pullback.tensor([[1.0, 3.0]]))
     tensor([[-1.0000,  1.0000]])
@@ -79,6 +94,23 @@ class GroupNorm(Scaled):
     """The input with mean 0 and variance 1 over each of some groups of channels, times a weight plus a bias.
 
     Wu and He, Group normalization, 2018.
+
+    Parameters
+    ----------
+    num_groups
+        The number of groups of channels.
+    num_channels
+        The number of channels.
+    eps
+        A small number added to what is divided by.
+    affine
+        Multiply by a weight and add a bias, which are learned.
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
+    bias
+        Add a bias, which is learned.
 
     >>> import pullback
     >>> pullback.nn.GroupNorm(3, 6)(pullback.randn(20, 6, 10, 10)).shape
@@ -118,6 +150,19 @@ class RMSNorm(Module):
     """The input divided by its root mean square over its last axes, times a weight.
 
     `eps` is the dtype's when left out. Zhang and Sennrich, Root mean square layer normalization, 2019.
+
+    Parameters
+    ----------
+    normalized_shape
+        The lengths of the last axes, over which is normalized.
+    eps
+        A small number added to what is divided by.
+    elementwise_affine
+        Multiply by a weight and add a bias, which are learned.
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
 
     >>> import pullback
     >>> pullback.nn.RMSNorm(2)(pullback.tensor([[1.0, 7.0]])).detach()
@@ -159,6 +204,17 @@ class LocalResponseNorm(Computed):
     """The input divided by a power of the mean square of neighboring channels.
 
     Krizhevsky, Sutskever and Hinton, ImageNet classification with deep convolutional neural networks, 2012.
+
+    Parameters
+    ----------
+    size
+        The number of neighbouring channels.
+    alpha
+        The factor of their mean square.
+    beta
+        The exponent.
+    k
+        What is added to it.
 
     >>> from pullback import nn, ones
     >>> nn.LocalResponseNorm(2, alpha=2.0, beta=1.0)(ones(1, 2, 1)).flatten()  # 1 / (1 + 2 / 2), 1 / (1 + 2)

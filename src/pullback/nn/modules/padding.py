@@ -48,6 +48,13 @@ class _ConstantPadNd(_Padding):
 class ConstantPad1d(_ConstantPadNd):
     """Values before and after the last axis: `padding` is a number, or one for each end.
 
+    Parameters
+    ----------
+    padding
+        How much is put at each end: one number, or one for each end, the last axis first.
+    value
+        What is put there.
+
     >>> import pullback
     >>> pullback.nn.ConstantPad1d((2, 1), 7.0)(pullback.tensor([[1.0, 2.0]]))
     tensor([[7., 7., 1., 2., 7.]])
@@ -58,6 +65,13 @@ class ConstantPad1d(_ConstantPadNd):
 
 class ConstantPad2d(_ConstantPadNd):
     """Values around the last two axes: `padding` is a number, or (left, right, top, bottom).
+
+    Parameters
+    ----------
+    padding
+        How much is put at each end: one number, or one for each end, the last axis first.
+    value
+        What is put there.
 
     >>> import pullback
     >>> pullback.nn.ConstantPad2d((1, 0, 0, 0), 7.0)(pullback.zeros(1, 2, 2))
@@ -70,6 +84,13 @@ class ConstantPad2d(_ConstantPadNd):
 
 class ConstantPad3d(_ConstantPadNd):
     """Values around the last three axes: `padding` is a number, or (left, right, top, bottom, front, back).
+
+    Parameters
+    ----------
+    padding
+        How much is put at each end: one number, or one for each end, the last axis first.
+    value
+        What is put there.
 
     >>> import pullback
     >>> pullback.nn.ConstantPad3d((1, 0, 0, 0, 0, 2), 7.0)(pullback.ones(1, 2, 2, 2)).shape
@@ -92,6 +113,11 @@ class _ZeroPadNd(_ConstantPadNd):
 class ZeroPad1d(_ZeroPadNd, ConstantPad1d):
     """Zeros before and after the last axis.
 
+    Parameters
+    ----------
+    padding
+        How much is put at each end: one number, or one for each end, the last axis first.
+
     >>> import pullback
     >>> pullback.nn.ZeroPad1d((2, 1))(pullback.tensor([[1.0, 2.0]]))
     tensor([[0., 0., 1., 2., 0.]])
@@ -100,6 +126,11 @@ class ZeroPad1d(_ZeroPadNd, ConstantPad1d):
 
 class ZeroPad2d(_ZeroPadNd, ConstantPad2d):
     """Zeros around the last two axes.
+
+    Parameters
+    ----------
+    padding
+        How much is put at each end: one number, or one for each end, the last axis first.
 
     >>> import pullback
     >>> pullback.nn.ZeroPad2d((1, 0, 0, 0))(pullback.tensor([[[1.0, 2.0], [3.0, 4.0]]]))
@@ -110,6 +141,11 @@ class ZeroPad2d(_ZeroPadNd, ConstantPad2d):
 
 class ZeroPad3d(_ZeroPadNd, ConstantPad3d):
     """Zeros around the last three axes.
+
+    Parameters
+    ----------
+    padding
+        How much is put at each end: one number, or one for each end, the last axis first.
 
     >>> import pullback
     >>> pullback.nn.ZeroPad3d(1)(pullback.ones(1, 2, 2, 2)).shape
@@ -126,6 +162,11 @@ class _ReflectionPadNd(_Padding):
 class ReflectionPad1d(_ReflectionPadNd):
     """A reflection before and after the last axis.
 
+    Parameters
+    ----------
+    padding
+        How much is put at each end: one number, or one for each end, the last axis first.
+
     >>> import pullback
     >>> pullback.nn.ReflectionPad1d(2)(pullback.tensor([[1.0, 2.0, 3.0]]))
     tensor([[3., 2., 1., 2., 3., 2., 1.]])
@@ -136,6 +177,11 @@ class ReflectionPad1d(_ReflectionPadNd):
 
 class ReflectionPad2d(_ReflectionPadNd):
     """A reflection around the last two axes.
+
+    Parameters
+    ----------
+    padding
+        How much is put at each end: one number, or one for each end, the last axis first.
 
     >>> import pullback
     >>> pullback.nn.ReflectionPad2d((1, 0, 0, 0))(pullback.tensor([[[1.0, 2.0], [3.0, 4.0]]]))
@@ -148,6 +194,11 @@ class ReflectionPad2d(_ReflectionPadNd):
 
 class ReflectionPad3d(_ReflectionPadNd):
     """A reflection around the last three axes.
+
+    Parameters
+    ----------
+    padding
+        How much is put at each end: one number, or one for each end, the last axis first.
 
     >>> import pullback
     >>> pullback.nn.ReflectionPad3d(1)(pullback.ones(1, 2, 2, 2)).shape
@@ -166,6 +217,11 @@ class _ReplicationPadNd(_Padding):
 class ReplicationPad1d(_ReplicationPadNd):
     """The border repeated before and after the last axis.
 
+    Parameters
+    ----------
+    padding
+        How much is put at each end: one number, or one for each end, the last axis first.
+
     >>> import pullback
     >>> pullback.nn.ReplicationPad1d((2, 1))(pullback.tensor([[1.0, 2.0, 3.0]]))
     tensor([[1., 1., 1., 2., 3., 3.]])
@@ -176,6 +232,11 @@ class ReplicationPad1d(_ReplicationPadNd):
 
 class ReplicationPad2d(_ReplicationPadNd):
     """The border repeated around the last two axes.
+
+    Parameters
+    ----------
+    padding
+        How much is put at each end: one number, or one for each end, the last axis first.
 
     >>> import pullback
     >>> pullback.nn.ReplicationPad2d((1, 0, 0, 0))(pullback.tensor([[[1.0, 2.0], [3.0, 4.0]]]))
@@ -188,6 +249,11 @@ class ReplicationPad2d(_ReplicationPadNd):
 
 class ReplicationPad3d(_ReplicationPadNd):
     """The border repeated around the last three axes.
+
+    Parameters
+    ----------
+    padding
+        How much is put at each end: one number, or one for each end, the last axis first.
 
     >>> import pullback
     >>> pullback.nn.ReplicationPad3d(1)(pullback.ones(1, 2, 2, 2)).shape
@@ -206,6 +272,11 @@ class _CircularPadNd(_Padding):
 class CircularPad1d(_CircularPadNd):
     """Wrapped elements before and after the last axis.
 
+    Parameters
+    ----------
+    padding
+        How much is put at each end: one number, or one for each end, the last axis first.
+
     >>> import pullback
     >>> pullback.nn.CircularPad1d((2, 1))(pullback.tensor([[1.0, 2.0, 3.0]]))
     tensor([[2., 3., 1., 2., 3., 1.]])
@@ -216,6 +287,11 @@ class CircularPad1d(_CircularPadNd):
 
 class CircularPad2d(_CircularPadNd):
     """Wrapped elements around the last two axes.
+
+    Parameters
+    ----------
+    padding
+        How much is put at each end: one number, or one for each end, the last axis first.
 
     >>> import pullback
     >>> pullback.nn.CircularPad2d((1, 0, 0, 0))(pullback.tensor([[[1.0, 2.0], [3.0, 4.0]]]))
@@ -228,6 +304,11 @@ class CircularPad2d(_CircularPadNd):
 
 class CircularPad3d(_CircularPadNd):
     """Wrapped elements around the last three axes.
+
+    Parameters
+    ----------
+    padding
+        How much is put at each end: one number, or one for each end, the last axis first.
 
     >>> import pullback
     >>> pullback.nn.CircularPad3d(1)(pullback.ones(1, 2, 2, 2)).shape

@@ -48,6 +48,21 @@ class _MaxPoolNd(_Strided):
 class MaxPool1d(_MaxPoolNd):
     """The maximum of each window of (N, C, L) or (C, L); with `return_indices`, also its index.
 
+    Parameters
+    ----------
+    kernel_size
+        The lengths of the window, one for all axes or one for each.
+    stride
+        The steps of the window, one for all axes or one for each.
+    padding
+        How much is put at both ends of each axis, which counts as minus infinity.
+    dilation
+        The distances of elements within the window.
+    return_indices
+        Return where the elements were, too, as `MaxUnpool` needs it.
+    ceil_mode
+        Round the number of windows up, so that the last one may reach over the end.
+
     >>> import pullback
     >>> pullback.nn.MaxPool1d(2)(pullback.tensor([[1.0, 5.0, 3.0, 4.0]]))
     tensor([[5., 4.]])
@@ -58,6 +73,21 @@ class MaxPool1d(_MaxPoolNd):
 class MaxPool2d(_MaxPoolNd):
     """The maximum of each window of (N, C, H, W) or (C, H, W); with `return_indices`, also its index.
 
+    Parameters
+    ----------
+    kernel_size
+        The lengths of the window, one for all axes or one for each.
+    stride
+        The steps of the window, one for all axes or one for each.
+    padding
+        How much is put at both ends of each axis, which counts as minus infinity.
+    dilation
+        The distances of elements within the window.
+    return_indices
+        Return where the elements were, too, as `MaxUnpool` needs it.
+    ceil_mode
+        Round the number of windows up, so that the last one may reach over the end.
+
     >>> import pullback
     >>> pullback.nn.MaxPool2d(2)(pullback.arange(8.0).reshape(1, 2, 4))
     tensor([[[5., 7.]]])
@@ -67,6 +97,21 @@ class MaxPool2d(_MaxPoolNd):
 @declared(F.max_pool3d, MAX)
 class MaxPool3d(_MaxPoolNd):
     """The maximum of each window of (N, C, D, H, W) or (C, D, H, W); with `return_indices`, also its index.
+
+    Parameters
+    ----------
+    kernel_size
+        The lengths of the window, one for all axes or one for each.
+    stride
+        The steps of the window, one for all axes or one for each.
+    padding
+        How much is put at both ends of each axis, which counts as minus infinity.
+    dilation
+        The distances of elements within the window.
+    return_indices
+        Return where the elements were, too, as `MaxUnpool` needs it.
+    ceil_mode
+        Round the number of windows up, so that the last one may reach over the end.
 
     >>> import pullback
     >>> pullback.nn.MaxPool3d(2)(pullback.arange(8.0).reshape(1, 2, 2, 2))
@@ -102,6 +147,15 @@ def _unpooling(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 class MaxUnpool1d(_MaxUnpoolNd):
     """Maxima of `MaxPool1d` at their original positions, zeros elsewhere.
 
+    Parameters
+    ----------
+    kernel_size
+        The lengths of the window, one for all axes or one for each.
+    stride
+        The steps of the window, one for all axes or one for each.
+    padding
+        What the padding was.
+
     >>> import pullback
     >>> values, places = pullback.nn.MaxPool1d(2, return_indices=True)(pullback.tensor([[1.0, 3.0, 4.0, 2.0]]))
     >>> pullback.nn.MaxUnpool1d(2)(values, places)
@@ -115,6 +169,15 @@ class MaxUnpool1d(_MaxUnpoolNd):
 @declared(F.max_unpool2d, MEAN)
 class MaxUnpool2d(_MaxUnpoolNd):
     """Maxima of `MaxPool2d` at their original positions, zeros elsewhere.
+
+    Parameters
+    ----------
+    kernel_size
+        The lengths of the window, one for all axes or one for each.
+    stride
+        The steps of the window, one for all axes or one for each.
+    padding
+        What the padding was.
 
     >>> from pullback import nn, tensor
     >>> values, places = nn.MaxPool2d(2, return_indices=True)(tensor([[[1.0, 3.0], [2.0, 0.0]]]))
@@ -130,6 +193,15 @@ class MaxUnpool2d(_MaxUnpoolNd):
 @declared(F.max_unpool3d, MEAN)
 class MaxUnpool3d(_MaxUnpoolNd):
     """Maxima of `MaxPool3d` at their original positions, zeros elsewhere.
+
+    Parameters
+    ----------
+    kernel_size
+        The lengths of the window, one for all axes or one for each.
+    stride
+        The steps of the window, one for all axes or one for each.
+    padding
+        What the padding was.
 
     >>> import pullback
     >>> values, places = pullback.nn.MaxPool3d(2, return_indices=True)(pullback.ones(1, 4, 4, 4))
@@ -156,6 +228,19 @@ class _AvgPoolNd(_Strided, Computed):
 class AvgPool1d(_AvgPoolNd):
     """The mean of each window of (N, C, L) or (C, L).
 
+    Parameters
+    ----------
+    kernel_size
+        The lengths of the window, one for all axes or one for each.
+    stride
+        The steps of the window, one for all axes or one for each.
+    padding
+        How many zeros are put at both ends of each axis.
+    ceil_mode
+        Round the number of windows up, so that the last one may reach over the end.
+    count_include_pad
+        Count zeros of the padding in the mean.
+
     >>> import pullback
     >>> pullback.nn.AvgPool1d(2)(pullback.tensor([[1.0, 3.0, 5.0, 7.0]]))
     tensor([[2., 6.]])
@@ -171,6 +256,21 @@ class AvgPool1d(_AvgPoolNd):
 class AvgPool2d(_AvgPoolNd):
     """The mean of each window of (N, C, H, W) or (C, H, W).
 
+    Parameters
+    ----------
+    kernel_size
+        The lengths of the window, one for all axes or one for each.
+    stride
+        The steps of the window, one for all axes or one for each.
+    padding
+        How many zeros are put at both ends of each axis.
+    ceil_mode
+        Round the number of windows up, so that the last one may reach over the end.
+    count_include_pad
+        Count zeros of the padding in the mean.
+    divisor_override
+        What sums are divided by; None for the number of elements.
+
     >>> import pullback
     >>> pullback.nn.AvgPool2d(2)(pullback.arange(8.0).reshape(1, 2, 4))
     tensor([[[2.5000, 4.5000]]])
@@ -182,6 +282,21 @@ class AvgPool2d(_AvgPoolNd):
 @declared(F.avg_pool3d, MEAN)
 class AvgPool3d(_AvgPoolNd):
     """The mean of each window of (N, C, D, H, W) or (C, D, H, W).
+
+    Parameters
+    ----------
+    kernel_size
+        The lengths of the window, one for all axes or one for each.
+    stride
+        The steps of the window, one for all axes or one for each.
+    padding
+        How many zeros are put at both ends of each axis.
+    ceil_mode
+        Round the number of windows up, so that the last one may reach over the end.
+    count_include_pad
+        Count zeros of the padding in the mean.
+    divisor_override
+        What sums are divided by; None for the number of elements.
 
     >>> import pullback
     >>> pullback.nn.AvgPool3d(2)(pullback.ones(1, 2, 4, 4, 4)).shape
@@ -205,6 +320,17 @@ class _LPPoolNd(Computed):
 class LPPool1d(_LPPoolNd):
     """The norm of each window of (N, C, L) or (C, L).
 
+    Parameters
+    ----------
+    norm_type
+        The exponent of the norm.
+    kernel_size
+        The lengths of the window, one for all axes or one for each.
+    stride
+        The steps of the window, one for all axes or one for each.
+    ceil_mode
+        Round the number of windows up, so that the last one may reach over the end.
+
     >>> import pullback
     >>> pullback.nn.LPPool1d(2, 2)(pullback.tensor([[3.0, 4.0, 0.0, 1.0]]))
     tensor([[5., 1.]])
@@ -215,6 +341,17 @@ class LPPool1d(_LPPoolNd):
 class LPPool2d(_LPPoolNd):
     """The norm of each window of (N, C, H, W) or (C, H, W).
 
+    Parameters
+    ----------
+    norm_type
+        The exponent of the norm.
+    kernel_size
+        The lengths of the window, one for all axes or one for each.
+    stride
+        The steps of the window, one for all axes or one for each.
+    ceil_mode
+        Round the number of windows up, so that the last one may reach over the end.
+
     >>> import pullback
     >>> pullback.nn.LPPool2d(1, 2)(pullback.tensor([[[3.0, 4.0], [0.0, 1.0]]]))
     tensor([[[8.]]])
@@ -224,6 +361,17 @@ class LPPool2d(_LPPoolNd):
 @declared(F.lp_pool3d, NORM)
 class LPPool3d(_LPPoolNd):
     """The norm of each window of (N, C, D, H, W) or (C, D, H, W).
+
+    Parameters
+    ----------
+    norm_type
+        The exponent of the norm.
+    kernel_size
+        The lengths of the window, one for all axes or one for each.
+    stride
+        The steps of the window, one for all axes or one for each.
+    ceil_mode
+        Round the number of windows up, so that the last one may reach over the end.
 
     >>> import pullback
     >>> pullback.nn.LPPool3d(1, 2)(pullback.ones(1, 2, 2, 2))
@@ -253,6 +401,13 @@ SIZE = "output_size={output_size}"
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """The maxima of windows of (N, C, L), one for each element of an output of the given size.
 
+    Parameters
+    ----------
+    output_size
+        The lengths of the result, one for all axes or one for each; None leaves an axis as it is.
+    return_indices
+        Return where the elements were, too, as `MaxUnpool` needs it.
+
     >>> import pullback
     >>> pullback.nn.AdaptiveMaxPool1d(2)(pullback.tensor([[1.0, 4.0, 2.0, 3.0]]))
     tensor([[4., 3.]])
@@ -262,6 +417,13 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
 @declared(F.adaptive_max_pool2d, SIZE)
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """The maxima of windows of (N, C, H, W), for an output of the given size; None keeps the size of an axis.
+
+    Parameters
+    ----------
+    output_size
+        The lengths of the result, one for all axes or one for each; None leaves an axis as it is.
+    return_indices
+        Return where the elements were, too, as `MaxUnpool` needs it.
 
     >>> import pullback
     >>> pullback.nn.AdaptiveMaxPool2d((1, 2))(pullback.arange(8.0).reshape(1, 2, 4))
@@ -273,6 +435,13 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """The maxima of windows of (N, C, D, H, W), for an output of the given size; None keeps the size of an axis.
 
+    Parameters
+    ----------
+    output_size
+        The lengths of the result, one for all axes or one for each; None leaves an axis as it is.
+    return_indices
+        Return where the elements were, too, as `MaxUnpool` needs it.
+
     >>> import pullback
     >>> pullback.nn.AdaptiveMaxPool3d((2, None, 1))(pullback.ones(1, 2, 4, 6, 8)).shape
     pullback.Size([1, 2, 2, 6, 1])
@@ -282,6 +451,11 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
 @declared(F.adaptive_avg_pool1d, SIZE)
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """The means of windows of (N, C, L), one for each element of an output of the given size.
+
+    Parameters
+    ----------
+    output_size
+        The lengths of the result, one for all axes or one for each; None leaves an axis as it is.
 
     >>> import pullback
     >>> pullback.nn.AdaptiveAvgPool1d(2)(pullback.tensor([[1.0, 3.0, 5.0, 7.0]]))
@@ -293,6 +467,11 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """The means of windows of (N, C, H, W), for an output of the given size; None keeps the size of an axis.
 
+    Parameters
+    ----------
+    output_size
+        The lengths of the result, one for all axes or one for each; None leaves an axis as it is.
+
     >>> import pullback
     >>> pullback.nn.AdaptiveAvgPool2d((1, 2))(pullback.arange(8.0).reshape(1, 2, 4))
     tensor([[[2.5000, 4.5000]]])
@@ -302,6 +481,11 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
 @declared(F.adaptive_avg_pool3d, SIZE)
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """The means of windows of (N, C, D, H, W), for an output of the given size; None keeps the size of an axis.
+
+    Parameters
+    ----------
+    output_size
+        The lengths of the result, one for all axes or one for each; None leaves an axis as it is.
 
     >>> import pullback
     >>> pullback.nn.AdaptiveAvgPool3d((2, None, 1))(pullback.ones(1, 2, 4, 6, 8)).shape
@@ -342,6 +526,17 @@ class _FractionalMaxPool(Module):
 class FractionalMaxPool2d(_FractionalMaxPool):
     """The maxima of windows of images at random positions, for an output of the given size or ratio.
 
+    Parameters
+    ----------
+    kernel_size
+        The lengths of the window, one for all axes or one for each.
+    output_size
+        The lengths of the result, one for all axes or one for each; None leaves an axis as it is.
+    output_ratio
+        The lengths of the result as shares of those of the input, in the place of `output_size`.
+    return_indices
+        Return where the elements were, too, as `MaxUnpool` needs it.
+
     >>> import pullback
     >>> pullback.nn.FractionalMaxPool2d(2, output_size=3)(pullback.ones(1, 5, 5)).shape
     pullback.Size([1, 3, 3])
@@ -353,6 +548,17 @@ class FractionalMaxPool2d(_FractionalMaxPool):
 @declared(F.fractional_max_pool3d, shows="")
 class FractionalMaxPool3d(_FractionalMaxPool):
     """The maxima of windows of volumes at random positions, for an output of the given size or ratio.
+
+    Parameters
+    ----------
+    kernel_size
+        The lengths of the window, one for all axes or one for each.
+    output_size
+        The lengths of the result, one for all axes or one for each; None leaves an axis as it is.
+    output_ratio
+        The lengths of the result as shares of those of the input, in the place of `output_size`.
+    return_indices
+        Return where the elements were, too, as `MaxUnpool` needs it.
 
     >>> import pullback
     >>> pullback.nn.FractionalMaxPool3d(2, output_ratio=0.6)(pullback.ones(1, 5, 5, 5)).shape

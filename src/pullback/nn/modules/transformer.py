@@ -96,6 +96,31 @@ class _Layer(Module):
 class TransformerEncoderLayer(_Layer):
     """Self-attention, then a feed-forward network; each is added to its input, and normalized.
 
+    Parameters
+    ----------
+    d_model
+        The number of features.
+    nhead
+        The number of heads.
+    dim_feedforward
+        The number of features between the two linear layers.
+    dropout
+        The probability with which an element is set to zero in training.
+    activation
+        The function between them: "relu", "gelu" or a function.
+    layer_norm_eps
+        The `eps` of the layer normalizations.
+    batch_first
+        The batch is the first axis of input and result, the steps the second.
+    norm_first
+        Normalize before each part, not after it.
+    bias
+        Add a bias, which is learned.
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
+
     >>> import pullback
     >>> layer = pullback.nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16)
     >>> layer(pullback.randn(10, 3, 8)).shape
@@ -120,6 +145,31 @@ class TransformerEncoderLayer(_Layer):
 
 class TransformerDecoderLayer(_Layer):
     """Self-attention, attention to `memory`, then a feed-forward network; each is added to its input, and normalized.
+
+    Parameters
+    ----------
+    d_model
+        The number of features.
+    nhead
+        The number of heads.
+    dim_feedforward
+        The number of features between the two linear layers.
+    dropout
+        The probability with which an element is set to zero in training.
+    activation
+        The function between them: "relu", "gelu" or a function.
+    layer_norm_eps
+        The `eps` of the layer normalizations.
+    batch_first
+        The batch is the first axis of input and result, the steps the second.
+    norm_first
+        Normalize before each part, not after it.
+    bias
+        Add a bias, which is learned.
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
 
     >>> import pullback
     >>> layer = pullback.nn.TransformerDecoderLayer(d_model=8, nhead=2, dim_feedforward=16)
@@ -155,6 +205,17 @@ class TransformerEncoder(Module):
     """Copies of an encoder layer, one after the other, with an optional normalization at the end.
 
     `enable_nested_tensor` and `mask_check` are accepted, and have no effect.
+
+    Parameters
+    ----------
+    encoder_layer
+        The layer of which copies are made.
+    num_layers
+        The number of layers, each of which gets the states of the one before.
+    norm
+        A module for the result of the last layer.
+    enable_nested_tensor, mask_check
+        Accepted, and changes nothing.
 
     >>> import pullback
     >>> from pullback import nn
@@ -192,6 +253,15 @@ class TransformerEncoder(Module):
 
 class TransformerDecoder(Module):
     """Copies of a decoder layer, one after the other, with an optional normalization at the end.
+
+    Parameters
+    ----------
+    decoder_layer
+        The layer of which copies are made.
+    num_layers
+        The number of layers, each of which gets the states of the one before.
+    norm
+        A module for the result of the last layer.
 
     >>> from pullback import nn, ones
     >>> decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(8, nhead=2, batch_first=True), num_layers=2)
@@ -232,6 +302,39 @@ class TransformerDecoder(Module):
 
 class Transformer(Module):
     """An encoder of one sequence, and a decoder that computes another sequence from it.
+
+    Parameters
+    ----------
+    d_model
+        The number of features.
+    nhead
+        The number of heads.
+    num_encoder_layers
+        The number of layers of the encoder.
+    num_decoder_layers
+        The number of layers of the decoder.
+    dim_feedforward
+        The number of features between the two linear layers.
+    dropout
+        The probability with which an element is set to zero in training.
+    activation
+        The function between them: "relu", "gelu" or a function.
+    custom_encoder
+        A module in the place of the encoder.
+    custom_decoder
+        A module in the place of the decoder.
+    layer_norm_eps
+        The `eps` of the layer normalizations.
+    batch_first
+        The batch is the first axis of input and result, the steps the second.
+    norm_first
+        Normalize before each part, not after it.
+    bias
+        Add a bias, which is learned.
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
 
     >>> import pullback
     >>> from pullback import nn

@@ -15,6 +15,19 @@ class Upsample(Computed):
 
     `mode` is 'nearest', 'linear', 'bilinear', 'bicubic', 'trilinear', 'area' or 'nearest-exact'.
 
+    Parameters
+    ----------
+    size
+        The lengths of the result.
+    scale_factor
+        The factor by which lengths grow, in the place of `size`.
+    mode
+        How values between are found, as for `functional.interpolate`.
+    align_corners
+        Whether the outermost elements stay where they are.
+    recompute_scale_factor
+        Compute the factor again from the lengths.
+
     >>> import pullback
     >>> pullback.nn.Upsample(scale_factor=2)(pullback.tensor([[[1.0, 2.0]]]))
     tensor([[[1., 1., 2., 2.]]])
@@ -42,6 +55,13 @@ class Upsample(Computed):
 class UpsamplingNearest2d(Upsample):
     """Images at another size, each pixel the nearest one of the input.
 
+    Parameters
+    ----------
+    size
+        The lengths of the result.
+    scale_factor
+        The factor by which lengths grow, in the place of `size`.
+
     >>> import pullback
     >>> pullback.nn.UpsamplingNearest2d(scale_factor=2)(pullback.tensor([[[[1.0, 2.0]]]]))
     tensor([[[[1., 1., 2., 2.],
@@ -56,6 +76,13 @@ class UpsamplingNearest2d(Upsample):
 
 class UpsamplingBilinear2d(Upsample):
     """Images at another size, each pixel interpolated from four of the input; corners are aligned.
+
+    Parameters
+    ----------
+    size
+        The lengths of the result.
+    scale_factor
+        The factor by which lengths grow, in the place of `size`.
 
     >>> import pullback
     >>> pullback.nn.UpsamplingBilinear2d(size=(1, 3))(pullback.tensor([[[[0.0, 2.0]]]]))
