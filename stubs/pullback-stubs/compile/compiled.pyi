@@ -29,7 +29,6 @@ _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import functools
 import sys
-import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -38,7 +37,7 @@ from .._core.forks import exchanging, give_way, swapping
 from .._core.lazy import provider
 from .._core.modes import innermost, mode
 from .._core.recompiling import allow
-from .._core.sites import depth
+from .._core.sites import warn
 from ..nn.modules.module import Module
 from ..utils.trees import LEAF, flatten, unflatten
 from .capture import CapturedRun
