@@ -24,8 +24,12 @@ html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_copy_source = False
 html_show_sphinx = False
+REPOSITORY = "https://github.com/pullback-autograd/pullback"
 html_theme_options = {
-    "top_of_page_buttons": [],
+    "source_repository": REPOSITORY,
+    "source_branch": "main",
+    "source_directory": "docs/",
+    "top_of_page_buttons": ["view", "edit"],
 }
 
 
@@ -33,6 +37,16 @@ def plain(app: Any, env: Any, node: nodes.Element, shown: nodes.TextElement) -> 
     """Python's own types, which have no entry here, without their module."""
     module, _, name = node["reftarget"].rpartition(".")
     return nodes.Text(name) if module == "builtins" else None
+
+
+def source(app: Any, name: str, template: str, context: dict[str, Any], tree: nodes.document | None) -> None:
+    """Where a page that the build has written comes from: its front matter says so, for the links to source and edit."""
+    file = (context.get("meta") or {}).get("source")
+    if file is None:
+        return
+    context["page_source_suffix"] = context["page_source_suffix"] if file else ""
+    context["theme_source_view_link"] = f"{REPOSITORY}/blob/main/{file}"
+    context["theme_source_edit_link"] = f"{REPOSITORY}/edit/main/{file}"
 
 
 def describe(app: Any, name: str, template: str, context: dict[str, Any], tree: nodes.document | None) -> None:
@@ -47,3 +61,4 @@ def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.connect("missing-reference", plain)
     app.connect("html-page-context", describe)
+    app.connect("html-page-context", source)

@@ -18,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import tomllib
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -475,7 +476,7 @@ def within(folder: Path) -> None:
             inside = dict.fromkeys(a or b for a, b in ITEM.findall(text) if ".." not in a + b)
             tree = [name for name in inside if page.parent != folder or name.endswith("index")]
             if page.parent == folder:
-                tree = ["start/index", *tree]
+                tree = ["start/index", *tree, "changelog"]
             text += "\n```{toctree}\n:hidden:\n\n" + "\n".join(tree) + "\n```\n"
         page.write_text(drawn(folder, page, text), encoding="utf-8")
 
@@ -522,12 +523,14 @@ def plotted(folder: Path, page: Path, start: int, code: str, names: dict[str, An
 
 
 def live(folder: Path) -> None:
-    """Write the page of explain for each script of docs/live."""
+    """Write the page of explain for each script of docs/live; one whose first word is "Raises" has to raise."""
     folder.mkdir(parents=True)
     for script in sorted((DOCS / "live").glob("*.py")):
         command = [sys.executable, "-m", "pullback", "explain", "-o", str(folder / f"{script.stem}.html"), script.name]
         environment = os.environ | {"PYTHONPATH": str(SOURCE)}
-        subprocess.run(command, cwd=script.parent, env=environment, check=True, stdout=subprocess.DEVNULL)
+        raises = script.read_text(encoding="utf-8").startswith('"""Raises')
+        done = subprocess.run(command, cwd=script.parent, env=environment, check=False, capture_output=True, text=True)
+        assert done.returncode == raises, f"{script.name} ended with {done.returncode}\n{done.stderr}"
 
 
 def fields() -> str:
@@ -547,6 +550,31 @@ def fields() -> str:
     return "\n\n".join(found)
 
 
+def origin(file: str) -> str:
+    """The front matter of a page that is written here: the file that its links to source and edit lead to, if there is one."""
+    return f'---\nsource: "{file}"\n---\n\n'
+
+
+def module_file(page: str) -> str:
+    """The file of the module or class that a page of the API describes; none for groups of names of several modules."""
+    if page not in (*MODULES, "Tensor"):
+        return ""
+    return Path(inspect.getsourcefile(owner(page)) or "").resolve().relative_to(ROOT).as_posix()
+
+
+def changelog() -> str:
+    """CHANGELOG.md, with what the next release brings; its links as they are from within docs/."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    before, mark, after = text.partition("<!-- releases -->\n")
+    assert mark, "CHANGELOG.md has lost the mark at which releases are inserted"
+    coming = "\n\n## Next release\n"
+    for kind in tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["towncrier"]["type"]:
+        found = sorted((ROOT / "changelog.d").glob(f"*.{kind['directory']}.md"))
+        lines = [" ".join(each.read_text(encoding="utf-8").split()) for each in found]
+        coming += f"\n### {kind['name']}\n\n" + "\n".join(f"- {line}" for line in lines) + "\n" if lines else ""
+    return LINK.sub(lambda link: f"]({os.path.relpath(ROOT / link[1], DOCS)}{link[2] or ''})", before + coming + after)
+
+
 def main(folder: Path) -> None:
     """Write the sources of the site."""
     shutil.copytree(DOCS, folder)
@@ -555,7 +583,8 @@ def main(folder: Path) -> None:
     api = folder / "reference" / "api"
     api.mkdir()
     for name, text in pages().items():
-        (api / f"{name}.md").write_text(text + "\n", encoding="utf-8")
+        (api / f"{name}.md").write_text(f"{origin(module_file(name))}{text}\n", encoding="utf-8")
+    (folder / "changelog.md").write_text(origin("CHANGELOG.md") + changelog(), encoding="utf-8")
     with (folder / "reference" / "trace.md").open("a", encoding="utf-8") as file:
         file.write(f"\n{fields()}\n")
     index = folder / "reference" / "index.md"

@@ -30,7 +30,7 @@ REASONS = {
     "_numerics.blas.single": "matrix products in the calling thread, for results with the same bits everywhere",
     "_numerics.random.default_generator": "torch has its generator as a name, pullback has functions",
     "_numerics.scipy.special": "SciPy's functions, or the name of the extra that installs it",
-    "_tape.diagnosis.POLES": "the words in which anomaly mode and explain name a pole",
+    "_tape.diagnosis.pole_of": "the words in which anomaly mode and explain name a pole",
     "_tape.faults.MASKS": "which operations may leave a NaN out, for anomaly mode and explain alike",
     "_tape.reasons": "why a parameter got no gradient, without the sentence that `why` makes of it",
     "_tensor.custom.CustomCall": "the call of an operation with a derivative by hand: one machine for autograd's and torch's",
@@ -41,7 +41,7 @@ REASONS = {
 }
 ATTRIBUTES = {"_bequeaths": "torch's dispatch on subclasses is half in the class Tensor"}
 
-COMPILE = 63, 67  # names, and uses of private attributes, of compile: the compiler works on the tape's own objects
+COMPILE = 64, 72  # names, and uses of private attributes, of compile: the compiler works on the tape's own objects
 
 
 def test_clients_use_the_front_door() -> None:

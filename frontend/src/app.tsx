@@ -2,24 +2,23 @@
 import { h } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useAddress } from "./address";
-import { Answer, Rows } from "./answer";
-import { Failed, Find, Header, Transport } from "./bars";
 import { plural } from "./format";
+import { isEmbedded, startingHash } from "./frame";
 import { isGroup, MOST_BOXES, unfold, visible, type Group } from "./fold";
-import { Gradients } from "./gradients";
-import { Graph } from "./graph";
 import { Help } from "./help";
 import type { LayoutEngine } from "./layout";
-import { SourcePane, Tape } from "./left";
 import { isAlarm, Model, unitAt } from "./model";
 import type { Page } from "./page";
-import { RightPane } from "./panels";
-import { isAsked, masked, Score } from "./quiz";
+import { isAsked, masked } from "./quiz";
+import { partsOf } from "./read/stages";
+import { positionOf, stopAt, stops } from "./read/stops";
+import { Read } from "./read/view";
 import { obstacle, recorded, replay, unit as unitV } from "./replay";
-import { readHash, writeHash, type Density, type State } from "./state";
+import { readHash, writeHash, type State } from "./state";
 import { spoken } from "./step";
-import { PrintedTape, Table } from "./table";
+import { PrintedTape } from "./table";
 import { count, type Call, type Trace } from "./trace";
+import { Workbench } from "./workbench";
 
 function fitsV(call: Call, vs: number[][] | undefined): number[][] | null {
   const fits = vs && vs.length === call.outputs.length && vs.every((v, k) => v.length === count(call.outputs[k]!.gradient.shape));
@@ -44,7 +43,11 @@ function first(trace: Trace, model: Model, call: number, hash: string): State {
   const { findings } = model.call;
   const birth = failed || kept.step !== undefined ? -1 : findings.findIndex(({ kind }) => isAlarm(kind));
   const start = failed ? steps : birth >= 0 ? model.birth(findings[birth]!) : Math.min(steps, model.firstBackward + 1);
-  return {
+  return settled(trace, {
+    mode: kept.mode,
+    by: kept.by ?? "line",
+    figure: kept.figure ?? "graph",
+    drawer: kept.drawer ?? null,
     call,
     position: Math.min(steps, kept.step ?? start),
     vs: fitsV(model.call, kept.v),
@@ -66,7 +69,15 @@ function first(trace: Trace, model: Model, call: number, hash: string): State {
     pace: 1,
     theme: kept.theme ?? (document.documentElement.dataset["theme"] as State["theme"] | undefined) ?? "auto",
     notice: "",
-  };
+  });
+}
+
+/** "read" lies at the end of a stop. */
+function settled(trace: Trace, state: State): State {
+  if (state.mode !== "read") return state;
+  const call = trace.calls[state.call]!;
+  const all = stops(call, state.by, partsOf(trace, call));
+  return { ...state, position: positionOf(call, all[stopAt(call, all, state.position)]!) };
 }
 
 /** Search by name, expression, operation, "line 6" or ":6", and shape. */
@@ -84,11 +95,12 @@ function search(model: Model, query: string): number[] {
 }
 
 function usePage(trace: Trace, engine: LayoutEngine): Page {
-  const hash = useRef(location.hash || document.documentElement.dataset["start"] || "");
+  const hash = useRef(startingHash());
   const [state, setState] = useState<State>(() => {
     const call = callIn(trace, hash.current);
     return first(trace, new Model(trace, trace.calls[call]!), call, hash.current);
   });
+  const embedded = useMemo(() => isEmbedded(hash.current), []);
   const model = useMemo(() => new Model(trace, trace.calls[state.call]!), [state.call]);
   const call = model.call;
   const stuck = useMemo(() => obstacle(call), [call]);
@@ -98,13 +110,15 @@ function usePage(trace: Trace, engine: LayoutEngine): Page {
   const drawing = model.drawing(state.open);
   const at = unitAt(drawing.units, state.position);
   const unit = drawing.units[at] ?? null;
+  const all = useMemo(() => stops(call, state.by, partsOf(trace, call)), [call, state.by]);
+  const stop = stopAt(call, all, state.position);
   const matches = useMemo(() => search(model, state.find ?? ""), [model, state.find]);
 
   const set = useCallback((patch: Partial<State>) => {
     setState((old) => {
-      if (patch.call === undefined || patch.call === old.call) return { ...old, ...patch };
+      if (patch.call === undefined || patch.call === old.call) return settled(trace, { ...old, ...patch });
       const fresh = first(trace, new Model(trace, trace.calls[patch.call]!), patch.call, "");
-      return { ...fresh, theme: old.theme, view: old.view, panel: old.panel, density: old.density, why: old.why, quiz: old.quiz, answers: old.answers };
+      return { ...fresh, mode: old.mode, by: old.by, figure: old.figure, drawer: old.drawer, theme: old.theme, view: old.view, panel: old.panel, density: old.density, why: old.why, quiz: old.quiz, answers: old.answers };
     });
   }, []);
   const go = (position: number) => {
@@ -123,9 +137,12 @@ function usePage(trace: Trace, engine: LayoutEngine): Page {
     const { open, folded } = unfold(model.root, state.open, group);
     set({ open, notice: folded ? `${plural(folded, "group")} folded, to stay within 150 boxes` : `${group.label} unfolded` });
   };
+  const move = (by: number) => {
+    if (state.mode === "read") return set({ position: positionOf(call, all[Math.max(0, Math.min(all.length - 1, stop + by))]!) });
+    return set({ position: at + by < 0 ? 0 : drawing.units[Math.min(drawing.units.length - 1, at + by)]?.last ?? 0 });
+  };
   return {
-    trace, call, model, state, flow, full, drawing, unit, stuck, matches, engine, set, go, visit,
-    move: (by) => set({ position: at + by < 0 ? 0 : drawing.units[Math.min(drawing.units.length - 1, at + by)]?.last ?? 0 }),
+    trace, call, model, state, flow, full, drawing, unit, stops: all, stop, stuck, matches, embedded, engine, set, go, visit, move,
     tryV: (vs) => set({ vs }),
     unfold: doUnfold,
     fold: (group) => {
@@ -267,69 +284,10 @@ function usePrinting(): boolean {
   return printing;
 }
 
-function Legend() {
-  return (
-    <ul class="legend" aria-label="Legend">
-      <li><i class="leaf" />leaf</li>
-      <li><i class="output" />output</li>
-      <li><i class="now" />now</li>
-      <li><i class="forward" />↓ value</li>
-      <li><i class="passed" />↑ gradient</li>
-      <li><i class="zero" />zero</li>
-    </ul>
-  );
-}
-
-/** Larger, smaller, and all of it. The factor is of what is on the screen, which only the picture knows. */
-function Zoom({ page }: { page: Page }) {
-  const { drawing, model, state } = page;
-  const by = (factor: number) => {
-    const svg = document.querySelector<SVGSVGElement>("#picture");
-    const now = svg ? svg.clientWidth / svg.viewBox.baseVal.width : 1;
-    page.set({ zoom: Math.min(3, Math.max(0.1, now * factor)) });
-  };
-  return (
-    <span class="zoom" role="group" aria-label="Zoom">
-      <button aria-label="Zoom out" onClick={() => by(0.8)}>−</button>
-      <button aria-label="Zoom in" onClick={() => by(1.25)}>+</button>
-      <button aria-pressed={state.zoom === "fit"} onClick={() => page.set({ zoom: state.zoom === "fit" ? null : "fit" })}>Fit</button>
-      {drawing.items.some(isGroup) && <span class="muted">{plural(drawing.items.length, "box", "boxes")} for {model.root.size}</span>}
-    </span>
-  );
-}
-
-function Center({ page }: { page: Page }) {
-  const { state } = page;
-  return (
-    <section class="card center-pane" aria-label={state.view === "graph" ? "Graph" : "Table"}>
-      <div class="pane-title">
-        <h2>{state.view === "graph" ? "Graph" : "Table"}</h2>
-        {state.view === "graph" && <Legend />}
-        {state.view === "graph" && (
-          <label class="density">
-            <select aria-label="How much the boxes show" value={state.density} onChange={(event) => page.set({ density: event.currentTarget.value as Density })}>
-              <option value="auto">auto boxes</option>
-              <option value="full">full boxes</option>
-              <option value="compact">compact boxes</option>
-            </select>
-          </label>
-        )}
-        {state.view === "table" && <span class="muted aside">press a heading to sort</span>}
-      </div>
-      {state.view === "graph" ? (
-        <div class="drawing">
-          <Graph page={page} />
-          <Zoom page={page} />
-        </div>
-      ) : <Table page={page} />}
-    </section>
-  );
-}
-
 export function App({ trace, engine }: { trace: Trace; engine: LayoutEngine }) {
   const page = usePage(trace, engine);
   useKeys(page);
-  useAddress(writeHash(page.state, trace, page.model.opening()), page.reopen);
+  useAddress(writeHash(page.state, trace, page.model.opening(), page.embedded), page.reopen);
   usePlaying(page);
   const printing = usePrinting();
   const { state } = page;
@@ -337,30 +295,11 @@ export function App({ trace, engine }: { trace: Trace; engine: LayoutEngine }) {
   useEffect(() => {
     document.documentElement.dataset["theme"] = theme;
   }, [theme]);
+  const View = state.mode === "read" ? Read : Workbench;
   return (
-    <div class="page">
-      <Header page={page} />
-      <Find page={page} />
-      <main class={trace.error ? "with-error" : ""}>
-        <Failed page={page} />
-        {state.quiz ? <Score page={page} /> : (
-          <div class="top">
-            <Answer page={page} />
-            {page.call.gradients ? <Gradients page={page} /> : <Rows page={page} />}
-          </div>
-        )}
-        <div class="panes">
-          <div class="card left-pane">
-            <SourcePane page={page} />
-            <Tape page={page} />
-          </div>
-          <Center page={page} />
-          <RightPane page={page} />
-        </div>
-        {trace.limits.notes.length > 0 && <p class="muted limits">{trace.limits.notes.join(" ")}</p>}
-        {printing && <PrintedTape page={page} />}
-      </main>
-      <Transport page={page} />
+    <div class={`page ${state.mode}`}>
+      <View page={page} />
+      {printing && <PrintedTape page={page} />}
       <Said page={page} />
       <Notice page={page} />
       <Help page={page} />

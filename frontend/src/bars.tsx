@@ -39,6 +39,26 @@ function Chips({ page }: { page: Page }) {
   );
 }
 
+/** The story, or everything at once. */
+export function ModeSwitch({ page }: { page: Page }) {
+  const { mode } = page.state;
+  return (
+    <span class="choice mode-switch" role="group" aria-label="View">
+      <button aria-pressed={mode === "read"} onClick={() => page.set({ mode: "read" })}>Read</button>
+      <button aria-pressed={mode === "workbench"} onClick={() => page.set({ mode: "workbench" })}>Workbench</button>
+    </span>
+  );
+}
+
+export function ThemeButton({ page }: { page: Page }) {
+  const { theme } = page.state;
+  return (
+    <button onClick={() => page.set({ theme: NEXT_THEME[theme] })} aria-label={`Theme: ${theme}`}>
+      {theme === "auto" ? "Theme" : theme === "dark" ? "Dark" : "Light"}
+    </button>
+  );
+}
+
 export function Header({ page }: { page: Page }) {
   const { trace, state, flow } = page;
   return (
@@ -61,7 +81,8 @@ export function Header({ page }: { page: Page }) {
         <button aria-expanded={state.find !== null} onClick={() => page.set({ find: state.find === null ? "" : null })}>Find</button>
         <button aria-pressed={state.quiz} onClick={() => page.set({ quiz: !state.quiz })}>Quiz</button>
         <button onClick={() => savePicture(page)}>Save SVG</button>
-        <button onClick={() => page.set({ theme: NEXT_THEME[state.theme] })} aria-label={`Theme: ${state.theme}`}>{state.theme === "auto" ? "Theme" : state.theme === "dark" ? "Dark" : "Light"}</button>
+        <ThemeButton page={page} />
+        <ModeSwitch page={page} />
       </div>
     </header>
   );

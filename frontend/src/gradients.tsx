@@ -3,6 +3,7 @@ import { Fragment, h } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { number, plural } from "./format";
 import type { Page } from "./page";
+import { Axis, Bar, ScaleSwitch, scaleOf } from "./read/axis";
 import type { Flow } from "./replay";
 import { reals, type Call } from "./trace";
 
@@ -15,8 +16,6 @@ export interface Row {
   /** The share of zeros in the gradient. */
   zeros: number;
 }
-
-const DECADES = 4;
 
 /** The rows of single leaves, and those that are shown, which the trace folds by module until there are few. */
 export function gradientRows(call: Call, flow: Flow): { single: Row[]; shown: Row[] } {
@@ -55,8 +54,9 @@ export function Gradients({ page }: { page: Page }) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const key = (row: Row) => (Number.isNaN(KEYS[sorted](row)) ? -Infinity : KEYS[sorted](row));
   const ordered = (rows: Row[]) => [...rows].sort((a, b) => key(a) - key(b) || a.leaves[0]! - b.leaves[0]!);
-  const most = Math.max(...shown.map((row) => row.norm).filter(Number.isFinite), 0);
-  const bar = (size: number) => (size > 0 ? Math.max(0.02, 1 + Math.log10(size / most) / DECADES) : 0);
+  const [kind, choose] = useState<"log" | "linear">("log");
+  const norms = [...shown, ...shown.flatMap((row) => (open.has(row.name) ? row.leaves.map((leaf) => single[leaf]!) : []))].map((row) => row.norm);
+  const scale = scaleOf(norms, kind);
   const toggle = (name: string) => setOpen((old) => new Set(old.has(name) ? [...old].filter((one) => one !== name) : [...old, name]));
   const visit = (leaf: number) => {
     const { tensor } = call.leaves[leaf]!;
@@ -75,7 +75,7 @@ export function Gradients({ page }: { page: Page }) {
           </button>
           {group && <span class="muted"> {plural(row.leaves.length, "parameter")}</span>}
         </th>
-        <td class="bar-cell" aria-hidden="true"><i style={{ width: `${100 * bar(row.norm)}%` }} /></td>
+        <td class="bar-cell"><Bar scale={scale} value={row.norm} kind="grad" /></td>
         <td class={Number.isNaN(row.norm) ? "bad" : ""}>{Number.isNaN(row.norm) ? "nan or inf" : number(row.norm, 3)}</td>
         <td>{Number.isFinite(ratio) ? number(ratio, 2) : ""}</td>
         <td>{`${Math.round(100 * row.zeros)}%`}</td>
@@ -86,6 +86,7 @@ export function Gradients({ page }: { page: Page }) {
     <section class="card rows gradients" aria-labelledby="rows-title">
       <div class="card-head">
         <h2 id="rows-title">The gradient of each parameter</h2>
+        <ScaleSwitch values={norms} wanted={kind} choose={choose} />
         <label>
           by{" "}
           <select aria-label="Sort the parameters by" value={sorted} onChange={(event) => sort(event.currentTarget.value as Column)}>
@@ -95,7 +96,7 @@ export function Gradients({ page }: { page: Page }) {
       </div>
       <div class="row-list" tabIndex={0} role="region" aria-label="Gradients of the parameters">
         <table>
-          <thead><tr><th scope="col">press to go there</th><td title="Logarithmic: half is a hundredth"><span>size, half is 1/100</span></td><th scope="col">norm</th><th scope="col">to weight</th><th scope="col">zeros</th></tr></thead>
+          <thead><tr><th scope="col">press to go there</th><td class="bar-cell"><Axis scale={scale} /></td><th scope="col">norm</th><th scope="col">to weight</th><th scope="col">zeros</th></tr></thead>
           <tbody>
             {ordered(shown).flatMap((row) => [
               line(row, false),

@@ -8,15 +8,9 @@ export function visibleText(text: string): string {
   return text.replace(UNSEEN, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-async function unpack(packed: string): Promise<string> {
-  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
-}
-
 /** What the page was written with: a trace, or training runs. */
-export async function read(element: Element): Promise<{ schema: string; version: number }> {
-  const text = element.textContent ?? "";
-  return JSON.parse(element.getAttribute("data-encoding") === "gzip" ? await unpack(text) : text);
+export function read(element: Element): { schema: string; version: number } {
+  return JSON.parse(element.textContent ?? "");
 }
 
 export function load(data: { schema: string; version: number }): Trace {
@@ -47,7 +41,16 @@ export function clean(trace: Trace): Trace {
       (see(step, "node"), see(step, "note"));
       for (const term of step.terms) term.numbers = term.numbers.map(visibleText);
     }
-    for (const finding of call.findings) (see(finding, "why"), see(finding, "fix"));
+    for (const finding of call.findings) {
+      (see(finding, "why"), see(finding, "fix"));
+      if (finding.told) finding.told = visibleText(finding.told);
+      if (finding.extent) finding.extent = visibleText(finding.extent);
+      for (const hop of finding.way ?? []) see(hop, "said");
+      for (const fix of [...(finding.fixes ?? []), ...(finding.vain ?? [])]) {
+        (see(fix, "why"), see(fix, "tried"));
+        for (const change of fix.changes) see(change, "text");
+      }
+    }
   }
   for (const made of trace.derivations) for (const key of ["why", "value", "slope", "reason"] as const) see(made, key);
   if (trace.error) (see(trace.error, "type"), see(trace.error, "message"));

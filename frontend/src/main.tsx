@@ -3,16 +3,23 @@ import { h, render } from "preact";
 
 import { App } from "./app";
 import "./explain.css";
+import "./read/error.css";
+import "./read/nan.css";
+import "./read/net.css";
+import "./read/read.css";
+import { isEmbedded, startingHash, tellHeight } from "./frame";
 import { LayoutEngine, serve } from "./layout";
 import { load, read } from "./load";
 import { clean, RunsPage, type Runs } from "./run";
 
-async function show(): Promise<void> {
+function show(): void {
   const program = document.currentScript?.textContent || null;
   const place = document.querySelector("#app")!;
   try {
-    const data = await read(document.querySelector("#trace")!);
+    const data = read(document.querySelector("#trace")!);
+    if (isEmbedded(startingHash())) tellHeight();
     if (data.schema === "pullback-run") {
+      tellHeight();
       place.textContent = "";
       render(<RunsPage data={clean(data as Runs)} />, place);
       return;
@@ -28,4 +35,4 @@ async function show(): Promise<void> {
 }
 
 if (typeof document === "undefined") serve();
-else void show();
+else show();

@@ -9,7 +9,7 @@ export function textWidth(text: string, size: number, weight: 400 | 600 = 400): 
   const key = `${weight} ${size} ${text}`;
   let width = widths.get(key);
   if (width === undefined) {
-    context ??= document.createElement("canvas").getContext("2d");
+    context ??= typeof document === "undefined" ? null : document.createElement("canvas").getContext("2d");
     if (context) context.font = `${weight} ${size}px ${MONO}`;
     width = context ? context.measureText(text).width : text.length * size * 0.61;
     if (widths.size > 20_000) widths.clear();

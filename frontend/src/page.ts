@@ -2,6 +2,7 @@
 import type { Group } from "./fold";
 import type { LayoutEngine } from "./layout";
 import type { Drawing, Model, Unit } from "./model";
+import type { Stop } from "./read/stops";
 import type { Flow } from "./replay";
 import type { State } from "./state";
 import type { Call, Trace } from "./trace";
@@ -17,10 +18,15 @@ export interface Page {
   drawing: Drawing;
   /** The unit that the position lies in; null before the first step. */
   unit: Unit | null;
+  /** Where "read" stops, and the stop in which the position lies. */
+  stops: Stop[];
+  stop: number;
   /** Why v cannot be changed, or null. */
   stuck: string | null;
   /** The tensors that the search finds. */
   matches: number[];
+  /** Whether the page is a part of another: without a header and drawers, as high as what it shows. */
+  embedded: boolean;
   engine: LayoutEngine;
   set: (patch: Partial<State>) => void;
   go: (position: number) => void;
@@ -33,4 +39,10 @@ export interface Page {
   /** Takes the state from an address. */
   reopen: (hash: string) => void;
   choose: (finding: number) => void;
+}
+
+/** The part of it that the figure of the start page has as well. */
+export interface Story extends Pick<Page, "trace" | "call" | "flow" | "stops" | "stop" | "stuck" | "move" | "tryV"> {
+  state: Pick<State, "position" | "by" | "figure" | "leaf" | "output">;
+  set: (patch: Partial<Pick<State, "position" | "by" | "figure" | "leaf" | "output">>) => void;
 }

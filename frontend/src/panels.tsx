@@ -8,7 +8,7 @@ import { amount, groupCost, type Cost } from "./picture";
 import type { Measure, Panel } from "./state";
 import { StepPanel } from "./step";
 
-function Health({ page }: { page: Page }) {
+export function Health({ page }: { page: Page }) {
   const { call, state, model } = page;
   if (!call.findings.length) return <p class="well"><span aria-hidden="true">✓</span> No NaN, no inf, no zero, tiny or huge gradients.</p>;
   return (
@@ -55,7 +55,7 @@ function LiveBytes({ page }: { page: Page }) {
 
 type By = "line" | "op" | "scope";
 
-function CostPanel({ page }: { page: Page }) {
+export function CostPanel({ page }: { page: Page }) {
   const { call, trace, state } = page;
   const [by, setBy] = useState<By>("line");
   const measure = state.measure;

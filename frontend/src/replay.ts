@@ -53,7 +53,7 @@ function pack(numbers: number[], shape: number[], dtype: string): Arr {
   return { shape, dtype, data: numbers.map(encode) };
 }
 
-function add(before: number[] | undefined, out: number[]): number[] {
+export function add(before: number[] | undefined, out: number[]): number[] {
   return before ? before.map((value, i) => value + out[i]!) : out;
 }
 

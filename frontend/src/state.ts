@@ -4,12 +4,22 @@ import type { Answers } from "./quiz";
 import type { Trace } from "./trace";
 
 export type Theme = "auto" | "light" | "dark";
+/** The story of one call, or everything at once. */
+export type Mode = "read" | "workbench";
+/** What one press of Step runs in "read": a line of the program, or one operation. */
+export type Pacing = "line" | "operation";
+export type Figure = "graph" | "plane";
 export type Panel = "step" | "health" | "cost";
 export type View = "graph" | "table";
 export type Density = "auto" | "full" | "compact";
 export type Measure = "time" | "bytes";
 
 export interface State {
+  mode: Mode;
+  by: Pacing;
+  figure: Figure;
+  /** The open drawer of "read". */
+  drawer: string | null;
   call: number;
   /** How many steps have run. */
   position: number;
@@ -40,6 +50,10 @@ export interface State {
 }
 
 export interface Kept {
+  mode: Mode;
+  by?: Pacing;
+  figure?: Figure;
+  drawer?: string;
   call?: number;
   step?: number;
   v?: number[][];
@@ -70,10 +84,15 @@ export function among<T extends string>(text: string | null, known: readonly T[]
 /** What an address asks for; what it does not understand is left out. */
 export function readHash(hash: string): Kept {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
-  const kept: Kept = {};
+  // An address from before there was "read" names none: whatever else it holds is a state of the workbench.
+  const older = [...fields.keys()].some((key) => key !== "theme" && key !== "embed");
+  const kept: Kept = { mode: among(fields.get("mode"), ["read", "workbench"] as const) ?? (older ? "workbench" : "read") };
   const set = <K extends keyof Kept>(key: K, value: Kept[K] | undefined) => {
     if (value !== undefined) kept[key] = value;
   };
+  set("by", among(fields.get("by"), ["line", "operation"] as const));
+  set("figure", among(fields.get("figure"), ["graph", "plane"] as const));
+  set("drawer", fields.get("drawer") ?? undefined);
   const call = whole(fields.get("call"));
   set("call", call ? call - 1 : undefined);
   set("step", whole(fields.get("step")));
@@ -95,8 +114,14 @@ export function readHash(hash: string): Kept {
 const MOST_LISTED = 60;
 
 /** The address of a state; `opening` are the groups that are open at first. */
-export function writeHash(state: State, trace: Trace, opening: ReadonlySet<string>): string {
+export function writeHash(state: State, trace: Trace, opening: ReadonlySet<string>, embedded = false): string {
   const parts = [`step=${state.position}`];
+  if (state.mode === "read") {
+    parts.unshift("mode=read");
+    if (state.by !== "line") parts.push(`by=${state.by}`);
+    if (state.figure !== "graph") parts.push(`figure=${state.figure}`);
+    if (state.drawer !== null) parts.push(`drawer=${state.drawer}`);
+  }
   if (state.call !== (trace.primary ?? 0)) parts.unshift(`call=${state.call + 1}`);
   if (state.vs) parts.push(`v=${state.vs.map((v) => v.map((value) => number(value, 17)).join(",")).join(";")}`);
   if (state.leaf) parts.push(`leaf=${state.leaf + 1}`);
@@ -107,5 +132,6 @@ export function writeHash(state: State, trace: Trace, opening: ReadonlySet<strin
   const moved = state.open.size !== opening.size || [...state.open].some((id) => !opening.has(id));
   if (moved && state.open.size <= MOST_LISTED) parts.push(`open=${[...state.open].join(",")}`);
   if (state.theme !== "auto") parts.push(`theme=${state.theme}`);
+  if (embedded) parts.push("embed");
   return `#${parts.join("&")}`;
 }

@@ -55,7 +55,7 @@ function shapeOf(jacobian: Jacobian | null): string | null {
 }
 
 /** "Why this rule?": the operation and its slope as formulas, the reason, and the numbers of this step. */
-function Why({ page, derivation, numbers = [], to }: { page: Page; derivation: number | null; numbers?: string[]; to: string }) {
+export function Why({ page, derivation, numbers = [], to }: { page: Page; derivation: number | null; numbers?: string[]; to: string }) {
   const made = derivation === null ? null : page.trace.derivations[derivation];
   if (!made) return null;
   // The numbers of J do not depend on v; the element of v @ J is the recorded one.

@@ -1,4 +1,5 @@
 // The trace: what Python wrote, as src/pullback/explain/schema.json describes it.
+import type { Statement } from "./words";
 
 export type Raw = number | boolean | "NaN" | "Infinity" | "-Infinity" | [Raw, Raw];
 /** A number of the page: booleans are 0 and 1, a complex number is [real, imaginary]. */
@@ -21,8 +22,12 @@ export interface Arr {
   head?: Raw[];
   tail?: Raw[];
   stats?: Stats;
+  /** A picture of an array that is not there in full: each letter of `data` is a cell. */
+  cells?: { rows: number; cols: number; most: number; data: string };
   /** In the quiz: not shown yet. */
   hidden?: boolean;
+  /** After a change: why the page does not know it. */
+  unknown?: string;
 }
 
 export interface Jacobian {
@@ -82,6 +87,8 @@ export interface Tensor {
   place: Place | null;
   scope: number | null;
   time: number | null;
+  /** Where its line ran several times: which time this was, and of how many. */
+  round?: [number, number];
 }
 
 export interface Term {
@@ -145,6 +152,23 @@ export interface Finding {
   why: string;
   fix: string;
   path: number[];
+  /** Of nan and inf: which number it is and why, what else it has reached, and its way from its birth. */
+  told?: string;
+  extent?: string;
+  way?: Hop[];
+  /** Changes of the program that help, and those that do not, as was tried. */
+  fixes?: Fix[];
+  vain?: Fix[];
+  /** Its kind at its birth, if it was another. */
+  began?: string;
+}
+
+/** A step on the way of one number: the element of a tensor's value or gradient that it has become. */
+export interface Hop {
+  step: number;
+  to: number;
+  element: number[] | null;
+  said: string;
 }
 
 export interface Output {
@@ -158,6 +182,8 @@ export interface Call {
   said: string | null;
   /** Of each leaf, in a call of one number by several: norms and shares, and the name under which it is folded. */
   gradients: { norm: number | string; weight: number | string; zeros: number; group: string | null }[] | null;
+  /** What the output is measured by, if it is a loss of a known kind. */
+  loss?: { kind: "cross_entropy" | "squared_error"; guess: number; said: string; examples: string | null; largest: string | null } | null;
   kind: "backward" | "explain";
   place: Place | null;
   outputs: Output[];
@@ -165,6 +191,8 @@ export interface Call {
   steps: Step[];
   leaves: Leaf[];
   findings: Finding[];
+  /** What is needed to compute the call anew; traces of older versions have none. */
+  account?: Account | null;
   cost: {
     forward: number | null;
     backward: number | null;
@@ -172,6 +200,34 @@ export interface Call {
     peak_bytes: number;
     estimated: boolean;
   };
+}
+
+/** A value that is no tensor of the call: one that the program has given, or that follows from others. */
+export interface Constant {
+  value: Arr | null;
+  given: boolean;
+  why: string | null;
+}
+
+/** An operation, or a look at a number: places of values, the tensors of the call first, then its constants. */
+export interface Line {
+  /** Null where not all are known. */
+  inputs: number[] | null;
+  outputs: number[];
+  look: boolean;
+  statement: number | null;
+  /** The statement of its rules: of the cotangents of the outputs, the inputs and the outputs. */
+  pull: number | null;
+  why: string | null;
+  place: Place | null;
+}
+
+export interface Account {
+  why: string | null;
+  constants: Constant[];
+  /** For each output of the call, the place of v, if that follows from other values. */
+  v: (number | null)[];
+  lines: Line[];
 }
 
 /** A tensor that backward needed as it was, and that the program has written since. */
@@ -188,8 +244,53 @@ export interface Failure {
   message: string;
   place: Place | null;
   call: number | null;
+  /** The tensor in whose backward step the pass ended. */
   tensor: number | null;
   overwritten: Overwritten | null;
+  /** What follows is not in traces of older versions. */
+  said?: string;
+  /** The module and the operation that failed; neither where nothing of pullback's did. */
+  scope?: number | null;
+  op?: string | null;
+  arguments?: Argument[];
+  clash?: Clash | null;
+  made?: Place | null;
+  stages?: Stage[];
+  frames?: { name: string; place: Place | null }[];
+  fixes?: Fix[];
+}
+
+/** An argument of what failed: of a tensor its shape and dtype. */
+export interface Argument {
+  name: string;
+  shape: number[] | null;
+  dtype: string | null;
+  text: string | null;
+}
+
+/** Two axes that do not fit: where they meet in a product of matrices, or that were to be equal. */
+export interface Clash {
+  kind: "product" | "equal";
+  sides: [Side, Side];
+}
+
+export interface Side {
+  argument: number;
+  axis: number;
+}
+
+/** A module that was called beside the one that failed, which is the last. */
+export interface Stage {
+  scope: number;
+  title: string;
+  shape: number[] | null;
+}
+
+/** A change of the program that may help; `tried` is what happened when it was run. */
+export interface Fix {
+  why: string;
+  tried: string | null;
+  changes: { place: Place; text: string }[];
 }
 
 export interface Trace {
@@ -203,6 +304,8 @@ export interface Trace {
   scopes: Scope[];
   calls: Call[];
   derivations: Derivation[];
+  /** What operations and their rules compute; traces of older versions have none. */
+  statements?: Statement[];
   error: Failure | null;
   limits: { values: number; jacobian: number; max_nodes: number; redacted: boolean; notes: string[] };
 }
@@ -232,6 +335,10 @@ export function values(array: { data?: Raw[] }): Value[] | null {
 export function reals(array: { data?: Raw[] }): number[] | null {
   const all = values(array);
   return all && all.every((value) => typeof value === "number") ? (all as number[]) : null;
+}
+
+export function nameOf(call: Call, tensor: number): string {
+  return call.tensors[tensor]!.name;
 }
 
 export function count(shape: number[]): number {

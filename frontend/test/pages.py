@@ -15,7 +15,8 @@ from pullback.explain.runs import Event, Measured, Run
 from pullback.utils.checkpoint import checkpoint
 
 FOLDER = Path(sys.argv[1])
-PROGRAMS = Path(__file__).parents[2] / "tests/explain/programs"
+ROOT = Path(__file__).parents[2]
+PROGRAMS = ROOT / "tests/explain/programs"
 NASTY = "</script><img src=x onerror=\"document.title='owned'\">"
 
 
@@ -270,6 +271,8 @@ def main():
     write("seed", first.to_dict())
     write("single", traced(seed).to_dict())
     write("pictured", traced(runpy.run_path, str(PROGRAMS / "seed.py"), timing=False).to_dict())
+    write("plane", traced(runpy.run_path, str(ROOT / "docs/live/plane.py")).to_dict())
+    write("rounds", traced(runpy.run_path, str(ROOT / "frontend/test/programs/rounds.py")).to_dict())
     for program in (twice, invalid, wide, network, failing, overwritten, refused, several, deep, masked, layers):
         write(program.__name__, traced(program).to_dict())
     write("long", traced(long, 2000).to_dict())

@@ -1,4 +1,5 @@
-// The built site in a real browser: no accessibility violation (axe), nothing wider than the window, light and dark.
+// The built site in a real browser: no accessibility violation (axe), nothing wider than the window, light and dark; and blocks
+// of code are copied without prompts and outputs, by the keyboard.
 // node test/site.mjs FOLDER; CHROMIUM names the browser.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -9,6 +10,9 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const PAGES = [
   "index",
   "start/first-gradient",
+  "start/faq",
+  "start/from-jax",
+  "start/for-libraries",
   "how-to/explain",
   "how-to/fit-with-scipy",
   "reference/operators",
@@ -47,6 +51,22 @@ for (const name of PAGES) {
     failed += violations.length + (wide > 0);
     await page.close();
   }
+}
+
+{
+  const page = await browser.newPage();
+  await page.goto(String(pathToFileURL(`${folder}/start/faq.html`)));
+  await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => { window.copied = text; } } }));
+  await page.locator("pre", { hasText: "w -= 0.1" }).evaluate((block) => block.parentElement.querySelector("button.copy").focus());
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => window.copied !== undefined);
+  const copied = await page.evaluate(() => [window.copied, document.activeElement.textContent]);
+  const typed = "w = pullback.tensor([1.0, 2.0], requires_grad=True)\nw -= 0.1\nwith pullback.no_grad():\n    w -= 0.1\n\nw\n";
+  if (copied.join() !== `${typed},Copied`) {
+    console.log(`start/faq: copied ${JSON.stringify(copied)}`);
+    failed += 1;
+  }
+  await page.close();
 }
 await browser.close();
 console.log(`site: ${PAGES.length} pages, wide, dark and on a phone: ${failed || "no"} violations`);

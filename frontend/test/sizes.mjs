@@ -2,14 +2,14 @@
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 
-const LARGEST = { plain: 148_000, packed: 53_000 }; // of these 9 and 3 kB are the page of training runs, 9 and 3 a network's gradients, 4 and 2 formulas, 7 and 3 the quiz
+const LARGEST = { program: 160_000, style: 38_000, packed: 67_000 };
 const folder = new URL("../../src/pullback/explain/static/", import.meta.url);
 const files = ["explain.js", "explain.css"].map((name) => readFileSync(new URL(name, folder)));
-const sizes = { plain: Buffer.concat(files).length, packed: gzipSync(Buffer.concat(files), { level: 9 }).length };
-console.log(`the page's program and style: ${sizes.plain} bytes, ${sizes.packed} packed`);
-for (const name of ["plain", "packed"]) {
+const sizes = { program: files[0].length, style: files[1].length, packed: gzipSync(Buffer.concat(files), { level: 9 }).length };
+console.log(`the page: program ${sizes.program} bytes, style ${sizes.style}, both ${sizes.packed} packed`);
+for (const name of Object.keys(LARGEST)) {
   if (sizes[name] > LARGEST[name]) {
-    console.error(`over ${LARGEST[name]} bytes ${name}`);
+    console.error(`over ${LARGEST[name]} bytes: ${name}`);
     process.exitCode = 1;
   }
 }

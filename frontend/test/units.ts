@@ -14,8 +14,14 @@ import { hint } from "../src/playground/hints";
 import { packed, unpacked } from "../src/playground/link";
 import { literals, range, written } from "../src/playground/numbers";
 import { advice, agrees, answer } from "../src/quiz";
+import { plane, tickStep } from "../src/read/arrows";
+import { diagram } from "../src/read/boxes";
+import { gradSoFar, linesOf } from "../src/read/lines";
+import { listing } from "../src/read/listing";
+import { positionOf, stopAt, stops } from "../src/read/stops";
 import { obstacle, recorded, replay, unit } from "../src/replay";
 import { readRun } from "../src/run";
+import type { Story } from "../src/page";
 import { parseNumber, readHash } from "../src/state";
 import { decode, product, type Arr, type Call, type Place, type Scope, type Tensor, type Trace } from "../src/trace";
 
@@ -109,11 +115,12 @@ test("the recorded v, replayed, gives the recorded numbers; another is linear in
 
 test("addresses: what is not understood is left out", () => {
   assert.deepEqual(readHash("#step=29&v=0,1,nan;-inf&call=2&theme=dark&view=table&leaf=3"), {
+    mode: "workbench",
     step: 29, v: [[0, 1, NaN], [-Infinity]], call: 1, theme: "dark", view: "table", leaf: 2,
   });
-  assert.deepEqual(readHash("#step=-1&v=1,x&theme=pink&call=0"), {});
-  assert.deepEqual(readHash("#why=1&quiz=1&open=scope3,loop12"), { why: true, quiz: true, open: ["scope3", "loop12"] });
-  for (const open of ["scope3,", "__proto__", "scope3,<b>", "3", "scope3 loop4"]) assert.deepEqual(readHash(`#why=yes&quiz=2&open=${encodeURIComponent(open)}`), {}, open);
+  assert.deepEqual(readHash("#step=-1&v=1,x&theme=pink&call=0"), { mode: "workbench" });
+  assert.deepEqual(readHash("#why=1&quiz=1&open=scope3,loop12"), { mode: "workbench", why: true, quiz: true, open: ["scope3", "loop12"] });
+  for (const open of ["scope3,", "__proto__", "scope3,<b>", "3", "scope3 loop4"]) assert.deepEqual(readHash(`#why=yes&quiz=2&open=${encodeURIComponent(open)}`), { mode: "workbench" }, open);
   assert.deepEqual(readRun("#step=120&sort=largest&show=zeros", 200), { at: 120, measure: "zeros", order: 1 });
   assert.deepEqual(readRun("#step=9999&sort=constructor&show=toString", 200), { at: 200, measure: "gradient", order: 0 });
   assert.deepEqual(["1e3", " -2 ", "", "abc", "inf", "0x"].map(parseNumber), [1000, -2, null, null, Infinity, null]);
@@ -316,4 +323,85 @@ test("errors have what is behind them", () => {
   assert.match(hint("RuntimeError: Trying to backward through the graph a second time").text, /freed/);
   assert.match(hint("ModuleNotFoundError: No module named 'scipy'").text, /Nothing else/);
   assert.match(hint("KeyError: 3").text, /^The message says/);
+});
+
+/** A trace with places: each step is on its tensor's line. */
+function placed(tensors: Tensor[], at: number): Trace {
+  const trace = traced(tensors);
+  const call = trace.calls[0]!;
+  call.place = { source: 0, line: at, column: 0, end_line: at, end_column: 9 };
+  for (const step of call.steps) step.place = tensors[step.outputs[0]!]!.place;
+  return trace;
+}
+
+test("stops are lines: what one line computes is one stop, and each time that a line ran is its own", () => {
+  const [call] = placed([tensor(0, []), tensor(1, [0], { line: 2 }), tensor(2, [1, 0], { line: 3 }), tensor(3, [2], { line: 3 }), tensor(4, [3, 1], { line: 4 })], 5).calls;
+  const found = stops(call!, "line");
+  assert.deepEqual(found.map(({ line, steps }) => [line, steps.length]), [[5, 0], [4, 1], [3, 2], [2, 1]]);
+  assert.deepEqual(stops(call!, "operation").map(({ line }) => line), [5, 4, 3, 3, 2]);
+  assert.deepEqual(found.map((stop) => positionOf(call!, stop)), [4, 5, 7, 8]);
+  assert.deepEqual([0, 4, 5, 6, 7, 8, 99].map((position) => stopAt(call!, found, position)), [0, 0, 1, 2, 2, 3, 3]);
+  const seven = placed([tensor(0, []), ...Array.from({ length: 7 }, (_, i) => tensor(i + 1, [i], { line: 2 }))], 3).calls[0]!;
+  assert.deepEqual(stops(seven, "line").map(({ steps }) => steps.length), [0, 7]);
+  const looped = [tensor(0, []), ...[1, 2, 3].map((i) => ({ ...tensor(i, [i - 1], { line: 2 }), round: [i, 3] as [number, number] }))];
+  assert.deepEqual(stops(placed(looped, 3).calls[0]!, "line").map(({ round }) => round), [null, [3, 3], [2, 3], [1, 3]]);
+  const unplaced = placed([tensor(0, []), tensor(1, [0]), tensor(2, [1])], 3).calls[0]!;
+  assert.equal(stops(unplaced, "line").length, 3, "what has no line stands alone");
+});
+
+test("a line's box holds the steps inside of it, and what was sent along one way is added up", () => {
+  const [call] = placed([tensor(0, []), tensor(1, [0], { line: 2 }), tensor(2, [1, 0], { line: 2 }), tensor(3, [2], { line: 3 })], 4).calls;
+  assert.deepEqual(linesOf(call!).owner, [0, 2, 2, 3]);
+  const flow = recorded(call!);
+  assert.deepEqual(diagram(call!, "line", flow).boxes.map(({ tensor }) => tensor), [0, 2, 3]);
+  const { edges } = diagram(call!, "line", flow);
+  assert.deepEqual(edges.map(({ from, to, ways }) => [from, to, ways.length]), [["t0", "t2", 2], ["t2", "t3", 1]]);
+  assert.equal(diagram(call!, "operation", flow).boxes.length, 4);
+  assert.deepEqual([3, 4, 5, 6].map((position) => gradSoFar(call!, flow, 0, position)?.data), [undefined, undefined, [4], [12]]);
+  assert.deepEqual(gradSoFar(call!, flow, 3, 3)!.data, [1], "the output has v from the start");
+});
+
+test("the rows of J are arrows in the plane of two elements, and of many the longest", () => {
+  const page = (v: number[], rows: number[][], at = 2) => {
+    const n = v.length;
+    const arr = (data: number[]): Arr => ({ shape: [data.length], dtype: "float64", data });
+    const grad = [0, 1].map((j) => v.reduce((sum, weight, i) => sum + weight * rows[i]![j]!, 0));
+    const leaf = { tensor: 0, grad: arr(grad), grad_before: null, grad_after: null, contributions: [], jacobians: [{ form: "dense" as const, rows: n, cols: at, data: rows.flat() }], missing: null };
+    const call = { outputs: [{ tensor: 1, gradient: arr(v), implicit: false }], leaves: [leaf], tensors: [{ name: "x" }, { name: "y" }], steps: [] } as unknown as Call;
+    return { call, flow: { v: [arr(v)] }, state: { leaf: 0 }, stuck: null } as unknown as Story;
+  };
+  const found = plane(page([1, 2], [[1, 2], [4, 1]]))!;
+  assert.deepEqual(found.arrows.map(({ from, to, label }) => [from, to, label]), [[[0, 0], [1, 2], "1·[1, 2]"], [[1, 2], [9, 4], "2·[4, 1]"], [[0, 0], [9, 4], "x.grad = [9, 4]"]]);
+  assert.equal(found.said, "1 times [1, 2] plus 2 times [4, 1] is [9, 4], x.grad");
+  assert.deepEqual(found.image, { columns: [[1, 4], [2, 1]], output: "y", area: -7 });
+  assert.deepEqual(plane(page([0, 2], [[1, 2], [4, 1]]))!.arrows.at(-1)!.to, [8, 2]);
+  const many = plane(page(Array.from({ length: 9 }, (_, i) => i), Array.from({ length: 9 }, () => [1, -1])))!;
+  assert.deepEqual(many.arrows.map(({ label }) => label), ["8·[1, -1]", "7·[1, -1]", "6·[1, -1]", "the other 6", "x.grad = [36, -36]"]);
+  assert.deepEqual([many.image, many.arrows[3]!.to], [null, [36, -36]]);
+  assert.equal(plane(page([1, NaN], [[1, 2], [4, 1]])), null);
+  assert.deepEqual([10, 0.3, 1e-7, 47].map((range) => tickStep(range, 9)), [2, 0.05, 2e-8, 10]);
+});
+
+test("of a program blank lines and comments are folded, and of a long one all that has no part in the call", () => {
+  const text = ["# a", "# b", "", "import x", "", "x = 1", "y = x", "y.backward()", "", "# the end"];
+  const short = placed([tensor(0, []), tensor(1, [0], { line: 7 })], 8);
+  short.sources = [{ file: "a.py", first: 1, lines: text }];
+  const rows = (trace: Trace, opened: string[] = []) => listing(trace, trace.calls[0]!, new Set(opened)).map(({ line, folded }) => (folded === undefined ? line : [line, folded]));
+  assert.deepEqual(rows(short), [[1, 3], 4, 5, 6, 7, 8, [9, 10]]);
+  assert.deepEqual(rows(short, ["0:1"]), [1, 2, 3, 4, 5, 6, 7, 8, [9, 10]]);
+  const long = placed([tensor(0, []), tensor(1, [0], { line: 50 })], 52);
+  long.sources = [{ file: "a.py", first: 1, lines: Array.from({ length: 90 }, (_, i) => (i === 39 ? "for i in range(3):" : i === 49 ? "    y = x" : i > 39 && i < 49 ? "    z = 1" : "w = 2")) }];
+  assert.deepEqual(rows(long), [[1, 39], 40, [41, 49], 50, 51, 52, [53, 90]]);
+  const none = placed([tensor(0, []), tensor(1, [0])], 3);
+  none.sources = [];
+  assert.deepEqual(listing(none, none.calls[0]!, new Set()).map(({ text }) => text), ["t0", "t1 = mul"]);
+});
+
+test("an address without a mode is one of the workbench, unless it says nothing but the theme", () => {
+  assert.equal(readHash("").mode, "read");
+  assert.equal(readHash("#theme=dark").mode, "read");
+  assert.equal(readHash("#embed").mode, "read");
+  assert.equal(readHash("#call=2&step=8").mode, "workbench");
+  assert.equal(readHash("#v=1,2").mode, "workbench");
+  assert.deepEqual({ ...readHash("#mode=read&step=8&by=operation&figure=plane") }, { mode: "read", step: 8, by: "operation", figure: "plane" });
 });

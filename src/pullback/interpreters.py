@@ -113,7 +113,7 @@ class Boxed(Tensor):
         return self._array.storage_offset() if isinstance(self._array, Carrier) else super().storage_offset()
 
     def stride(self, dim: int | None = None) -> Any:
-        """The distance in memory, in elements, of neighbours along each axis, or along one."""
+        """The distance in memory, in elements, of neighbors along each axis, or along one."""
         return self._array.stride(dim) if isinstance(self._array, Carrier) else super().stride(dim)
 
     def backward(self, *args: object, **options: object) -> None:

@@ -1,4 +1,4 @@
-"""Reductions and normalisations that exclude masked elements, by torch's names.
+"""Reductions and normalizations that exclude masked elements, by torch's names.
 
 A mask is a bool tensor that broadcasts to the input: True for elements that are included. Excluded elements are
 replaced by the identity element of the reduction, which is therefore the result if no element is included.

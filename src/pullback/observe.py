@@ -180,6 +180,8 @@ class Write(NamedTuple):
     """Whether its derivative goes on through what was written."""
     site: Site
     """The line of the program that wrote."""
+    value: Value | None = None
+    """What was written, to the tensor or to a part of it; None if that is not known."""
 
 
 class BackwardPass:
@@ -249,6 +251,9 @@ class Observer(ModeBlock):
     def wrote(self, write: Write) -> None:
         """Called after a tensor was written in place."""
 
+    def looked(self, tensor: Tensor) -> None:
+        """Called when the program asks a tensor for its numbers, as by `item`, `if` and `numpy`; printing does not count."""
+
     def begins(self, backward: BackwardPass) -> None:
         """Called before a backward pass runs, while nothing has been freed."""
 
@@ -290,11 +295,17 @@ class _Told:
     def __init__(self, observer: Observer, before: Any) -> None:
         self.observer, self.before = observer, before
 
-    def wrote(self, tensor: Tensor, recorded: bool) -> None:
+    def wrote(self, tensor: Tensor, recorded: bool, value: Value | None) -> None:
         """Tell of a write."""
         if self.before is not None:
-            self.before.wrote(tensor, recorded)
-        under(mode, self.observer._aside, self.observer.wrote, Write(tensor, recorded, caller()))
+            self.before.wrote(tensor, recorded, value)
+        under(mode, self.observer._aside, self.observer.wrote, Write(tensor, recorded, caller(), value))
+
+    def looked(self, tensor: Tensor) -> None:
+        """Tell of a look at numbers."""
+        if self.before is not None:
+            self.before.looked(tensor)
+        under(mode, self.observer._aside, self.observer.looked, tensor)
 
     def begins(
         self, walker: Pass, order: Sequence[Node], roots: Sequence[tuple[Node, Value]], needed: set[Node] | None

@@ -12,6 +12,7 @@ import numpy as np
 from ._core.modes import quiet
 from ._core.namespaces import ARRAYS
 from ._core.primitives import Primitive
+from ._core.recompiling import RecompiledError as RecompiledError, no_recompiles as no_recompiles
 from ._tape.backward import grad
 from ._tensor.creation import from_numpy
 from .autograd.checks import GradcheckError as GradcheckError, gradcheck as gradcheck, gradgradcheck as gradgradcheck
@@ -97,7 +98,7 @@ def check_operation(operation: Primitive, *inputs: Array | Tensor, **parameters:
     """
     if not isinstance(operation, Primitive):
         raise TypeError(
-            f"check_operation: {operation!r} is no operation: it takes what a function of pullback.extend returned"
+            f"check_operation: {operation!r} is not an operation: it takes what a function of pullback.extend returned"
         )
     arrays = tuple([np.array(each.detach() if hasattr(each, "detach") else each) for each in inputs])
     sample = _Sample(operation, arrays, parameters).in_dtype("float64")

@@ -557,10 +557,10 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: _builtins.int = 0, dim1
     """A copy whose diagonal of two axes is `src`."""
 @_overload
 def diff(input: Tensor, n: _builtins.int = 1, dim: _builtins.int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The differences of neighbours along a dim, n times; `prepend` and `append` are first joined to the input."""
+    """The differences of neighbors along a dim, n times; `prepend` and `append` are first joined to the input."""
 @_overload
 def diff(input: Tensor, n: _builtins.int = 1, axis: _builtins.int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The differences of neighbours along a dim, n times; `prepend` and `append` are first joined to the input."""
+    """The differences of neighbors along a dim, n times; `prepend` and `append` are first joined to the input."""
 def digamma(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The derivative of lgamma."""
 def dist(input: Tensor, other: _TensorLike, p: _builtins.float = 2) -> Tensor:
@@ -583,10 +583,10 @@ def dstack(tensors: Tensor | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, .
 from pullback._core.dtypes import dtype as dtype
 @_overload
 def einsum(equation: str, *operands: _TensorLike | _Sequence[Tensor]) -> Tensor:
-    """A sum of products over labelled axes, as `einsum('ij,jk->ik', a, b)`; '...' represents batch axes."""
+    """A sum of products over labeled axes, as `einsum('ij,jk->ik', a, b)`; '...' represents batch axes."""
 @_overload
 def einsum(operand: _TensorLike, labels: _Sequence[_builtins.int | _EllipsisType], /, *others: _TensorLike | _Sequence[_builtins.int | _EllipsisType]) -> Tensor:
-    """A sum of products over labelled axes, as `einsum('ij,jk->ik', a, b)`; '...' represents batch axes."""
+    """A sum of products over labeled axes, as `einsum('ij,jk->ik', a, b)`; '...' represents batch axes."""
 def embedding(weight: Tensor, indices: Tensor, padding_idx: _builtins.int = -1, scale_grad_by_freq: _builtins.bool = False, sparse: _builtins.bool = False) -> Tensor:
     """The rows of `weight` selected by the indices; a negative `padding_idx` means none."""
 def empty(*sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
@@ -596,7 +596,7 @@ def empty_like(input: Tensor, *args: _Any, dtype: _DType | None = None, out: Ten
 def empty_permuted(size: _builtins.int | _Sequence[_builtins.int], physical_layout: _builtins.int | _Sequence[_builtins.int], *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """A tensor of a given shape whose axes are ordered in memory as `physical_layout` says, outermost first."""
 def empty_strided(size: _builtins.int | _Sequence[_builtins.int], stride: _builtins.int | _Sequence[_builtins.int], *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
-    """A tensor with uninitialised elements of a given shape, with strides counted in elements."""
+    """A tensor with uninitialized elements of a given shape, with strides counted in elements."""
 from pullback._core.modes import enable_grad as enable_grad
 def eq(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input == other."""
@@ -759,9 +759,9 @@ def i0(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tens
 def i0_(input: Tensor) -> Tensor:
     """The modified Bessel function of the first kind of order 0. It needs SciPy."""
 def igamma(input: Tensor, other: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The regularised lower incomplete gamma function: how much of a gamma distribution of shape input lies below other."""
+    """The regularized lower incomplete gamma function: how much of a gamma distribution of shape input lies below other."""
 def igammac(input: Tensor, other: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The regularised upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives."""
+    """The regularized upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives."""
 from pullback._core.dtypes import iinfo as iinfo
 def imag(input: Tensor) -> Tensor:
     """The imaginary part of a complex tensor, as a view."""

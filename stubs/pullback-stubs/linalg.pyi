@@ -60,7 +60,7 @@ def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = Fa
 def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The solution of A @ X = B from the result of `ldl_factor` for A; it has no derivative."""
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> _LeastSquaresResult:
-    """The X that minimises the norm of A @ X - B; if there are several, the one of smallest norm."""
+    """The X that minimizes the norm of A @ X - B; if there are several, the one of smallest norm."""
 def lu(A: Tensor, *, pivot: bool = True, out: Tensor | tuple[Tensor, ...] | None = None) -> _LUResult:
     """A permutation P, L with ones on its diagonal, and U, with A = P @ L @ U; without pivots P is empty."""
 def lu_factor(A: Tensor, *, pivot: bool = True, out: Tensor | tuple[Tensor, ...] | None = None) -> _LUFactorResult:

@@ -22,7 +22,7 @@ def bessel_y0(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) 
 def bessel_y1(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The Bessel function of the second kind of order 1."""
 def betainc(a: _TensorLike, b: _TensorLike, x: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The regularised incomplete beta function: the beta distribution function at x, with shape parameters a and b."""
+    """The regularized incomplete beta function: the beta distribution function at x, with shape parameters a and b."""
 def chebyshev_polynomial_t(input: Tensor, n: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Chebyshev's first polynomial of degree n at input; n is a whole number or a tensor of them."""
 def chebyshev_polynomial_u(input: Tensor, n: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -50,9 +50,9 @@ def expit(input: Tensor) -> Tensor:
 def expm1(input: Tensor) -> Tensor:
     """exp(input) - 1, exact for small inputs."""
 def gammainc(input: Tensor, other: Tensor) -> Tensor:
-    """The regularised lower incomplete gamma function: how much of a gamma distribution of shape input lies below other."""
+    """The regularized lower incomplete gamma function: how much of a gamma distribution of shape input lies below other."""
 def gammaincc(input: Tensor, other: Tensor) -> Tensor:
-    """The regularised upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives."""
+    """The regularized upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives."""
 def gammaln(input: Tensor) -> Tensor:
     """The logarithm of the absolute value of the gamma function."""
 def hermite_polynomial_h(input: Tensor, n: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:

@@ -687,7 +687,7 @@ def test_a_tensor_that_is_no_argument_is_refused():
     hidden = leaf(3, 4)
     f = pullback.custom_vjp(lambda x: x * hidden)
     f.defvjp(lambda x: (x * hidden, None), lambda kept, g: (g * hidden,))
-    with pytest.raises(RuntimeError, match="that requires grad and is no argument: its gradient would be lost"):
+    with pytest.raises(RuntimeError, match="that requires grad and is not an argument: its gradient would be lost"):
         f(leaf(1, 2))
 
 

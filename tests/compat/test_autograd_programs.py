@@ -1,5 +1,6 @@
 """The stand-in for HIPS autograd: its operators, its NumPy, its rules for functions of one's own, on plain arrays."""
 
+import os
 import subprocess
 import sys
 import warnings
@@ -731,3 +732,37 @@ def test_a_training_loop():
             autograd.grad(loss), params, step_size=0.05, num_iters=300
         )
     assert loss(params, 0) < 1e-3
+
+
+PROGRAM = """
+import sys
+import autograd.numpy as np
+from autograd import grad
+print(grad(lambda x: np.sum(np.tanh(x)))(np.zeros(2)).tolist(), sys.argv[1:])
+"""
+SAID = "pullback run: autograd is not installed: `import autograd` gives pullback's\n"
+
+
+@pytest.mark.parametrize("options", [[], ["--autograd"]])
+def test_pullback_run_stands_in_for_it(options, tmp_path):
+    (tmp_path / "fit.py").write_text(PROGRAM)
+    command = [sys.executable, "-W", "error", "-m", "pullback", "run", *options, "fit.py", "-v", "1"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (0, "[1.0, 1.0] ['-v', '1']\n")
+    assert ended.stderr == ("" if options else SAID)
+
+
+@pytest.mark.parametrize("place", ["installed", "beside the script"])
+def test_pullback_run_takes_an_autograd_that_is_there_unless_told(place, tmp_path):
+    folder = tmp_path / "packages" if place == "installed" else tmp_path
+    (folder / "autograd").mkdir(parents=True)
+    (folder / "autograd" / "__init__.py").write_text("grad = 'of HIPS'")
+    (tmp_path / "fit.py").write_text("from autograd import grad\nprint(grad)")
+    paths = {"PYTHONPATH": os.pathsep.join([str(tmp_path / "packages"), os.environ.get("PYTHONPATH", "")])}
+    for options, printed in (([], "of HIPS"), (["--autograd"], "<function grad")):
+        command = [sys.executable, "-m", "pullback", "run", *options, "fit.py"]
+        ended = subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, check=False, env=os.environ | paths
+        )
+        assert ended.stdout.startswith(printed), ended.stderr
+        assert not ended.stderr

@@ -358,7 +358,7 @@ QUESTIONS = [
 @pytest.mark.parametrize("ask", QUESTIONS)
 def test_questions_about_numbers_are_refused_with_the_line(ask):
     compiled = plain(lambda x: ask(x) and x)
-    with pytest.raises(CaptureError, match=r"test_capture\.py:\d+.*Ways out"):
+    with pytest.raises(CaptureError, match=r"test_capture\.py:\d+.*program serves them all"):
         compiled(pullback.ones(3))
 
 
@@ -377,15 +377,15 @@ def catching(ask):
 
 @pytest.mark.parametrize("ask", QUESTIONS)
 def test_they_are_refused_where_the_function_catches_what_is_raised(ask):
-    with pytest.raises(CaptureError, match="Ways out"):
+    with pytest.raises(CaptureError, match="program serves them all"):
         plain(catching(ask))(pullback.ones(3))
-    with pytest.warns(UserWarning, match="Ways out"):
+    with pytest.warns(UserWarning, match="program serves them all"):
         same(Compiled(catching(ask), lenient=True)(pullback.ones(3)), 2 * pullback.ones(3))
 
 
 def test_a_gradient_asks_no_questions_in_secret():
     slope = pullback.func.grad(lambda x: catching(lambda y: y.item())(x.sum()))
-    with pytest.raises(CaptureError, match="Ways out"):
+    with pytest.raises(CaptureError, match="program serves them all"):
         plain(slope)(pullback.ones(3))
 
 

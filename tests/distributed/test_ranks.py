@@ -96,7 +96,7 @@ def test_a_program_that_starts_processes_itself_takes_those_of_mpiexec(tmp_path)
     assert sorted(run.stdout.split()) == sorted("trained 0 trained 1 trained 2".split())
     assert "the 3 processes are those that mpiexec has started" in run.stderr
     run = job(2, "tutorial.py", 1, status=1)
-    assert "RuntimeError: this process is no rank: a rank has started it, and mpiexec the rank" in run.stderr
+    assert "RuntimeError: this process is not a rank: a rank started it, and mpiexec started the rank" in run.stderr
 
 
 @mpi

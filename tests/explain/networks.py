@@ -358,7 +358,7 @@ def double_softmax():
 
 WRONG = {
     learning_rate: "diverged", dead_units: "dead", saturation: "saturated", detached: "missing", wrong_mask: "nan",
-    exploding: "huge", log_of_zero: "inf", unused: "missing", frozen: "missing", double_softmax: "double",
+    exploding: "huge", log_of_zero: "nan", unused: "missing", frozen: "missing", double_softmax: "double",
 }  # fmt: skip
 
 if __name__ == "__main__":

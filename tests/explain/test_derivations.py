@@ -329,9 +329,9 @@ def test_a_page_opens_at_a_call_and_a_backward_step():
     page = ex.to_html(call=1, step=2)
     assert f'data-start="#call=1&amp;step={len(ex.calls[0].forward) + 2}"' in page
     assert 'data-start=""' in ex.to_html()
-    with pytest.raises(ValueError, match="call=3: there are 2 calls"):
+    with pytest.raises(ValueError, match="call=3 is out of range: there are 2 calls"):
         ex.to_html(call=3)
-    with pytest.raises(ValueError, match=r"step=0: the call has \d+ backward steps"):
+    with pytest.raises(ValueError, match=r"step=0 is out of range: the call has \d+ backward steps"):
         ex.to_html(step=0)
 
 

@@ -222,7 +222,7 @@ def test_hooks_of_the_program_run_in_backward_alone():
     assert calls == ["tensor", "node"]
     assert ex.leaf(x).grad.tolist() == x.grad.tolist() == [30, 30]
     assert next(step for step in ex.steps if step.node == "MulBackward0").v.tolist() == [10, 10]
-    with pytest.raises(RuntimeError, match="the Jacobian by x was not built: a rule or a hook"):
+    with pytest.raises(RuntimeError, match="the Jacobian with respect to x was not computed: a rule or hook"):
         ex.jacobian(x)
 
 
@@ -385,7 +385,7 @@ def test_limits():
     assert step.v.head.tolist() == [1] * 4
     assert step.terms[0].J is None
     assert "more than 50 elements" in step.terms[0].missing
-    with pytest.raises(RuntimeError, match="was not built: it has more than 50 elements: raise jacobian="):
+    with pytest.raises(RuntimeError, match="was not computed: it has more than 50 elements; raise jacobian="):
         ex.jacobian(x)
     y = x * 2
     big = pullback.explain(y, gradient=np.ones(100), jacobian=50)
@@ -472,7 +472,7 @@ def test_errors_are_those_of_backward():
         pullback.explain(3.0)
     with pytest.raises(TypeError, match="returned int"):
         pullback.explain(lambda t: 3, x)
-    with pytest.raises(KeyError, match="'u' is no leaf of this call: the gradient reached x"):
+    with pytest.raises(KeyError, match="'u' is not a leaf of this call; its leaves are x"):
         pullback.explain(x.sum()).jacobian("u")
     with pytest.raises(TypeError, match="values is a number of elements"):
         pullback.explain(x.sum(), values="many")
@@ -480,7 +480,7 @@ def test_errors_are_those_of_backward():
         pullback.explain(x.sum(), jacobian=0)
     with pullback.explain.record() as ex:
         pass
-    with pytest.raises(RuntimeError, match="nothing has been recorded"):
+    with pytest.raises(RuntimeError, match="nothing was recorded"):
         ex.steps
     with pytest.raises(RuntimeError, match="entered already"), ex:
         pass
@@ -497,7 +497,7 @@ def test_a_failed_run_keeps_its_tape():
     assert ex.failure.place.file == __file__
     assert [tensor.name for tensor in ex.nodes] == ["y"]
     assert ex.steps == []
-    assert "RuntimeError" in ex.to_text()
+    assert "RuntimeError" in " ".join(ex.to_text().split())
     with pytest.raises(ZeroDivisionError), pullback.explain.record() as ex:
         x.register_hook(lambda g: 1 / 0)
         (x * 3).sum().backward()
@@ -546,7 +546,9 @@ def test_a_tensor_that_was_overwritten_is_named_with_both_versions_and_the_line(
     assert found.tensor in ex.tensors
     assert ex.failure.tensor is ex.steps[-1].outputs[0]
     assert ex.steps[-1].terms == []
-    assert f"w was used at version 0, and is at version 1, last written at {found.place.where}" in ex.to_text()
+    assert f"w was used at version 0, and is at version 1, last written at {found.place.where}" in " ".join(
+        ex.to_text().split()
+    )
 
 
 @pytest.mark.parametrize("grown", [False, True])

@@ -189,6 +189,11 @@ def test_files_of_other_programs():
     found["a"].mul_(2)  # memory of its own, which may be written
 
 
+def test_metadata_of_another_kind_of_file():
+    with pytest.raises(FileError, match="is not a safetensors file"):
+        read_metadata(io.BytesIO(b"a text"))
+
+
 def test_bfloat_is_read_as_it_is():
     header = {"x": {"dtype": "BF16", "shape": [3], "data_offsets": [0, 6]}}
     content = safetensors(header, np.array([0x3F80, 0xC000, 0x7F80], "<u2").tobytes())
@@ -363,28 +368,28 @@ GOOD = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
         ({"x": GOOD}, b"1234567", "truncated"),
         ({"x": GOOD}, b"123456789", "do not belong to a tensor"),
         ({"x": GOOD | {"shape": [3]}}, bytes(8), "has 8 bytes, not 12"),
-        ({"x": GOOD | {"shape": [-2]}}, bytes(8), "no list of sizes"),
-        ({"x": GOOD | {"shape": [2.0]}}, bytes(8), "no list of sizes"),
-        ({"x": GOOD | {"shape": [True, 2]}}, bytes(8), "no list of sizes"),
-        ({"x": GOOD | {"shape": 2}}, bytes(8), "no list of sizes"),
+        ({"x": GOOD | {"shape": [-2]}}, bytes(8), "not a list of sizes"),
+        ({"x": GOOD | {"shape": [2.0]}}, bytes(8), "not a list of sizes"),
+        ({"x": GOOD | {"shape": [True, 2]}}, bytes(8), "not a list of sizes"),
+        ({"x": GOOD | {"shape": 2}}, bytes(8), "not a list of sizes"),
         ({"x": GOOD | {"shape": [2**62, 0], "data_offsets": [0, 0]}}, b"", "cannot have"),
-        ({"x": GOOD | {"shape": [2**80, 0], "data_offsets": [0, 0]}}, b"", "no list of sizes"),
+        ({"x": GOOD | {"shape": [2**80, 0], "data_offsets": [0, 0]}}, b"", "not a list of sizes"),
         ({"x": GOOD | {"shape": [1] * 70 + [2]}}, bytes(8), "cannot have"),
         ({"x": GOOD | {"dtype": "F99"}}, bytes(8), "F99"),
         ({"x": GOOD | {"dtype": ["F32"]}}, bytes(8), "dtype"),
         ({"x": GOOD | {"dtype": "F64"}}, bytes(8), "not 16"),
         ({"x": GOOD | {"dtype": "BOOL", "shape": [8]}}, b"\2" * 8, "neither 0 nor 1"),
-        ({"x": GOOD | {"data_offsets": [8, 0]}}, bytes(8), "no range"),
-        ({"x": GOOD | {"data_offsets": [-8, 0]}}, bytes(8), "no range"),
-        ({"x": GOOD | {"data_offsets": [0, 8, 8]}}, bytes(8), "no range"),
+        ({"x": GOOD | {"data_offsets": [8, 0]}}, bytes(8), "not a range"),
+        ({"x": GOOD | {"data_offsets": [-8, 0]}}, bytes(8), "not a range"),
+        ({"x": GOOD | {"data_offsets": [0, 8, 8]}}, bytes(8), "not a range"),
         ({"x": GOOD | {"data_offsets": [4, 12]}}, bytes(12), "gap"),
         ({"x": GOOD, "y": GOOD}, bytes(8), "overlaps"),
         ({"x": GOOD, "y": GOOD | {"data_offsets": [4, 12]}}, bytes(12), "overlaps"),
         ({"x": GOOD | {"data_offsets": [2**60, 2**60 + 8]}}, bytes(8), "gap"),
         ({"x": GOOD | {"more": 1}}, bytes(8), "needs dtype"),
         ({"x": 3}, b"", "needs dtype"),
-        ({"__metadata__": {"a": 1}}, b"", "texts"),
-        ({"__metadata__": []}, b"", "texts"),
+        ({"__metadata__": {"a": 1}}, b"", "not an object of strings"),
+        ({"__metadata__": []}, b"", "not an object of strings"),
         (b'{"x": 1, "x": 2}', b"", "'x' is there twice"),
         (b'{"x": NaN}', b"", "NaN is no JSON number"),
         (b'{"x": 1e999999}', b"", "needs dtype"),
@@ -530,7 +535,7 @@ def test_an_older_file_of_torch():
             "beyond its storage",
         ),
         (older(rebuilt(of=older_storage(b"(" + text("1") + number(3) + number(2) + b"t"))), "beyond its storage"),
-        (older(rebuilt(of=older_storage(b"(" + text("1") + number(1) + b"t"))), "no key, offset and length"),
+        (older(rebuilt(of=older_storage(b"(" + text("1") + number(1) + b"t"))), "without a key, offset and length"),
     ],
     ids=range(9),
 )

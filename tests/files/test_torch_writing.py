@@ -169,3 +169,22 @@ def test_a_refusal_leaves_the_old_file(tmp_path):
     with pytest.raises(TypeError, match="unexpected keyword argument 'nonsense'"):
         save(pb.ones(2), tmp_path / "x.pt", nonsense=1)
     assert load(tmp_path / "x.pt").tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("name", ["x.pt", "x.pth"])
+def test_pullbacks_save_writes_torch_files_by_their_names(name, tmp_path):
+    pb.save({"x": pb.ones(2), "step": 3}, tmp_path / name)
+    assert zipfile.is_zipfile(tmp_path / name)
+    assert pb.load(tmp_path / name)["x"].tolist() == [1, 1]
+
+
+def test_what_torch_files_cannot_hold_is_written_as_safetensors_and_said(tmp_path):
+    with pytest.warns(UserWarning, match=r"x\.pt is a safetensors file, which torch\.load does not read"):
+        pb.save({"x": np.ones(2)}, tmp_path / "x.pt")
+    assert pb.load(tmp_path / "x.pt")["x"].tolist() == [1, 1]
+    pb.save({"x": pb.ones(2)}, tmp_path / "y.pt", metadata={"made by": "a test"})
+    assert not zipfile.is_zipfile(tmp_path / "y.pt")
+    for refused in (nn.Linear(1, 1), lambda: None):
+        with pytest.raises(TypeError, match=r"save\(\)"):
+            pb.save(refused, tmp_path / "z.pt")
+    assert not (tmp_path / "z.pt").exists()

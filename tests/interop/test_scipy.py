@@ -63,7 +63,7 @@ def test_too_late_is_refused_with_the_fix_and_nothing_is_changed():
         assert "SCIPY_ARRAY_API" not in os.environ and sys.meta_path == found
         """
     said = run(program)
-    assert "SciPy was imported before" in said
+    assert "SciPy has already been imported" in said
     assert "SCIPY_ARRAY_API=1" in said
 
 

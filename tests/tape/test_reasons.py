@@ -142,7 +142,7 @@ def rebuilt_from_numbers():
     return x, loss
 
 
-@mistake("unused", "no operation that leads to the loss was given x")
+@mistake("unused", "no operation that leads to the loss used x")
 def never_used():
     x, w = leaf(), leaf()
     loss = (w * 2).sum()
@@ -559,7 +559,7 @@ def test_what_is_remembered_of_a_cut_keeps_nothing_alive():
         (lambda x: x.detach(), "was cut off by detach() at test_reasons.py"),
         (lambda x: x.data, "was cut off by .data at test_reasons.py"),
         (lambda x: x.long().double(), "went through a conversion to an integer or bool dtype at test_reasons.py"),
-        (lambda x: pullback.ones(2), "no operation that leads to the loss was given x"),
+        (lambda x: pullback.ones(2), "no operation that leads to the loss used x"),
     ],
 )
 def test_unused_inputs_are_reported_with_the_cut(cut, words):

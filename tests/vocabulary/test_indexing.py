@@ -84,3 +84,24 @@ def test_elements_of_a_view_that_share_memory_have_the_gradient_of_what_was_writ
     y.sum().backward()
     assert v.grad.sum().item() == 3  # of the two in the middle one
     assert (v.grad * v).sum().item() == y.sum().item()
+
+
+class Column:
+    """What a column of a table has in common with those of pandas and polars."""
+
+    def __init__(self, values):
+        self.values = np.asarray(values)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+
+@pytest.mark.parametrize("values", [[0, 2], [True, False, True], [[0], [1]]])
+def test_columns_of_tables_are_indices(values):
+    x = pullback.arange(6.0).reshape(3, 2)
+    assert x[Column(values)].tolist() == x[np.asarray(values)].tolist()
+    assert x[:, Column([1, 0])].tolist() == x[:, [1, 0]].tolist()
+    x[Column(values)] = 9.0
+    assert x[np.asarray(values)].tolist() == pullback.full_like(x[np.asarray(values)], 9.0).tolist()
+    with pytest.raises(IndexError, match="must be long, int, byte or bool"):
+        x[Column([0.5])]

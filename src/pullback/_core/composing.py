@@ -19,12 +19,12 @@ def signature(rule: object, of: str = "an operation") -> tuple[tuple[str, ...], 
     code = getattr(rule, "__code__", None)
     if code is None:
         raise TypeError(
-            f"the rule of {of} is {rule!r}, and no function written with def or lambda that starts with (xp, g)"
+            f"the rule of {of} is {rule!r}, not a function written with def or lambda that starts with (xp, g)"
         )
     names = code.co_varnames
     positional = names[: code.co_argcount]
     if positional[:2] != ("xp", "g"):
-        raise TypeError(f"the rule of {of} starts with ({', '.join(positional[:2])}), and not with (xp, g): {rule}")
+        raise TypeError(f"the rule of {of} starts with ({', '.join(positional[:2])}), not with (xp, g): {rule}")
     return positional[2:], names[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
 
 

@@ -1,4 +1,4 @@
-"""Sums of products of two operands with labelled axes, as products of matrices, which a BLAS computes."""
+"""Sums of products of two operands with labeled axes, as products of matrices, which a BLAS computes."""
 
 from __future__ import annotations
 

@@ -102,9 +102,9 @@ def no_tensor(function: str, argument: str, position: int, value: object) -> Typ
 def _as_tensor(value: Any, in_place: bool) -> str:
     """How to get a tensor out of what was passed for one, to read or, `in_place`, to write."""
     if value is None:
-        return "it is None, which a function gives that has no return"
+        return "it is None, which a function without a return statement returns"
     if isinstance(value, type):
-        return f"it is a class: make one of it, {value.__name__}(...), and call that"
+        return f"it is a class: create an instance, {value.__name__}(...), and call that"
     if hasattr(value, "_modules") and in_place:
         return "it is a module: pass one of its parameters, such as module.weight"
     if hasattr(value, "_modules"):
@@ -113,8 +113,8 @@ def _as_tensor(value: Any, in_place: bool) -> str:
         if isinstance(value, list):
             return f"it holds tensors: pass one of them, or join them with {package}.stack or {package}.cat"
         return (
-            "it is the tuple of a function or layer that returns several results, as LSTM does: take the one that is "
-            "wanted, output[0] for the first"
+            "it is the tuple of a function or layer that returns several results, as LSTM does: select one, output[0] "
+            "for the first"
         )
     if callable(value):
         return "it is a function: call it, and pass what it returns"
@@ -124,7 +124,7 @@ def _as_tensor(value: Any, in_place: bool) -> str:
 def strange(value: object) -> str:
     """What is not a number in something that should hold numbers, and the fix."""
     if value is None:
-        return ". It is None, which a function gives that has no return"
+        return ". It is None, which a function without a return statement returns"
     if getattr(getattr(value, "dtype", None), "kind", "") != "O":
         return f", and cannot be made from {value.dtype if hasattr(value, 'dtype') else type(value).__name__}"
     for place, each in np.ndenumerate(value):
@@ -162,20 +162,20 @@ def no_product(a: tuple[int, ...], b: tuple[int, ...]) -> RuntimeError:
     ways = [f"a @ b.mT has shape {(*a[:-1], inner)}"] if len(b) > 1 and a[-1] == b[-1] else []
     ways += [f"a.mT @ b has shape {(*a[:-2], a[-1], *b[-1:])}"] if len(a) > 1 and a[-2] == inner else []
     return RuntimeError(
-        f"matmul: the last axis of a, of shape {a}, is {a[-1]} long, the {axis} of b, of shape {b}, {inner}, in "
+        f"matmul: the last axis of a, of shape {a}, has size {a[-1]}, and the {axis} one of b, of shape {b}, has size {inner}, in "
         f"{describe(caller())}: they must be equal. {words}"
-        + (f". Is one to be transposed? {', '.join(ways)}" if ways else "")
+        + (f". With one of them transposed: {', '.join(ways)}" if ways else "")
     )
 
 
 def no_layer(shape: tuple[int, ...], weight: tuple[int, ...]) -> RuntimeError:
     """An input of a linear layer whose last axis has not the layer's size."""
     have, (results, want) = shape[-1], weight
-    fix = f"Make the layer Linear({have}, {results}), or the one before it give {want} features"
+    fix = f"Make the layer Linear({have}, {results}), or have the layer before it return {want} features"
     if math.prod(shape[1:]) == want:
         fix = f"input.flatten(1) has shape {(shape[0], want)}"
     return RuntimeError(
-        f"linear: the last axis of the input, of shape {shape}, is {have} long, the layer takes {want}, in "
+        f"linear: the last axis of the input, of shape {shape}, has size {have}, and the layer takes {want} features, in "
         f"{describe(caller())}. mat1 and mat2 shapes cannot be multiplied ({'x'.join(map(str, shape))} and "
         f"{want}x{results}). {fix}"
     )
@@ -189,7 +189,7 @@ def mixed(operation: str, what: str, first: Tensor | Array, second: Tensor | Arr
     if "float" in floating and integer.startswith(("int", "uint", "bool")):
         fix = f"convert the {integer}: x.to({package}.{floating})"
     if {have, other} == {"float32", "float64"}:
-        fix = "float64 is NumPy's default: write x.float(), or double() of the other, which may be a model"
+        fix = "float64 is NumPy's default: write x.float(), or call .double() on the other, which may be a model"
     return RuntimeError(f"{operation}: {what} are {have} and {other}, in {describe(caller())}: {fix}. {words}")
 
 
@@ -434,10 +434,10 @@ def tracked_number(function: str, tensor: Attributes) -> TypeError:
 
 
 def way_of_classes(input: Tensor, target: Tensor) -> str:
-    """What to change where class numbers do not fit the scores: their order, an axis of one of them, or nothing that is plain."""
+    """What to change where class indices do not fit the scores: their order, an axis of one of them, or nothing that is certain."""
     sizes, have = list(input.shape), list(target.shape)
     if input._dtype.kind in "iub" and target._dtype.kind == "f":
-        return ". The scores come first, then the target: they are the other way round here"
+        return ". The scores come first, then the target: here they are swapped"
     if have == [*sizes[:1], 1]:
         return ". The target has one axis too many: write target.squeeze(1)"
     if len(sizes) > 2 and have == sizes[:-1]:

@@ -100,7 +100,7 @@ def _callees(function: str, entries: Sequence[TracebackType]) -> Iterator[object
     if program:
         frame = program[-1].tb_frame
         written = called((frame.f_code, program[-1].tb_lasti))
-        yield from filter(_is_ours, _named(written, frame) if written else ())
+        yield from named_at(written, frame) if written else ()
     name = function.removesuffix(".__init__")
     for entry in reversed(entries):
         alike = [each for each in entry.tb_frame.f_locals.values() if getattr(each, "__qualname__", None) == name]
@@ -114,13 +114,13 @@ def _callees(function: str, entries: Sequence[TracebackType]) -> Iterator[object
             yield getattr(held, name.rpartition(".")[2], None)
 
 
-def _named(written: str, frame: FrameType) -> Iterator[object]:
-    """The object that `a.b.c` stands for in a frame; for `f(x).c`, the method of tensors."""
+def named_at(written: str, frame: FrameType) -> Iterator[object]:
+    """What `a.b.c` stands for in a frame, if it is ours; for `f(x).c`, the method of tensors."""
     first, *rest = written.split(".") if written.replace(".", "").isidentifier() else ["", written.rpartition(".")[2]]
     found = {**frame.f_globals, **frame.f_locals}.get(first, sys.modules["pullback"].Tensor)
     for name in rest:
         found = getattr(found, name, None)
-    yield found
+    yield from filter(_is_ours, [found])
 
 
 def _is_ours(value: object) -> bool:

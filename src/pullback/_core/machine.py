@@ -36,7 +36,7 @@ def _found(package: str) -> bool:
 @functools.cache
 def module(name: str) -> Any:
     """The module of that name in the package that makes machine code, imported when an operation first needs it."""
-    # The package first: threads that import its modules at once could find it half initialised.
+    # The package first: threads that import its modules at once could find it half initialized.
     package = provider("machine code")
     return importlib.import_module(f"{package.__name__}.{name}")
 
@@ -217,7 +217,7 @@ def counts() -> bool:
 umath: Any = sys.modules.get("numpy._core._multiarray_umath") or sys.modules["numpy.core._multiarray_umath"]
 """NumPy's extension module; its second name is that of NumPy 1."""
 SLOW = {np.logaddexp, np.logaddexp2, np.remainder, np.fmod, np.floor_divide, np.hypot}
-"""Functions that NumPy does not vectorise. Without AVX-512 it takes two to ten times as long as machine code for those below."""
+"""Functions that NumPy does not vectorize. Without AVX-512 it takes two to ten times as long as machine code for those below."""
 _SLOWER = "arccos arccosh arcsin arcsinh arctan arctan2 arctanh cos cosh exp exp2 expm1 log log10 log1p log2 power sin sinh tan tanh"
 if not umath.__cpu_features__.get("AVX512_SKX"):
     SLOW |= {getattr(np, name) for name in _SLOWER.split()}

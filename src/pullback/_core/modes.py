@@ -40,7 +40,7 @@ class Mode(NamedTuple):
     compute: Callable[..., Any] | None = None
     created: Callable[[Any], None] | None = None
     watcher: Any = None
-    """An object notified of what operations do not show: `wrote(tensor, recorded)` after a write, `begins` and `ends` of a pass."""
+    """An object notified of what operations do not show: `wrote(tensor, recorded, value)` after a write, `looked(tensor)` at a look, `begins` and `ends` of a pass."""
     observer: Any = None
     """The watcher, if the mode does nothing but let it look at results: then the fast paths of operations can stay in use."""
     escapes_refused: str = ""

@@ -101,7 +101,7 @@ class ArrayFunctions:
         return self._functions.diagonal(x, axes=normalize_axes(axes, _rank(x), "diagonal"))
 
     def einsum(self, *arrays: Value | str, equation: str | None = None) -> Value:
-        """Sums of products over labelled axes: the equation, then the arrays."""
+        """Sums of products over labeled axes: the equation, then the arrays."""
         first, *rest = arrays
         operands = arrays if equation is not None else rest
         return self._functions.einsum(*operands, equation=first if equation is None else equation)
@@ -155,7 +155,7 @@ class ArrayFunctions:
         axes = normalize_axes(axis, _rank(x), "squeeze")
         if longer := [each for each in axes if x.shape[each] != 1]:
             raise ValueError(
-                f"squeeze(): axis {longer[0]} has length {x.shape[longer[0]]}, and not 1: its shape is {tuple(x.shape)}"
+                f"squeeze(): axis {longer[0]} has length {x.shape[longer[0]]}, not 1: its shape is {tuple(x.shape)}"
             )
         return self._functions.reshape(x, shape=tuple([n for each, n in enumerate(x.shape) if each not in axes]))
 

@@ -81,7 +81,7 @@ def _require_arguments(primitive: Primitive, function: object, role: str, before
     expected = ", ".join((*before, *primitive.inputs))
     raise TypeError(
         f"the {role} of {primitive.short_name} takes ({', '.join(taken)}), and is called with ({expected}): an array for each input"
-        f"{', after xp' if before else ''}; inputs= names them, and what is no array is taken by keyword, after a *"
+        f"{', after xp' if before else ''}; inputs= names them, and what is not an array is taken by keyword, after a *"
     )
 
 
@@ -220,7 +220,7 @@ def _result(primitive: Primitive, made: object, args: Sequence[object]) -> objec
             if any(type(each) is list for each in args)
             else "make one by xp.stack"
         )
-    raise TypeError(f"{primitive.short_name} returned {what}, and not an array: {hint}")
+    raise TypeError(f"{primitive.short_name} returned {what}, not an array: {hint}")
 
 
 def _narrow(args: Sequence[object]) -> NumpyType | None:
@@ -268,7 +268,7 @@ def _require_fitting(primitive: Primitive, r: object, place: int, shape: tuple[i
     rule = f"the rule of {primitive.short_name} for {name!r}"
     if not hasattr(r, "shape"):
         raise TypeError(
-            f"{rule} returned {_described(r)}, and not an array: a rule returns the cotangent g of the output times the derivative; "
+            f"{rule} returned {_described(r)}, not an array: a rule returns the cotangent g of the output times the derivative; "
             "an input without a derivative has None in the place of its rule"
         )
     try:

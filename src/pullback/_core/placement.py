@@ -123,7 +123,7 @@ class _Named:
 
 
 class layout(_Named):
-    """How memory is organised: `pullback.strided` is the only layout.
+    """How memory is organized: `pullback.strided` is the only layout.
 
     >>> import pullback
     >>> pullback.zeros(2, layout=pullback.strided)

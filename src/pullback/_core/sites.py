@@ -11,6 +11,7 @@ import itertools
 import os.path
 import sys
 import warnings
+import weakref
 from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -115,10 +116,15 @@ def remember(filename: str, source: str) -> None:
     lines.cache[filename] = (len(source), None, source.splitlines(True), filename)
 
 
-def generated(title: str, source: str, scope: Params, name: str) -> Any:
-    """The function of a name that generated text defines, which finds its globals in `scope`; tracebacks show the text."""
+def generated(title: str, source: str, scope: Params, name: str, *, owner: object = None) -> Any:
+    """The function of a name that generated text defines, which finds its globals in `scope`; tracebacks show the text.
+
+    With an owner, the text is forgotten when that is.
+    """
     filename = f"{GENERATED}{title}>"
     remember(filename, source)
+    if owner is not None:
+        weakref.finalize(owner, importlib.import_module("linecache").cache.pop, filename, None)
     defined: dict[str, Any] = {}  # not the scope: another thread may be generating the same function
     exec(compile(source, filename, "exec", dont_inherit=True), scope, defined)  # noqa: S102  # our own text
     return defined[name]

@@ -607,7 +607,7 @@ def stack(*arrays: Array, axis: int) -> Array:
 
 
 def einsum(*arrays: Array, equation: str) -> Array:
-    """Sums of products over labelled axes."""
+    """Sums of products over labeled axes."""
     if len(arrays) == 2 and (product := contracted(*arrays, equation)) is not None:
         return in_order(product)
     result = np.einsum(equation, *arrays, optimize=len(arrays) > 2)
@@ -671,11 +671,11 @@ def sign(x: Array) -> Array:
     return np.subtract(x > zero, x < zero, dtype=x.dtype)
 
 
-VECTORS: Threshold = 1 << 11  # elements from which on it pays to choose the loops that NumPy vectorises
+VECTORS: Threshold = 1 << 11  # elements from which on it pays to choose the loops that NumPy vectorizes
 
 
 def relu(x: Array) -> Array:
-    """max(x, 0); NaN stays NaN. NumPy vectorises the maximum of two arrays, not that of an array and a number."""
+    """max(x, 0); NaN stays NaN. NumPy vectorizes the maximum of two arrays, not that of an array and a number."""
     return np.maximum(x, np.zeros(x.shape[-1:], x.dtype) if x.size > VECTORS else constant(0, x.dtype))
 
 

@@ -79,7 +79,7 @@ def _above_logarithm(d: Array, ratio: Array) -> Array:
 
 
 def gammainc_by_shape(a: Array, x: Array, *, order: int) -> Array:
-    """The derivative of the regularised lower incomplete gamma function with respect to a, of order 1 or more."""
+    """The derivative of the regularized lower incomplete gamma function with respect to a, of order 1 or more."""
     a, x = np.broadcast_arrays(a, x)
     shape, a, x = a.shape, a.ravel(), x.ravel()
     out = np.full(a.size, np.nan)
@@ -149,7 +149,7 @@ def _gamma_above(a: Array, x: Array, order: int) -> Array:
 
 
 def betainc_by_shapes(a: Array, b: Array, x: Array, *, order: tuple[int, int]) -> Array:
-    """A derivative of the regularised incomplete beta function with respect to a and b, of orders not both 0."""
+    """A derivative of the regularized incomplete beta function with respect to a and b, of orders not both 0."""
     a, b, x = np.broadcast_arrays(a, b, x)
     shape, a, b, x = a.shape, a.ravel(), b.ravel(), x.ravel()
     out = np.full(a.size, np.nan)

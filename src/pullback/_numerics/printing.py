@@ -132,6 +132,11 @@ def format_tensor(array: NDArray, *, suffixes: Sequence[str] = (), prefix: str =
     return _append(prefix + body, suffixes, indent, options.linewidth)
 
 
+def formatted_cells(array: NDArray) -> list[str]:
+    """The text of every element, in C order, with the current print options."""
+    return _cells(array, _options)[0]
+
+
 def _body(array: NDArray, indent: int, options: _Options) -> str:
     """The bracketed values of a nonempty array; the first bracket is in column `indent`."""
     edge = options.edgeitems

@@ -1,6 +1,6 @@
 """Products of many numbers whose partial products are out of the range of the dtype, though the product need not be.
 
-A number is a mantissa from 0.5 to 1 and a power of two; a product of two mantissas is split again. Neighbours are multiplied
+A number is a mantissa from 0.5 to 1 and a power of two; a product of two mantissas is split again. Neighbors are multiplied
 in pairs, so that an axis of n elements takes log2(n) steps.
 """
 

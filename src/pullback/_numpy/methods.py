@@ -153,7 +153,7 @@ def in_dtype(name: str, operation: Function, dtype: DType) -> Function:
 
 
 def along_axes(ufunc: np.ufunc, operation: Function, axes: Sequence[Any] | None, axis: Dim, keepdims: bool) -> Function:
-    """A generalised ufunc such as matmul along other axes than the last ones of its signature."""
+    """A generalized ufunc such as matmul along other axes than the last ones of its signature."""
     sides = str(ufunc.signature).split("->")
     cores = [len(re.findall(r"\w+", core)) for side in sides for core in re.findall(r"\(([^)]*)\)", side)]
     if keepdims and cores[-1]:

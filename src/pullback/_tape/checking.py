@@ -47,8 +47,8 @@ class Broadcast(NamedTuple):
     def __str__(self) -> str:
         first, second = self.shapes
         return (
-            f"{self.operation} at {self.site} made shape {self.result} of {first} and {second}: both operands grew, and "
-            f"{self.reduced_by} at {self.reduced_at} reduces them together. If the elements belong together one by one, give "
+            f"{self.operation} at {self.site} made shape {self.result} of {first} and {second}: both operands were expanded, and "
+            f"{self.reduced_by} at {self.reduced_at} reduces the result. If the elements correspond one to one, give "
             f"both the same shape first, with squeeze, unsqueeze or reshape; if all pairs are meant, say so with "
             f"x.expand{self.result}"
         )

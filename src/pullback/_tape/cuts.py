@@ -91,6 +91,12 @@ def escape(reason: str, tensor: Attributes, call: str) -> Cut | None:
     return cut(reason, (tensor,), asked=1)
 
 
+def looked(tensor: Attributes) -> None:
+    """Tell whoever watches that the program asks a tensor for its numbers: what it does then may depend on them."""
+    if (watcher := mode.get().watcher) is not None:
+        watcher.looked(tensor)
+
+
 PREDICATES = {"isnan", "isinf", "isfinite", "isclose", "floor", "ceil", "trunc"}
 """Functions of `math` whose results change in steps."""
 

@@ -97,8 +97,11 @@ class Listener:
     def ends(self, walker: Pass) -> None:
         """Do nothing: the ledger is complete."""
 
-    def wrote(self, tensor: Tensor, recorded: bool) -> None:
+    def wrote(self, tensor: Tensor, recorded: bool, value: Value | None) -> None:
         """Do nothing: writes are of no interest."""
+
+    def looked(self, tensor: Tensor) -> None:
+        """Do nothing: neither are looks."""
 
 
 def replayed(tape: Tape, roots: Sequence[tuple[Node, Value]], target: Node) -> Ledger:

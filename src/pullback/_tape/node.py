@@ -245,7 +245,7 @@ class Output(Node):
     def pull(
         xp: Namespace, g: Value, edges: Sequence[Node | None], saved: Sequence[Saved | None], params: Any
     ) -> Sequence[Parts]:
-        """The cotangent, labelled with the index of its output."""
+        """The cotangent, labeled with the index of its output."""
         return (Parts({params: g}),)
 
 

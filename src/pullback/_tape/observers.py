@@ -58,10 +58,15 @@ class ResultObserver:
         if self.before is not None:
             self.before.ends(walker)
 
-    def wrote(self, tensor: Tensor, recorded: bool) -> None:
+    def looked(self, tensor: Tensor) -> None:
+        """Called when the program asks a tensor for its numbers."""
+        if self.before is not None:
+            self.before.looked(tensor)
+
+    def wrote(self, tensor: Tensor, recorded: bool, value: Value | None) -> None:
         """Called after a tensor has been written in place."""
         if self.before is not None:
-            self.before.wrote(tensor, recorded)
+            self.before.wrote(tensor, recorded, value)
 
 
 def passing() -> bool:

@@ -130,8 +130,8 @@ def _not_held(x: Tensor, optimizer: Optimizer) -> Found | None:
     alike = [tensor._node.site for tensor in held if tensor.shape == x.shape and tensor._node is not None]
     instead = f", among them one of the same shape from {describe(alike[0])}" if alike else ""
     text = (
-        f"the optimizer holds {len(held)} tensors{instead}, and x is none of them. Make the optimizer after the parameters, "
-        "and change them in place afterwards"
+        f"the optimizer holds {len(held)} tensors{instead}, and x is not among them. Create the optimizer after the "
+        "parameters, and change these only in place"
     )
     return Found("other optimizer", text, _own(x).site)
 
@@ -268,7 +268,7 @@ def _made_later(x: Tensor, order: Iterable[Node]) -> Found:
         text = (
             f"x was made by {made_at(_own(x))}, after the loss was computed"
             f"{' from the tensor that had the name before' if old else ''}. A parameter that is bound to a new tensor is no "
-            f"leaf any more: change it in place, with {package}.no_grad(): w -= lr * w.grad"
+            f"longer a leaf: change it in place, with {package}.no_grad(): w -= lr * w.grad"
         )
     return Found("made later", text, site)
 
@@ -325,7 +325,7 @@ def _never_used(order: Iterable[Node]) -> Found:
     more = f" and {len(leaves) - 3} more" if len(leaves) > 3 else ""
     return Found(
         "unused",
-        "no operation that leads to the loss was given x. It may have been replaced or copied before it was used; the "
+        "no operation that leads to the loss used x. It may have been replaced or copied before it was used; the "
         f"leaves that the loss depends on are {known}{more}",
     )
 
@@ -480,8 +480,8 @@ COMMON = {"multiply", "matmul", "abs", "divide"}  # in nearly every program
 def _guessed(way: Sequence[Node], site: Site, kind: str) -> Found:
     """What may have happened in a graph whose numbers are gone."""
     again = (
-        f"the graph was freed by the pass at {describe(site)}, so its numbers are gone; with retain_graph=True there, why can "
-        "say what it was"
+        f"the graph was freed by the pass at {describe(site)}, so its values are gone; with retain_graph=True there, why can "
+        "name the cause"
     )
     known = ZEROS if kind == "0" else {name: pole.where for name, pole in POLES.items()}
     suspects = [node for node in way if node.primitive.name in known]
@@ -489,5 +489,5 @@ def _guessed(way: Sequence[Node], site: Site, kind: str) -> Found:
     if not suspects:
         return Found("zero factor" if kind == "0" else kind, again)
     lines = "; ".join(dict.fromkeys(f"{made_at(node)} ({known[node.primitive.name]})" for node in suspects[:3]))
-    could = f"what can have done it is {lines}"
-    return Found("zero factor" if kind == "0" else kind, f"{could}, and {again}", suspects[0].site)
+    could = f"possible causes: {lines}"
+    return Found("zero factor" if kind == "0" else kind, f"{could}; {again}", suspects[0].site)

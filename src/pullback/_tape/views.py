@@ -421,7 +421,7 @@ def rebase(target: Tensor, result: Tensor, writes: Steps) -> None:
         writes += _refreshing(target, result)
     carry_out(writes)
     if current.watcher is not None:
-        current.watcher.wrote(target, recorded)
+        current.watcher.wrote(target, recorded, result)
 
 
 def rebase_region(base: Tensor, value: Value, path: tuple[Step, ...], writes: Steps) -> None:
@@ -438,7 +438,7 @@ def rebase_region(base: Tensor, value: Value, path: tuple[Step, ...], writes: St
         writes += _refreshing(base, out)
     carry_out(writes)
     if current.watcher is not None:
-        current.watcher.wrote(base, recorded)
+        current.watcher.wrote(base, recorded, value)
 
 
 def _refreshing(base: Tensor, new: Tensor) -> Steps:

@@ -20,7 +20,7 @@ from .._core.shapes import CallableInt, Size
 from .._core.sites import warn
 from .._core.values import require_hook
 from .._tape import backward as _backward
-from .._tape.cuts import Cut, cut
+from .._tape.cuts import Cut, cut, looked
 from .._tape.memory import Cell, version
 from .._tape.node import AccumulateGrad, Node, RemovableHandle, hooks_of, new
 from .._tape.refusals import UNTRACKED
@@ -108,6 +108,7 @@ class Attributes(_Defaults):
 
     def _concrete(self, operation: str = "nonzero") -> Array:
         """The elements as an array, for an operation whose result's shape depends on them: refused under vmap."""
+        looked(self)
         array = self._array
         return array if isinstance(array, np.ndarray) else array._concrete(operation)
 
@@ -242,7 +243,7 @@ class Attributes(_Defaults):
     @overload
     def stride(self, dim: int) -> int: ...
     def stride(self, dim: int | None = None) -> int | tuple[int, ...]:
-        """The number of elements between neighbours along each axis, or along one.
+        """The number of elements between neighbors along each axis, or along one.
 
         >>> import pullback
         >>> pullback.zeros(2, 3).stride(), pullback.zeros(2, 3).T.stride()

@@ -453,7 +453,7 @@ triu_indices = _triangle(
 def empty_strided(
     size: Sizes, stride: Sizes, *, dtype: DType | None = None, requires_grad: bool = False, **placement: object
 ) -> Tensor:
-    """A tensor with uninitialised elements of a given shape, with strides counted in elements.
+    """A tensor with uninitialized elements of a given shape, with strides counted in elements.
 
     >>> import pullback
     >>> pullback.empty_strided((2, 3), (1, 2)).stride()

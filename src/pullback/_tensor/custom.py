@@ -112,7 +112,7 @@ def tensor_of(value: Value) -> Tensor:
 class Custom(Primitive):
     """A primitive with a user-defined derivative; it takes tensors and the `CustomCall`, and returns a tuple of tensors.
 
-    Interpreters recognise it by its kind, "custom".
+    Interpreters recognize it by its kind, "custom".
     """
 
     def __init__(self, name: str, title: str) -> None:
@@ -272,7 +272,7 @@ class CustomOutput(Output):
     def pull(
         xp: Namespace, g: Value, edges: Sequence[Node | None], saved: Sequence[Saved | None], params: Any
     ) -> Sequence[Arrived]:
-        """The cotangent, labelled with the output it belongs to."""
+        """The cotangent, labeled with the output it belongs to."""
         return (Arrived({params: g}),)
 
 

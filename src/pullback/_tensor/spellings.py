@@ -107,7 +107,7 @@ def _flags(self: Tensor) -> Any:
 
 
 def _strides(self: Tensor) -> tuple[int, ...]:
-    """The number of bytes between neighbours along each axis; `stride()` counts elements.
+    """The number of bytes between neighbors along each axis; `stride()` counts elements.
 
     >>> import pullback
     >>> pullback.zeros(2, 3).strides

@@ -118,7 +118,7 @@ class _Storage:
 
 
 class UntypedStorage(_Storage):
-    """Memory as bytes: a given number of uninitialised bytes, or a list of byte values.
+    """Memory as bytes: a given number of uninitialized bytes, or a list of byte values.
 
     >>> import pullback
     >>> storage = pullback.ones(2, 3).t()[1:].untyped_storage()

@@ -24,7 +24,7 @@ from .._core.shapes import broadcast_shapes, expand_shape
 from .._core.sites import function_of, named, warn
 from .._core.values import concrete, shared
 from .._tape import shortcuts, writes
-from .._tape.cuts import cut_off, escape, refused
+from .._tape.cuts import cut_off, escape, looked, refused
 from .._tape.memory import storage_of
 from .._tape.node import AccumulateGrad, Node, new
 from .._tape.recording import Tape, heirs
@@ -118,6 +118,7 @@ class Conversions(Autograd):
             raise errors.tracked_numpy(self, "numpy()")
         if self._node is not None or (self._cut is not None and self._cut.hides):
             cut_off("numpy", (self,), asked=2)
+        looked(self)
         storage_of(self)  # from here on others may see the memory: it is written in place, never replaced
         return self._array.view(ndarray)
 
@@ -178,6 +179,7 @@ class Conversions(Autograd):
                 f"a Tensor with {self.numel()} elements cannot be converted to Scalar: index it, or reduce it first"
             )
         escape("item", self, "item()")
+        looked(self)
         return self._array.item()
 
     def tolist(self) -> Any:
@@ -188,6 +190,7 @@ class Conversions(Autograd):
         [[1, 2], [3, 4]]
         """
         escape("tolist", self, "tolist()")
+        looked(self)
         return self._array.tolist()
 
     def _scalar(self, convert: type[Converted]) -> Converted:
@@ -202,10 +205,11 @@ class Conversions(Autograd):
                 )
         if self.numel() != 1:
             raise ValueError(
-                f"one number is needed, and this tensor of shape {tuple(self.shape)} has {self.numel()}: index "
-                f"or reduce it, or compute with all, as in {package}.sin(x) for math.sin(x). only one element tensors can be "
+                f"expected one element, got shape {tuple(self.shape)}: index or reduce it, or use an elementwise "
+                f"function, such as {package}.sin(x) for math.sin(x). only one element tensors can be "
                 f"converted to Python scalars: a Tensor with {self.numel()} elements cannot be converted to Scalar"
             )
+        looked(self)
         number = self._array.item()
         if isinstance(number, complex) and convert is not complex:
             if number.imag:
@@ -228,6 +232,7 @@ class Conversions(Autograd):
     def __index__(self) -> int:
         if self._dtype.kind not in "biu" or self.numel() != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
+        looked(self)
         return int(self._array.item())
 
     def __bool__(self) -> bool:
@@ -238,6 +243,7 @@ class Conversions(Autograd):
                 "Boolean value of Tensor with more than one value is ambiguous: "
                 f"this one has shape {tuple(self.shape)}; {errors.truth_wanted()}"
             )
+        looked(self)
         return bool(self._array.item())
 
     def __len__(self) -> int:
@@ -253,15 +259,27 @@ class Conversions(Autograd):
         found: Any = self == element
         return bool(found.any())
 
+    def _repr_html_(self) -> str | None:
+        """The table that notebooks show; None for tensors that are no plain ones, which have their text."""
+        array = shared(self)
+        if array is None or (type(self) is not Tensor and self._role is None):
+            return None
+        caption = ", ".join([self.dtype.numpy.name, f"shape {tuple(self.shape)}", *self._history()])
+        found: str = vocabulary.load("_numerics.tables", "to_html")(array, caption)
+        return found
+
+    def _history(self) -> list[str]:
+        """What a text of the tensor says of its history."""
+        if self.grad_fn is not None:
+            return [f"grad_fn=<{self.grad_fn.title}>"]
+        return ["requires_grad=True"] if self.requires_grad else []
+
     def __repr__(self) -> str:
         suffixes = []
         shows_its_kind = self.numel() > 0 and self.dtype in (dtypes.default_complex(), dtypes.int64, dtypes.bool_)
         if not shows_its_kind and self.dtype != dtypes.get_default_dtype():
             suffixes.append(f"dtype={self.dtype}")
-        if self.grad_fn is not None:
-            suffixes.append(f"grad_fn=<{self.grad_fn.title}>")
-        elif self.requires_grad:
-            suffixes.append("requires_grad=True")
+        suffixes += self._history()
         heading = "" if self._role is None else self._role.heading
         prefix = "tensor(" if type(self) is Tensor or self._role is not None else f"{type(self).__name__}("
         text: str = vocabulary.load("_numerics.printing", "format_tensor")(
@@ -461,7 +479,7 @@ class Tensor(Conversions):
         return shapes.flip(self, 0) if self.ndim else self
 
     def __new__(cls, *data: object, size: Sizes | None = None, **placement: object) -> Self:
-        """A tensor of the default dtype from nested lists, an array or a tensor; or uninitialised, of given sizes."""
+        """A tensor of the default dtype from nested lists, an array or a tensor; or uninitialized, of given sizes."""
         _placement.accept("tensor", placement)
         dtype = dtypes.default_numpy()
         sizes = sizes_of_old(data, size)

@@ -1,4 +1,4 @@
-"""torch's old tensor types, one for each dtype: constructors that `isinstance` and `Tensor.type` recognise."""
+"""torch's old tensor types, one for each dtype: constructors that `isinstance` and `Tensor.type` recognize."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TensorType(type):
     dtype: dtypes.dtype
 
     def __call__(cls, *data: object, size: Sizes | None = None, **placement: object) -> Tensor:
-        """A tensor from nested lists, an array or a tensor, or an uninitialised one of given sizes."""
+        """A tensor from nested lists, an array or a tensor, or an uninitialized one of given sizes."""
         accept("tensor", placement)
         sizes = sizes_of_old(data, size)
         if sizes is None:

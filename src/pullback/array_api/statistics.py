@@ -85,7 +85,7 @@ def cumulative_prod(
 def diff(
     x: Tensor, /, *, axis: int = -1, n: int = 1, prepend: TensorLike | None = None, append: TensorLike | None = None
 ) -> Tensor:
-    """The n-th differences of neighbours along an axis, with elements prepended and appended first.
+    """The n-th differences of neighbors along an axis, with elements prepended and appended first.
 
     >>> from pullback import array_api as xp
     >>> xp.diff(xp.asarray([1, 4, 9]))

@@ -10,6 +10,7 @@ import os
 import runpy
 import shlex
 import sys
+import time
 import types
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -24,8 +25,10 @@ from ..explain.page import browse
 from ..explain.reading import read
 from ..explain.recording import Recording
 from ..explain.runs import RUNS
+from ..explain.terminal import colored, terminal_width
 from ..explain.text import step_text, to_text
 from ..explain.training import begin
+from .trying import Program, try_fixes, try_mends
 
 DONE, RAISED, USAGE, NOTHING, FOUND = range(5)
 KINDS = {"nan": {"nan"}, "inf": {"inf"}, "zero": {"zero", "dead"}, "tiny": {"tiny"}, "huge": {"huge"}}
@@ -70,7 +73,12 @@ def main(arguments: Sequence[str]) -> int:
         if options.training:
             return _train(program, options)
         recording = Recording(limits, base=sys._getframe(0), hint="")
+        begun = time.monotonic()
         raised = run(program, recording, recording.keep_unpulled, quiet=options.json)
+        if options.trials and program.kind == "script":
+            script, took = Program(program.what, program.arguments, options.torch), time.monotonic() - begun
+            failed = recording.failure
+            _say(try_mends(script, recording.all_calls, took) if failed is None else try_fixes(script, failed, took))
         return _report(recording, program, options, raised)
 
 
@@ -96,14 +104,18 @@ def _parser() -> argparse.ArgumentParser:
     add("--at", metavar="FILE:LINE", help="the calls, or else the steps, of one line")
     add("--inputs", metavar="x,w", help="only ways to the leaves of these names")
     add("--step", type=int, metavar="N", help="print one backward step, and why its rule is what it is")
+    add("--operations", action="store_true", help="print a row for each operation, not for each line of the program")
     add("--jacobian", action="store_true", help="print the Jacobian of the call, row by row")
     add("--cost", action="store_true", help="print time and bytes by line, operation and scope")
     add("--health", action="store_true", help="print what went wrong with numbers, and nothing else")
     add("--fail-on", type=_kinds, default=set(), metavar="nan,inf,...|any", help="exit with 4 on such a finding")
     add("--values", type=_positive, default=64, metavar="N", help="keep arrays of up to N elements whole")
     add("--max-nodes", type=_positive, default=20_000, metavar="N", help="show so many operations at most")
-    add("--width", type=_positive, metavar="N", help="columns of the text (default: those of the terminal)")
+    add("--width", type=_positive, metavar="N", help="columns of the text (default: those of the terminal, or 80)")
     add("--redact", action="store_true", help="leave all values and the source out")
+    add(
+        "--no-try", dest="trials", action="store_false", help="after an error, nan or inf, run nothing again with fixes"
+    )
     add("--no-timing", dest="timing", action="store_false", help="measure no times")
     parser.set_defaults(unwritten=False)
     add("--no-color", dest="color", action="store_false", help="no colors; NO_COLOR does the same")
@@ -194,6 +206,7 @@ def run(
 def _started(program: ExplainedProgram) -> dict[str, Any]:
     """Run a program as Python would, and return its variables."""
     if program.kind == "script":
+        linecache.checkcache(program.what)  # it may have been another text when this process last read it
         return runpy.run_path(program.what, run_name="__main__")
     if program.kind == "module":
         return runpy.run_module(program.what, run_name="__main__", alter_sys=True)
@@ -221,7 +234,7 @@ def _train(program: ExplainedProgram, options: argparse.Namespace) -> int:
         print(f"pullback explain: wrote {name}", file=sys.stderr)
     ascii = not _unicode(sys.stdout)
     if training.count:
-        text = training.to_text(width=options.width or _width(sys.stdout), ascii=ascii)
+        text = training.to_text(width=options.width or terminal_width(), ascii=ascii)
         _write(sys.stdout, json.dumps(training.to_dict()) + "\n" if options.json else text)
     found = {event.kind for event in training.events} & options.fail_on
     nothing = [] if training.count else ["no optimizer made a step"]
@@ -252,11 +265,16 @@ def _report(recording: Recording, program: ExplainedProgram, options: argparse.N
     return DONE
 
 
+def _say(line: str | None) -> None:
+    if line is not None:
+        print(f"pullback explain: {line}", file=sys.stderr)
+
+
 def _messages(raised: str | None, ran: int, recording: Recording) -> Iterator[str]:
     if raised is not None:
         kept = "this is the tape up to there"
         none = "there is no tape, nothing that requires grad was computed"
-        yield f"{raised}; {kept if recording.all_calls else none}"
+        yield f"{raised}; {kept if any(call.tensors for call in recording.all_calls) else none}"
     elif not ran:
         yield "no backward() ran" + (", this is the tape of what was computed" if recording.all_calls else "")
         if not recording.all_calls and "torch" in sys.modules and not stands_in():
@@ -314,8 +332,8 @@ def _show(ex: Explanation, program: ExplainedProgram, options: argparse.Namespac
 def _text(ex: Explanation, program: ExplainedProgram, options: argparse.Namespace) -> str:
     """The text printed for one call."""
     ascii = not _unicode(sys.stdout)
-    width = options.width or _width(sys.stdout)
-    color = bool(options.color and sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
+    width = options.width or terminal_width()
+    color = bool(options.color and colored(sys.stdout))
     parts: list[str] = []
     if options.step:
         if options.step > len(ex.steps):
@@ -330,28 +348,20 @@ def _text(ex: Explanation, program: ExplainedProgram, options: argparse.Namespac
         parts.append("\n".join(found or ["nothing wrong with the numbers"]) + "\n")
     if not parts:
         again = f"{'--torch ' * options.torch}{program}"
-        parts.append(
-            to_text(ex, width=width, ascii=ascii, color=color, program=again if len(again) <= width // 2 else "...")
-        )
+        again = again if len(again) <= width // 2 else "..."
+        parts.append(to_text(ex, width=width, ascii=ascii, color=color, program=again, operations=options.operations))
     text = "\n".join(parts)
     return text.encode("ascii", "backslashreplace").decode() if ascii else text
 
 
 def _jacobian(leaf: Any) -> str:
     if leaf.J is None:
-        return f"{leaf.tensor.name}: the Jacobian was not built: {leaf.missing}\n"
+        return f"{leaf.tensor.name}: the Jacobian was not computed: {leaf.missing}\n"
     return f"Jacobian by {leaf.tensor.name}\n{leaf.J}\n"
 
 
 def _unicode(stream: TextIO) -> bool:
     return (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "").startswith("utf")
-
-
-def _width(stream: TextIO) -> int:
-    try:
-        return os.get_terminal_size(stream.fileno()).columns
-    except (OSError, ValueError, AttributeError):
-        return int(os.environ.get("COLUMNS") or 100)
 
 
 def _write(stream: TextIO, text: str) -> None:
@@ -372,7 +382,7 @@ def _show_saved(program: ExplainedProgram, options: argparse.Namespace) -> int:
         return USAGE
     shown = _chosen(ex, options)
     _show(shown, program, options)
-    kinds = {finding.kind for call in ex.all_calls for finding in call.findings}
+    kinds = {kind for call in ex.all_calls for finding in call.findings for kind in finding.kinds}
     if kinds & options.fail_on:
         return FOUND
     return DONE if any(call.steps for call in ex.all_calls) else NOTHING

@@ -167,9 +167,15 @@ def check(program: str) -> int:
     absent = [(use, why) for use in uses.values() if (why := _missing(use.path)) is not None]
     strangers = list(_absent(readers[0]))
     for name, line in strangers:
-        print(f"{script}:{line}: {name} is not installed here: what it uses of torch is not known")
+        print(f"{script}:{line}: {name} is not installed here: which names of torch it uses is unknown")
     for use, why in sorted(absent, key=lambda each: (each[0].file != script, each[0].file, each[0].line)):
         print(f"{use.file}:{use.line}: {why.removesuffix(f': {facade.WHERE}')}")
-    others = f" and {len(readers) - 1} modules that it imports" if len(readers) > 1 else ""
-    print(f"{script.name}{others}: {len(uses)} names of torch, {len(absent)} of them missing; {facade.WHERE}")
+    others = f" and {_counted(len(readers) - 1, 'module')} that it imports" if len(readers) > 1 else ""
+    missing = f"{len(absent)} missing" if absent else "all available"
+    print(f"{script.name}{others}: {_counted(len(uses), 'torch name')}, {missing}; {facade.WHERE}")
     return int(bool(absent or strangers))
+
+
+def _counted(number: int, what: str) -> str:
+    """A number with what it counts, as 1 module or 2 modules."""
+    return f"{number} {what}{'s' * (number != 1)}"

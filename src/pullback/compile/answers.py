@@ -21,6 +21,7 @@ from .recorder import Recorded, Recorder, RefusedError
 if TYPE_CHECKING:
     from .._tape.views import Step
     from .._tensor.tensor import Tensor
+    from .numbers import Number
 
 Answer = tuple[str, Any]
 """What a leaf of a result, or a tensor that is put somewhere, is: see `Record`."""
@@ -67,6 +68,10 @@ class Answers:
             if isinstance(held, Recorded) and held.block is memory and (node_of(base) is not None) == tracked:
                 return "seen", (self._number(base, leaf, base=True), steps(tensor._path))
         return "made", self._number(tensor, leaf, data=data)
+
+    def number(self, leaf: Number) -> Answer:
+        """What a number is that the function returns: an output of the program, as Python's number."""
+        return "number", self.needed(self.recorder.value_of(leaf.returned()))
 
     def needed(self, value: Value) -> int:
         """The number of the output that a value is."""

@@ -36,7 +36,7 @@ from .cpython import owners, profile_function, references, referring, set_profil
 from .holders import PLAIN, Asked, Holder, Mapping, attached
 from .layouts import clash, order
 from .loops import LoopRecorder
-from .numbers import DOUBLE, Escaped, Number, Root
+from .numbers import DOUBLE, INT, LARGEST, Escaped, Integer, Number, Root
 from .outside import Outside, registered
 from .program import Program, Value
 from .recorder import RANDOM, MemoryBlock, Recorded, Recorder, RefusedError
@@ -67,9 +67,11 @@ class CapturedRun:
         leaves: Sequence[Any],
         structure: Structure,
         constant: frozenset[Root] = frozenset(),
+        ints: frozenset[int] = frozenset(),
     ) -> None:
         self.function, self.leaves, self.structure = function, leaves, structure
         self.constant, self.traced = constant, set[Root]()
+        self.ints = ints
         self.recorder = Recorder(patient=True)
         self.alone = references(self.recorder)
         tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
@@ -77,7 +79,7 @@ class CapturedRun:
         kinds = {Tensor, *map(type, tensors)}
         self.state = State([function, *[leaf for leaf in leaves if not isinstance(leaf, Tensor)], *hooks, *kinds])
         if self.state.asks_types:
-            self.constant |= {("argument", i) for i, leaf in enumerate(leaves) if type(leaf) is float}
+            self.constant |= {("argument", i) for i, leaf in enumerate(leaves) if type(leaf) is float or i in ints}
         self.places: list[Place] = []
         self.memories: list[MemoryBlock | None] = []
         self.rates: list[tuple[Holder, Number]] = []
@@ -254,15 +256,17 @@ class CapturedRun:
 
     def _number(self, number: int, leaf: Any) -> Any:
         root = ("argument", number)
-        if type(leaf) is not float or root in self.constant:
+        if root in self.constant or not (type(leaf) is float or number in self.ints):
             return leaf
-        self.places.append(records.Float(number))
+        self.places.append(records.Float(number) if type(leaf) is float else records.Int(number))
         self.memories.append(None)
         return self._traced(leaf, root)
 
     def _traced(self, value: float, root: Root) -> Number:
-        """What stands for a float that is another one at each call."""
+        """What stands for a number that is another one at each call."""
         self.traced.add(root)
+        if type(value) is int:
+            return Integer(self.recorder, self.recorder.input(np.array(value, INT)), LARGEST, frozenset([root]))
         return Number(self.recorder, self.recorder.input(np.array(value, DOUBLE)), roots=frozenset([root]))
 
     # After
@@ -321,7 +325,9 @@ class CapturedRun:
         self._trim(record)
         record.signatures, record.aliases = self.signatures, self.aliases
         record.drawn = [*dict.fromkeys(recorder.drawn)]
-        record.numbers = [(i, self.leaves[i].hex()) for kind, i in self.constant if kind == "argument"]
+        constant = [i for kind, i in self.constant if kind == "argument"]
+        record.numbers = [(i, self.leaves[i].hex()) for i in constant if type(self.leaves[i]) is float]
+        record.ints = self.ints.difference(constant)
         record.fixed = [
             (place, expected)
             for place, expected in self.signatures
@@ -382,7 +388,7 @@ class CapturedRun:
                 raise RefusedError("the function returns a view whose place a tensor chooses: return a clone of it")
             return answers.of(leaf, number)
         if isinstance(leaf, Number):
-            raise Escaped(leaf.roots)
+            return answers.number(leaf)
         if not (_immutable(leaf) or self.state.knows(leaf) or any(leaf is given for given in self.leaves)):
             raise RefusedError(
                 f"the function returns a new {type(leaf).__name__}, which is not looked into: return tensors, numbers, "

@@ -4,245 +4,49 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Hashable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from .. import Tensor
-from .._core import dtypes as _dtypes
 from .._core.errors import UncompiledError
 from .._core.forks import exchanging, give_way, swapping
 from .._core.lazy import provider
-from .._core.modes import FieldBlock, innermost, mode
+from .._core.modes import innermost, mode
+from .._core.recompiling import allow
 from .._core.sites import warn
-from .._core.xp import replay
-from .._numerics.random import Moment
-from .._tape.memory import owner, protect, storage_of, written
-from .._tape.recording import Obstacle
-from .._tape.views import alias, view
-from .._tape.walk import pull_back
 from ..nn.modules.module import Module
-from ..observe import Snapshot, node as node_of, version
 from ..utils.trees import LEAF, flatten, unflatten
 from .capture import CapturedRun
 from .costs import peak, works
-from .holders import meaning
-from .layouts import clash, order, overlaps
+from .kinds import IDLE, Kind, Kinds
 from .machinery import Machinery
 from .numbers import Escaped, Root
-from .program import DepartedError, Program, has_effect
-from .quick import GIVEN_UP, quick
+from .prepared import Prepared, spent
+from .program import DepartedError
+from .quick import GIVEN_UP, QuickCalls, quick
+from .reasons import FIRST, why
 from .recorder import CaptureError, RefusedError
-from .records import Record, Way, signature
+from .records import Record
 from .report import Report
 from .source import write
-from .whole import recorded
 
 if TYPE_CHECKING:
     from .._core.trees import Structure
-    from .._core.typing import Array
-    from .._numerics.random import Place as Random
-    from .._tape.node import Node
-    from .._tape.recording import Tape
     from .costs import Work
     from .placed import Placed
 
-ndarray = np.ndarray
 REST = (
     64  # calls that are not looked at, of a function that has only been refused: it costs what it costs without compile
 )
-QUICK = 4  # records that are tried without further ado
+QUICK = 4  # times that the quick way of a record is written down
 PATIENCE = 8  # records for one kind of call, before a function is said to change too often
-KINDS = 256  # kinds of calls that are remembered: an int that counts, or a new module, makes another one at each call
-
-
-class Prepared:
-    """A record, and what runs its program."""
-
-    def __init__(
-        self, record: Record, made: Callable[[Program], Machinery], function: Callable[[Sequence[Any]], Any]
-    ) -> None:
-        self.record = record
-        self.function = function
-        self.quickened = -1  # the first call may be the only one
-        self.machinery = made(record.program)
-        self.execute = self.machinery.execute
-        if record.drawn and record.program.guards:
-            self.execute = functools.partial(_undone, self.execute, record.drawn)
-        self.back = None if record.way is None else made(record.way.program)
-
-    def arrays(self, leaves: Sequence[Any]) -> list[Array] | None:
-        """The arrays for the program, if the record holds for this call."""
-        record = self.record
-        if any(leaves[i].hex() != number for i, number in record.numbers):
-            return None
-        if not record.state.same() or record.meets(leaves) != record.met:
-            return None
-        if any(signature(place.tensor(leaves)) != expected for place, expected in record.fixed):
-            return None
-        if any(place.tensor(leaves)._array.strides != strides for place, strides in record.layouts):
-            return None
-        if any(one.tensor(leaves)._array is not other.tensor(leaves)._array for one, other in record.aliases):
-            return None
-        if any(order(place.tensor(leaves)._array) != axes for place, axes in record.orders):
-            return None
-        arrays = []
-        for place, value in zip(record.places, record.program.inputs, strict=True):
-            array = place.array(leaves)
-            if type(array) is not ndarray or array.shape != value.shape or array.dtype != value.dtype:
-                return None  # another thread records, perhaps
-            arrays.append(array)
-        return arrays
-
-    def clashes(self, leaves: Sequence[Any], arrays: list[Array]) -> bool:
-        """Whether memory that is written cannot be, or is that of another input: then the function runs as it is."""
-        targets = [arrays[number] for number, _ in self.record.program.writes]
-        if not all(target.flags.writeable and not overlaps(target) for target in targets):
-            return True
-        if targets and len(set(map(id, arrays))) < len(arrays):
-            return True
-        return clash(targets, arrays)
-
-    def run(self, leaves: Sequence[Any], arrays: list[Array]) -> Any:
-        """Run the program, and do what the function did with its results."""
-        record = self.record
-        targets = [(place.tensor(leaves), writes) for place, writes in record.written]
-        for tensor, _ in targets:
-            protect(tensor)
-        results = self.execute(*arrays)
-        made = self._made(leaves, results)
-        for tensor, writes in targets:
-            for _ in range(writes):
-                written(tensor)
-        answers: list[Any] = []
-        for kind, what in record.outputs:
-            answers.append(_answer(kind, what, leaves, made, answers))
-        for place, number in record.effects:
-            place.put(leaves, None if number is None else answers[number])
-        return unflatten(record.structure, answers[: record.leaves])
-
-    def _made(self, leaves: Sequence[Any], results: list[Array]) -> list[Tensor]:
-        """The tensors that are made of results."""
-        record, way = self.record, self.record.way
-        arrays = [replay(results[made.number], path=made.steps) for made in record.made]
-        tracked = {} if way is None else self._recorded(way, leaves, results, arrays)
-        found: list[Tensor] = []
-        for i, (made, array) in enumerate(zip(record.made, arrays, strict=True)):
-            tensor = tracked.get(i)
-            if tensor is None:
-                tensor = _spent(array) if made.kind == "spent" else Tensor.interpreter.wrap(array, None)
-            found.append(tensor if made.beside is None else alias(found[made.beside], tensor))
-        if way is not None:
-            node = tracked[way.roots[0]]._node
-            assert node is not None
-            assert node.edges[0] is not None
-            _guard(found, node.edges[0])
-        return found
-
-    def _recorded(
-        self, way: Way, leaves: Sequence[Any], results: list[Array], arrays: list[Array]
-    ) -> dict[int, Tensor]:
-        """The tensors that require grad, as results of one operation on the tape."""
-        args = [results[kept] if isinstance(kept, int) else kept.operand(leaves) for kept in way.kept]
-        again = functools.partial(self._again, leaves, args, [*map(version, self._tensors(leaves))])
-        return dict(
-            zip(way.roots, recorded(args, [arrays[number] for number in way.roots], self._pull, again), strict=True)
-        )
-
-    def _tensors(self, leaves: Sequence[object]) -> list[Tensor]:
-        """All tensors that the function can reach."""
-        return [leaf for leaf in (*leaves, *self.record.state.tensors) if isinstance(leaf, Tensor)]
-
-    def _again(
-        self, leaves: Sequence[Any], args: list[Tensor | Array], versions: list[int], g: Sequence[Any]
-    ) -> list[Tensor | None] | None:
-        """The gradients with a history of their own: of the function itself, if a second run of it does the same again."""
-        record, way = self.record, self.record.way
-        assert way is not None
-        steady = not (record.program.writes or record.effects or any(map(has_effect, record.program.equations)))
-        if not steady or not record.state.same() or versions != [*map(version, self._tensors(leaves))]:
-            return None
-        with FieldBlock(grad=True):
-            clones = {id(leaf): leaf.clone() for leaf in leaves if isinstance(leaf, Tensor) and not leaf.is_leaf}
-            found, _ = flatten(self.function([clones.get(id(leaf), leaf) for leaf in leaves]))
-        tracked = {number: found[leaf] for number in way.roots if (leaf := record.made[number].leaf) is not None}
-        results = {number: leaf._base if record.made[number].base else leaf for number, leaf in tracked.items()}
-        targets: dict[int, Any] = {
-            i: node_of(clones.get(id(arg), arg)) for i in way.reached if isinstance(arg := args[i], Tensor)
-        }
-        roots = [(results[number]._node, each) for number, each in zip(way.roots, g, strict=True)]
-        tape: Tape = Tensor.interpreter
-        reached = pull_back(tape, roots, targets=[*targets.values()], retain_graph=True, create_graph=True).found
-        return [reached.get(targets[i]) if i in targets else None for i in range(len(args))]
-
-    def _pull(self, g: Sequence[Any], arrays: Sequence[Any]) -> list[Array | None]:
-        """The gradients, by the program of the way back."""
-        way = self.record.way
-        assert way is not None
-        assert self.back is not None
-        found = dict(zip(way.reached, self.back.execute(*arrays, *g), strict=True))
-        return [found.get(i) for i in range(len(arrays))]
-
-
-def _undone(execute: Callable[..., list[Array]], drawn: Sequence[Random], *arrays: Array) -> list[Array]:
-    """What a program gives; where it departs, no random numbers have been drawn."""
-    moment = Moment(drawn)
-    try:
-        return execute(*arrays)
-    except Exception:
-        moment.restore()
-        raise
-
-
-def _answer(kind: str, what: Any, leaves: Sequence[Any], made: Sequence[Tensor], answers: list[Any]) -> Any:
-    """What a leaf of a result is, or a place holds in the end."""
-    if kind == "plain":
-        return what
-    if kind == "place":
-        return what.tensor(leaves)
-    if kind == "again":
-        return answers[what]
-    if kind == "made":
-        return made[what]
-    start, steps = what
-    seen = made[start] if kind == "seen" else start.tensor(leaves).detach()
-    for primitive, params in steps:
-        seen = view(primitive, seen, **params)
-    return seen
-
-
-def _guard(tensors: Sequence[Tensor], node: Node) -> None:
-    """Have writes to tensors leave a node the values that it keeps of their memory."""
-    places = {id(owner(tensor._array)): tensor for tensor in tensors}
-    for cell in node.saved:
-        if type(cell) is Snapshot and (tensor := places.get(id(owner(cell.array)))) is not None:
-            storage_of(tensor).hold(cell)
-
-
-class _Spent(Obstacle):
-    """Stands for a graph that was walked, and freed, inside a compiled function."""
-
-    def error(self, node: Node, order: Any = ()) -> Exception:
-        """torch's error for a second backward."""
-        return RuntimeError(
-            "Trying to backward through the graph a second time: backward() was called on this tensor inside a compiled "
-            "function, which freed the graph. Call it inside with what you need, or return the tensor before"
-        )
-
-
-def _never(g: Sequence[Any], arrays: Sequence[Any]) -> list[Array | None]:
-    return []
-
-
-def _spent(array: Array) -> Tensor:
-    """A tensor that requires grad and whose graph is gone."""
-    (made,) = recorded((), (array,), _never)
-    assert made._node is not None
-    end = made._node.edges[0]
-    assert end is not None
-    end.saved = _Spent()
-    return made
+IDLE_REASON = (
+    f"it was recorded for {IDLE} values of an int argument in turn, none of which came twice: where it asks for the value, "
+    "as range, an index or a shape does, each has a program of its own"
+)
+RECORDS = 256  # records of one function; beyond, those go that have not been used for the longest time
+REASONS = 64  # different reasons that are counted
+KINDS = 256  # kinds of calls of which it is remembered that they are not compiled
 
 
 class Compiled:
@@ -256,13 +60,14 @@ class Compiled:
         self.lenient = lenient
         self.function = function
         self.fuse = fuse
-        self.records: dict[Hashable, list[Prepared]] = {}
-        self.refused: dict[Hashable, str] = {}
-        self.reasons: list[str] = []
-        self._tries: dict[Hashable, int] = {}
-        self._constant: dict[Hashable, frozenset[Root]] = {}
-        self._told: set[str] = set()
-        self._quick: list[Callable[[Any], Any]] = []
+        self.records: dict[Kind, list[Prepared]] = {}
+        self.refused: dict[Kind, str] = {}
+        self.reasons: Counter[str] = Counter()
+        self._kinds = Kinds()
+        self._tries: dict[Kind, int] = {}
+        self._constant: dict[Kind, frozenset[Root]] = {}
+        self._told: list[str] = []
+        self._quick = QuickCalls()
         self._rest = 0
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -271,15 +76,19 @@ class Compiled:
             self._rest -= 1
             return self.function(*args, **kwargs)
         if not kwargs:
-            for call in self._quick:
+            for call in self._quick.alone:
                 answer = call(args)
+                if answer is not GIVEN_UP:
+                    return answer
+            if self._quick.several:
+                answer = self._quick(args)
                 if answer is not GIVEN_UP:
                     return answer
         leaves, structure = flatten((args, kwargs))
         now = mode.get()
         if innermost.get() is not None or now.pack is not None or now.compute is not None:
             return self._uncompiled(args, kwargs)
-        key = (_typed(structure), tuple(map(_kind, leaves)), _aliases(leaves), now, _dtypes.rules())
+        key = self._kinds.of(leaves, structure, now)
         if key in self.refused:
             self._rest = 0 if self.records else REST
             return self._uncompiled(args, kwargs)
@@ -297,7 +106,7 @@ class Compiled:
                 answer = self._run(answer, key, leaves, structure)
         return self._uncompiled(args, kwargs) if answer is GIVEN_UP else answer
 
-    def _known(self, key: Hashable, leaves: list[Any], structure: Structure) -> Any:
+    def _known(self, key: Kind, leaves: list[Any], structure: Structure) -> Any:
         """What a record that is there gives; GIVEN_UP where none holds."""
         for prepared in [*self.records.get(key, ())]:
             answer = self._run(prepared, key, leaves, structure)
@@ -317,7 +126,7 @@ class Compiled:
         made = functools.partial(Compiled, fullgraph=self.fullgraph, fuse=self.fuse, lenient=self.lenient)
         return name if found is self else (made, (self.function,))
 
-    def _run(self, prepared: Prepared, key: Hashable, leaves: list[Any], structure: Structure) -> Any:
+    def _run(self, prepared: Prepared, key: Kind, leaves: list[Any], structure: Structure) -> Any:
         """What a program gives, or the function where that is to run as it is; GIVEN_UP where the record does not hold."""
         arrays = prepared.arrays(leaves)
         if arrays is None:
@@ -326,12 +135,14 @@ class Compiled:
             return self._plainly(leaves, structure)
         try:
             answer = prepared.run(leaves, arrays)
-        except DepartedError:
+        except DepartedError as departure:
+            prepared.departed = departure.guard
             return GIVEN_UP
         except Exception as error:  # noqa: BLE001  # nothing is written yet
             answer = self._plainly(leaves, structure)  # says it better, if the arguments are to blame
             self._refuse(key, f"its program fails where it does not: {type(error).__name__}: {error}")
             return answer
+        prepared.used, prepared.departed = True, None
         if prepared.quickened < QUICK:  # memory has been exchanged since
             self._make_quick(prepared, leaves, structure)
         return answer
@@ -344,20 +155,20 @@ class Compiled:
         """What the function itself gives."""
         return self.function(*args, **kwargs)
 
-    def _record(self, key: Hashable, leaves: list[Any], structure: Structure) -> Any:
+    def _record(self, key: Kind, leaves: list[Any], structure: Structure) -> Any:
         """Run the function, and keep a record of the run; its result where it cannot be kept, GIVEN_UP where it cannot be recorded."""
-        kinds: tuple[dict[Hashable, Any], ...] = (self.records, self.refused, self._constant, self._tries)
-        for kept in kinds:
-            while len(kept) >= KINDS:
-                del kept[next(iter(kept))]
+        reason = why(self.function, key, leaves, structure, self.records)
+        allow(self._name, reason, again=reason != FIRST)
+        self._make_room()
         tries = self._tries[key] = self._tries.get(key, 0) + 1
         if tries > PATIENCE:
-            self._refuse(
-                key, f"it was recorded {PATIENCE} times for one kind of call, the last because {self.reasons[-1]}"
-            )
+            self._refuse(key, f"it was recorded {PATIENCE} times for one kind of call, and would be again: {reason}")
+            return GIVEN_UP
+        if self._kinds.idle(key, leaves):
+            self._say(IDLE_REASON)
             return GIVEN_UP
         try:
-            result, record, reason = self._made(key, leaves, structure)
+            result, record, obstacle = self._made(key, leaves, structure)
         except (CaptureError, RefusedError) as refusal:
             if isinstance(refusal, CaptureError) and not self.lenient:
                 raise
@@ -367,28 +178,52 @@ class Compiled:
             self._tries[key] -= 1
             return GIVEN_UP
         except Exception as error:  # noqa: BLE001  # whatever it is, the function itself says it better
-            self.reasons.append(f"{type(error).__name__}: {error}")
+            self._count(f"{type(error).__name__}: {error}")
             return GIVEN_UP
         if record is None:
-            self.reasons.append(reason)
+            self._count(obstacle)
             return result
+        if asked := key.inputs - record.ints:
+            key = self._kinds.ask(key, leaves, asked)
         known = self.records.setdefault(key, [])
-        number = record.numbers and any(other.record.numbers != record.numbers for other in known)
-        changed = "a float that is part of the program" if number else "state that it reads"
-        self.reasons.append("a first call" if tries == 1 else f"{changed} has changed")
+        self._count(reason)
         prepared = self._prepared(record, lambda leaves: self._plainly(leaves, structure))
         known.insert(0, prepared)
+        self._kinds.note(key, leaves, prepared)
         return prepared
+
+    def _count(self, reason: str) -> None:
+        """Count a recording, by its reason; of many different ones the later are counted together."""
+        self.reasons[reason if reason in self.reasons or len(self.reasons) < REASONS else "other reasons"] += 1
+
+    def _make_room(self) -> None:
+        """Forget records that have not been used lately, if there are many, and kinds of calls that are not compiled."""
+        kinds: tuple[dict[Kind, Any], ...] = (self.refused, self._constant, self._tries)
+        for kept in kinds:
+            while len(kept) >= KINDS:
+                del kept[next(iter(kept))]
+        for key in [*self.records] * 2:  # those that have been used since the last look go at the second
+            if sum(map(len, self.records.values())) < RECORDS:
+                return
+            used = [prepared for prepared in self.records[key] if self._quick.used(prepared)]
+            if used:
+                self.records[key] = self.records.pop(key)
+                continue
+            for prepared in self.records.pop(key):
+                self._quick.drop(prepared)
+            self._tries.pop(key, None)
 
     def _prepared(self, record: Record, function: Callable[[Sequence[Any]], Any]) -> Prepared:
         """A record made ready to run."""
         return Prepared(record, functools.partial(Machinery, fuse=self.fuse), function)
 
-    def _made(self, key: Hashable | None, leaves: list[Any], structure: Structure) -> tuple[Any, Record | None, str]:
+    def _made(self, key: Kind | None, leaves: list[Any], structure: Structure) -> tuple[Any, Record | None, str]:
         """A run of the function, with floats that are constant where they cannot be traced."""
-        constant = self._constant.get(key, frozenset())
+        constant, ints = frozenset[Root](), frozenset[int]()
+        if key is not None:
+            constant, ints = self._constant.get(key, constant), key.inputs
         while True:
-            run = CapturedRun(self.function, leaves, structure, constant)
+            run = CapturedRun(self.function, leaves, structure, constant, ints)
             try:
                 made = run.make()
             except Escaped as escaped:
@@ -400,7 +235,8 @@ class Compiled:
                     raise
                 constant |= run.traced
             else:
-                self._constant[key] = constant
+                if key is not None:
+                    self._constant[key] = constant
                 return made
 
     def recorded(self, leaves: list[Any], structure: Structure) -> tuple[Record | None, str]:
@@ -457,8 +293,8 @@ class Compiled:
 
     def report(self) -> Report:
         """What the program does, what that must cost on this machine, and why the function was recorded anew."""
-        notes = [f"uncompiled calls: {reason}" for reason in self.refused.values()]
-        records = [(self.reasons.count(reason), reason) for reason in dict.fromkeys(self.reasons)]
+        notes = [f"uncompiled calls: {reason}" for reason in self._told]
+        records = [(count, reason) for reason, count in self.reasons.items()]
         if not self.records and notes:
             return Report(self._name, [], recorded=0, simplified=0, peak=0, arguments=0, records=records, notes=notes)
         machinery = self._newest().machinery
@@ -482,21 +318,24 @@ class Compiled:
         args, kwargs = structure.children
         prepared.quickened += 1
         if prepared.quickened and not kwargs.keys and all(child == LEAF for child in args.children):
-            call = quick(prepared, leaves, _spent)
+            call = quick(prepared, leaves, spent)
             if call is not None:
-                self._quick.insert(0, call)
-                del self._quick[QUICK:]
+                self._quick.add(leaves, call, prepared)
 
     @property
     def _name(self) -> str:
         return getattr(self.function, "__qualname__", repr(self.function))
 
-    def _refuse(self, key: Hashable, reason: str) -> None:
+    def _refuse(self, key: Kind, reason: str) -> None:
+        self._say(reason)
+        self.refused[key] = reason
+
+    def _say(self, reason: str) -> None:
+        """Say, once, why a call runs as it is."""
         if self.fullgraph:
             raise CaptureError(f"{self._name} cannot be compiled, and fullgraph=True: {reason}")
-        self.refused[key] = reason
         if reason not in self._told:
-            self._told.add(reason)
+            self._told.append(reason)
             warn(f"compile: {self._name} runs as it is, uncompiled: {reason}")
 
 
@@ -570,24 +409,3 @@ class CompiledModule(Module):
             return super().__getattr__(name)
         except AttributeError:
             return getattr(super().__getattr__("_orig_mod"), name)
-
-
-def _kind(leaf: object) -> Hashable:
-    """What of an argument decides which record holds."""
-    if isinstance(leaf, Tensor):
-        return signature(leaf)
-    if type(leaf) is float:
-        return float
-    return meaning(leaf)
-
-
-def _typed(structure: Structure) -> Structure:
-    """A structure whose keys are compared by what they mean: 1, 1.0 and True are three."""
-    children = tuple(map(_typed, structure.children))
-    return structure._replace(keys=tuple(map(meaning, structure.keys)), children=children)
-
-
-def _aliases(leaves: Sequence[object]) -> tuple[int, ...] | None:
-    """Which arguments are one tensor; None if all are others."""
-    tensors = [id(leaf) for leaf in leaves if isinstance(leaf, Tensor)]
-    return None if len(set(tensors)) == len(tensors) else tuple(map(tensors.index, tensors))

@@ -84,7 +84,7 @@ def cached(function: object) -> Any:
 def _linked(value: Any) -> Any:
     """The result that a link of a cache with a limit holds.
 
-    Relies upon a link being the words of any object, two neighbours, a hash, the arguments and the result, as
+    Relies upon a link being the words of any object, two neighbors, a hash, the arguments and the result, as
     `lru_list_elem` in `_functoolsmodule.c` is; this is believed, not tried out.
     """
     if type(value).__name__ != "_lru_list_elem" or sys.implementation.name != "cpython":

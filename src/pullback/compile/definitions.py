@@ -253,7 +253,7 @@ def _in_common(
     dtypes = [value.dtype for value in values if isinstance(value, (Value, np.ndarray))]
     numbers = [value for value in values if not isinstance(value, (Value, np.ndarray))]
     if not all(isinstance(number, (bool, int, float, complex)) for number in numbers):
-        raise LeftError(f"it passes something that is no array to {primitive.short_name}")
+        raise LeftError(f"it passes something that is not an array to {primitive.short_name}")
     common = np.result_type(*dtypes, *numbers)
     if not alike:
         return [

@@ -1,8 +1,8 @@
-"""Python numbers that are other ones at each call: a float argument, a learning rate.
+"""Python numbers that are other ones at each call: a float argument, a learning rate, an int that counts.
 
 A `Number` stands in the place of a float while a program is recorded. Arithmetic with it is written down, in double
 precision as Python's is, or in that of a NumPy scalar it stands for; beside a tensor it is as weak as a Python float.
-Whoever asks for its value (a comparison, `math.sqrt`, a hash, a text) gets it, and the program holds only where the
+An `Integer` stands in the place of an int that is not too large; it is an int64 that cannot overflow. Whoever asks for its value (a comparison, `math.sqrt`, a hash, a text) gets it, and the program holds only where the
 answer is the same. Where neither is possible, because one would be metadata of an operation that has no form with an
 operand in its place (`parameters`), or would be left in an object of the user, the run is given up with `Escaped`, and
 made anew with the plain floats that the number was computed from.
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from .recorder import Recorded, Recorder
 
 DOUBLE = np.dtype(np.float64)
+INT = np.dtype(np.int64)
+LARGEST = 2**31
+"""The largest size of an int argument that is an input of a program."""
+EXACT, FITTING = 2**53, 2**63
+"""The sizes up to which ints are exact as doubles, and below which they fit into an int64."""
 PARTIAL = {"truediv", "floordiv", "mod"}
 """Operations that Python refuses for a divisor of zero."""
 Root = tuple[str, int]
@@ -45,6 +50,8 @@ class Escaped(BaseException):
 class Number:
     """A float of a recorded program."""
 
+    _stands_for: type = float
+
     __slots__ = ("_recorder", "held", "_weak", "roots", "__weakref__")
 
     def __init__(
@@ -58,7 +65,7 @@ class Number:
 
     @property  # type: ignore[misc]  # for isinstance(rate, float)
     def __class__(self) -> Any:
-        return float
+        return type(self)._stands_for
 
     def within(self, dtype: NumpyType) -> Tensor:
         """A tensor without axes, of a dtype."""
@@ -73,8 +80,16 @@ class Number:
         """The number as Python has it, in double precision."""
         return Number(self._recorder, self.held_as(DOUBLE), roots=self.roots)
 
+    def returned(self) -> Recorded:
+        """The recorded value of a number that a function returns; Escaped for a scalar of NumPy."""
+        if not self._weak:
+            raise Escaped(self.roots)
+        return self.held
+
     def _pair(self, other: Number | float | np.generic) -> tuple[Recorded, Recorded | Array]:
         """Both operands in one dtype: a Python number takes that of an array's scalar."""
+        if type(other) is Integer:
+            other = other.item()
         dtype = self.held.form.dtype
         if type(other) is not Number:
             return self.held, np.asarray(other, dtype)
@@ -93,6 +108,8 @@ class Number:
         operation = getattr(operator, name)
         if isinstance(other, Tensor):
             return operation(other, self.beside(other)) if swapped else operation(self.beside(other), other)
+        if type(other) is Integer:
+            other = other.item()
         if self._weak and type(other) not in (Number, int, float, bool):
             if not isinstance(other, (int, float, np.generic)):
                 return NotImplemented
@@ -139,6 +156,117 @@ class Number:
         raise AttributeError(f"'float' object has no attribute '{name}'")
 
 
+class Integer(Number):
+    """An int of a recorded program: an int64 of at most some size, so that arithmetic with it cannot overflow.
+
+    Whoever asks for its value makes it a part of the program: it is an index, a shape or a number of steps.
+    """
+
+    _stands_for = int
+    __slots__ = ("_size",)
+
+    def __init__(self, recorder: Recorder, held: Recorded, size: int, roots: frozenset[Root]) -> None:
+        super().__init__(recorder, held, roots=roots)
+        self._size = size
+
+    def within(self, dtype: NumpyType) -> Tensor:
+        """A tensor without axes, of a dtype that holds the number as exactly as Python's int is converted to it."""
+        if dtype == INT or (dtype.kind in "fc" and self._size <= EXACT):
+            return super().within(dtype)
+        return self._asked()
+
+    def beside(self, tensor: Tensor) -> Tensor:
+        """A tensor without axes, as weak as a Python int beside a tensor."""
+        return self.within(tensor._dtype if tensor._dtype.kind in "fciu" else INT)
+
+    def item(self) -> Number:
+        """The number as a float."""
+        return super().item() if self._size <= EXACT else self._asked()
+
+    def _sized(self, other: object) -> int:
+        """The largest size of another operand, if that is an int; else -1."""
+        if type(other) is Integer:
+            return other._size
+        return abs(other) if isinstance(other, int) and type(other) in (int, bool) else -1
+
+    def _pair(self, other: Number | float | np.generic) -> tuple[Recorded, Recorded | Array]:
+        size = self._sized(other)
+        if size < 0:
+            return self.item()._pair(other)
+        if size >= FITTING:
+            return self._asked()
+        return self.held, other.held if type(other) is Integer else np.asarray(other, INT)
+
+    def _with(self, name: str, primitive: Primitive, other: Any, *, swapped: bool = False) -> Any:
+        if isinstance(other, Tensor):
+            return super()._with(name, primitive, other, swapped=swapped)
+        size = self._sized(other)
+        if size < 0 and isinstance(other, (int, float, np.generic)) and type(other) not in (float, Number):
+            return self._asked()
+        if name == "pow" and size >= 0 and (swapped or type(other) is Integer or other >= 0):
+            return self._power(other, swapped=swapped)
+        if size < 0 or name in ("truediv", "pow"):
+            return self._asked() if size > EXACT else self.item()._with(name, primitive, other, swapped=swapped)
+        left, right = (other, self) if swapped else (self, other)
+        if name in PARTIAL and right == 0:
+            return getattr(operator, name)(int(left), int(right))
+        made = {"add": self._size + size, "sub": self._size + size, "mul": self._size * size}.get(
+            name, max(self._size, size)
+        )
+        if max(made, size) >= FITTING:
+            return self._asked()
+        operands = self._pair(other)
+        roots = self.roots | other.roots if type(other) is Integer else self.roots
+        return Integer(self._recorder, primitive(*(operands[::-1] if swapped else operands)), made, roots)
+
+    def _power(self, other: Any, *, swapped: bool) -> Any:
+        """A small power as products; any other is asked for."""
+        if swapped or type(other) is Integer or other > SMALL:
+            return self._asked()
+        made: Any = 1
+        for _ in range(other):
+            made = self * made
+        return made
+
+    def _asked(self) -> Any:
+        raise Escaped(self.roots)
+
+    def __bool__(self) -> bool:
+        return bool(operator.ne(self, 0))
+
+    def __neg__(self) -> Integer:
+        return Integer(self._recorder, ops.negative(self.held), self._size, self.roots)
+
+    def __abs__(self) -> Integer:
+        return Integer(self._recorder, ops.abs(self.held), self._size, self.roots)
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return self if digits is None or digits >= 0 else self._asked()
+
+    def __trunc__(self) -> Integer:
+        return self
+
+    __floor__ = __ceil__ = __trunc__
+
+    def __divmod__(self, other: Any) -> tuple[Any, Any]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
+        return other // self, other % self
+
+    def __reduce__(self) -> Any:
+        return self._asked()
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(int, name):
+            return self._asked()
+        raise AttributeError(f"'int' object has no attribute '{name}'")
+
+
+SMALL = 4
+"""The largest power of an int that is written as products."""
+
+
 def _defined(name: str, left: Any, right: Any) -> bool:
     """Whether an operation on floats has a result that is a float, which the program then checks; else Python is asked."""
     traced = [operand for operand in (left, right) if type(operand) is Number and operand.roots]
@@ -170,17 +298,17 @@ def _comparison(name: str, primitive: Primitive) -> None:
         if isinstance(other, Tensor):
             return operation(self.beside(other), other)
         if not isinstance(other, (Number, int, float)):
-            return NotImplemented
+            return operation(self._asked(), other)
         return bool(self._recorder.guarded(primitive(*self._pair(other))))
 
     setattr(Number, f"__{name}__", compare)
 
 
-def _question(name: str) -> None:
+def _question(name: str, cls: type[Number] = Number) -> None:
     def answer(self: Number, *args: Any) -> Any:
         return getattr(self._asked(), name)(*args)
 
-    setattr(Number, name, answer)
+    setattr(cls, name, answer)
 
 
 for _name, _primitive in {
@@ -209,3 +337,10 @@ for _name in (
     *("__ceil__", "__divmod__", "__rdivmod__"),
 ):
     _question(_name)
+
+for _name in (
+    "index",
+    "invert",
+    *[each + name for each in ("", "r") for name in ("and", "or", "xor", "lshift", "rshift")],
+):
+    _question(f"__{_name}__", Integer)

@@ -7,8 +7,8 @@ operation, value and slopes alike, as a composition of others that take the numb
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, cast
 
 from .. import Tensor, ops, pow as power, where
 from .numbers import Escaped, Number
@@ -80,8 +80,16 @@ COMPOSED: dict[str, Callable[..., Any]] = {
 
 def stand_ins(params: Params) -> list[Number]:
     """The numbers among metadata that stand for others."""
-    each = [one for value in params.values() for one in (value if type(value) is tuple else (value,))]
-    return [one for one in each if type(one) is Number]
+    return [number for value in params.values() for number in _within(value)]
+
+
+def _within(value: object) -> Iterator[Number]:
+    """The numbers that stand for others in a value of metadata, which may be a tuple or a slice."""
+    if issubclass(type(value), Number):  # which says that it is a float
+        yield cast("Number", value)
+    elif isinstance(value, (tuple, slice)):
+        for one in value if isinstance(value, tuple) else (value.start, value.stop, value.step):
+            yield from _within(one)
 
 
 def composed(primitive: Primitive, args: Sequence[Any], params: Params, found: list[Number]) -> Tensor:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import sys
 import weakref
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,11 +19,12 @@ from .. import Tensor
 from .._tape.memory import owner
 from ..observe import value as inside, version
 from ..utils.trees import flatten, unflatten
-from .compiled import Compiled, Prepared
+from .compiled import Compiled
 from .engines.libraries import Engine, engine
 from .engines.running import executed
 from .layouts import clash
 from .machinery import Machinery
+from .prepared import Prepared
 from .program import Program
 from .records import Record, Scalar
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from .._core.trees import Structure
     from .._core.typing import Array
     from .engines.lowerings import Foreign
+    from .kinds import Kind
 
 
 class DeviceBuffers:
@@ -135,6 +137,10 @@ class PlacedProgram(Prepared):
         targets = [arrays[number] for number, _ in self.record.program.writes]
         return bool(targets) and (len(set(map(id, arrays))) < len(arrays) or clash(targets, arrays))
 
+    def number(self, result: Array) -> float:
+        """An output of the program, brought back from the engine, as Python's number."""
+        return self.buffers.w.host(self.buffers.of(result)).item()
+
     def run(self, leaves: Sequence[Any], arrays: list[Array]) -> Any:
         """Run the program; what was written on the host since the last call is brought to the engine before."""
         buffers, places = self.buffers, self.record.places
@@ -207,7 +213,7 @@ class Placed(Compiled):
         found = [self.buffers.of(inside(leaf.detach())) if isinstance(leaf, Tensor) else leaf for leaf in leaves]
         return unflatten(structure, found)
 
-    def _record(self, key: Hashable, leaves: list[Any], structure: Structure) -> Any:
+    def _record(self, key: Kind, leaves: list[Any], structure: Structure) -> Any:
         """Record the function with the true numbers on the host."""
         self.buffers.fetch()
         return super()._record(key, leaves, structure)

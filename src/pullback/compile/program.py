@@ -249,7 +249,14 @@ def effectful(equation: Equation) -> bool:
 
 
 class DepartedError(Exception):
-    """A guard found another value than was recorded: the program says nothing about these inputs."""
+    """A guard found another value than was recorded: the program says nothing about these inputs.
+
+    `guard` is its number, where that is known, else -1.
+    """
+
+    def __init__(self, message: str, guard: int = -1) -> None:
+        super().__init__(message)
+        self.guard = guard
 
 
 def run(program: Program, arrays: Sequence[Array], *, each: Callable[..., Any] | None = None) -> list[Array]:
@@ -272,7 +279,8 @@ def run(program: Program, arrays: Sequence[Array], *, each: Callable[..., Any] |
                 raise DepartedError(
                     f"{equation.name} gave {held[value].dtype}{list(held[value].shape)}, recorded was {value}"
                 )
-    for value, expected in program.guards:
-        if held[value].item() != expected:
-            raise DepartedError(f"{value} is {held[value].item()}, and was {expected} when the program was recorded")
+    for guard, (value, expected) in enumerate(program.guards):
+        found = held[value].item()
+        if found != expected:
+            raise DepartedError(f"{value} is {found}, and was {expected} when the program was recorded", guard)
     return [held[value] for value in (*program.outputs, *[value for _, value in program.writes])]

@@ -8,7 +8,7 @@ watched by machine code where there is some; only if that finds a change, Python
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,14 +22,17 @@ from .._tape.node import new
 from ..observe import AccumulateGrad
 from ..utils.trees import LEAF, unflatten
 from .layouts import order
-from .records import Argument, Fixed, Float, Gradient, Place, Rate, Scalar
+from .numbers import INT, LARGEST
+from .records import Argument, Fixed, Float, Gradient, Int, Place, Rate, Scalar
 
 if TYPE_CHECKING:
     from .._core.typing import Array
     from .answers import Made
-    from .compiled import Prepared
+    from .prepared import Prepared
 
 GIVEN_UP: Any = object()
+MOST = 4
+"""Quick ways for arguments of the same shapes."""
 FEW = 3
 """Arguments from which on their identities go through a set."""
 SCOPE = {
@@ -51,7 +54,7 @@ def quick(prepared: Prepared, leaves: list[Any], spent: Callable[[Array], Tensor
         return None
     text.scope |= {"execute": prepared.execute, "spent": spent, "structure": record.structure}
     source = "\n".join(["def call(leaves):", *(f"    {line}" for line in text.lines)])
-    call: Callable[[Any], Any] = generated(f"compiled call {id(record):x}", source, text.scope, "call")
+    call: Callable[[Any], Any] = generated(f"compiled call {id(record):x}", source, text.scope, "call", owner=prepared)
     return call
 
 
@@ -120,6 +123,8 @@ class _FunctionText:
                 self._unless(
                     f"type(a{i}) is float", *[f"a{i}.hex() == {hex!r}" for j, hex in self.record.numbers if i == j]
                 )
+            elif i in self.record.ints:
+                self._unless(f"type(a{i}) is int and {-LARGEST} <= a{i} <= {LARGEST}")
             elif isinstance(leaf, bool | int | str | bytes | None):
                 self._unless(f"type(a{i}) is {self.constant(type(leaf))} and a{i} == {self.constant(leaf)}")
             else:
@@ -211,6 +216,10 @@ class _FunctionText:
                 continue
             if isinstance(place, Float):
                 self.lines.append(f"x{i} = array(a{place.number})")
+                continue
+            if isinstance(place, Int):
+                self._checked()
+                self.lines.append(f"x{i} = array(a{place.number}, {self.constant(INT)})")
                 continue
             self._checked()
             self.lines.append(f"x{i} = {self._name(place)}._array")
@@ -305,6 +314,8 @@ class _FunctionText:
     def _answer(self, kind: str, what: Any, answers: list[str]) -> str:
         if kind == "plain":
             return self.constant(what)
+        if kind == "number":
+            return f"r[{what}].item()"
         if kind == "place":
             return self._name(what)
         if kind not in ("made", "again"):
@@ -316,3 +327,56 @@ class _FunctionText:
             self.lines.append(f"{self._name(place)} = {value}")
         else:
             self.lines.append(f"{self.constant(place)}.put(leaves, {value})")
+
+
+class QuickCalls:
+    """The quick ways into the records of a function.
+
+    Those of a function that is called with one tuple of shapes are tried in turn (`alone`); if there are `several`, those
+    for the shapes of the call are.
+    """
+
+    def __init__(self) -> None:
+        self.alone: list[Callable[[Any], Any]] = []
+        self.several = False
+        self._found: dict[Hashable, list[tuple[Callable[[Any], Any], Prepared]]] = {}
+
+    def __call__(self, args: Sequence[object]) -> Any:
+        """What the function gives for arguments, if one of them knows it, else GIVEN_UP."""
+        for call, prepared in self._found.get(_shapes(args), ()):
+            answer = call(args)
+            if answer is not GIVEN_UP:
+                prepared.used = True
+                return answer
+        return GIVEN_UP
+
+    def add(self, args: Sequence[object], call: Callable[[Any], Any], prepared: Prepared) -> None:
+        """Add one for a call with such arguments; the oldest of too many for the same shapes goes."""
+        shapes = _shapes(args)
+        self._found[shapes] = [(call, prepared), *self._found.get(shapes, ())][:MOST]
+        self._settle()
+
+    def drop(self, prepared: Prepared) -> None:
+        """Forget those of a record."""
+        for shapes, calls in [*self._found.items()]:
+            if left := [each for each in calls if each[1] is not prepared]:
+                self._found[shapes] = left
+            else:
+                del self._found[shapes]
+        self._settle()
+
+    def used(self, prepared: Prepared) -> bool:
+        """Whether a record has been used since it was last asked; always, if its quick ways are tried at each call."""
+        used, prepared.used = prepared.used, False
+        return used or (
+            bool(self.alone) and any(each is prepared for calls in self._found.values() for _, each in calls)
+        )
+
+    def _settle(self) -> None:
+        self.several = len(self._found) > 1
+        self.alone = [] if self.several else [call for calls in self._found.values() for call, _ in calls]
+
+
+def _shapes(args: Sequence[object]) -> Hashable:
+    """What tells calls of different sizes apart."""
+    return tuple([arg._array.shape if type(arg) is Tensor else None for arg in args])

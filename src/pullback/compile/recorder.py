@@ -94,9 +94,9 @@ def unknown(what: str) -> CaptureError:
 
 def _unanswered(what: str) -> str:
     return (
-        f"{what} inside a compiled function, at {describe(caller())}: the program is recorded once for all values, so "
-        f"this number is not known. Ways out: return the tensor and convert it outside; {package}.where for a choice by "
-        f"elements; {package}.cond, while_loop, scan or fori_loop for control flow; or leave the function uncompiled"
+        f"{what} inside a compiled function, at {describe(caller())}: values are unavailable while tracing, since one "
+        f"program serves them all. Return the tensor and convert it outside; use {package}.where to choose by element, "
+        f"{package}.cond, while_loop, scan or fori_loop for control flow; or leave the function uncompiled"
     )
 
 
@@ -234,7 +234,7 @@ class Recorded(Boxed):
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """The steps between neighbours, in bytes."""
+        """The steps between neighbors, in bytes."""
         self.interpreter.layouts_asked = True
         return self.numbers.strides
 
@@ -431,7 +431,7 @@ class Recorder(Interpreter):
     def _constant(self, given: TensorLike) -> Value:
         array = np.asarray(given)
         if array.dtype.kind not in "buifc":
-            raise RefusedError(f"an operation takes a {type(given).__name__}, which is no array of numbers")
+            raise RefusedError(f"an operation takes a {type(given).__name__}, which is not an array of numbers")
         known = self._constants.get(id(given))
         if known is not None and known[0] is given:
             return known[1]

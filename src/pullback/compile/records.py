@@ -15,7 +15,7 @@ from .._tape.node import grad_of, leaf_of
 from ..observe import AccumulateGrad
 from ..utils.trees import LEAF, Structure
 from .holders import Holder
-from .numbers import DOUBLE
+from .numbers import DOUBLE, INT
 from .program import Program
 from .state import State, hooks_on
 
@@ -71,6 +71,14 @@ class Float(Scalar, Argument):
     def array(self, leaves: Sequence[Any]) -> Array:
         """The array that the program is given."""
         return np.array(leaves[self.number], DOUBLE)
+
+
+class Int(Scalar, Argument):
+    """An argument that is a Python int, of a size that the program was recorded for."""
+
+    def array(self, leaves: Sequence[Any]) -> Array:
+        """The array that the program is given."""
+        return np.array(leaves[self.number], INT)
 
 
 class Fixed(Place):
@@ -173,13 +181,14 @@ class Record:
     """A program, where its inputs come from, and what becomes of its results.
 
     `made` are the tensors that a call makes, and `outputs` says of each leaf of the result what it is: a Python value
-    ("plain"), the tensor of a place, a leaf "again", the "view" of a place's tensor through steps, the number of a tensor
+    ("plain"), a "number" that is an output of the program, the tensor of a place, a leaf "again", the "view" of a place's tensor through steps, the number of a tensor
     that was "made", or such a number with the steps through which it is "seen"; after the leaves, so it says of tensors that
     are put somewhere. `effects` are places with the number of what they hold then among these, or None where a gradient is
     forgotten. `layouts` are the strides that the function has asked for, `orders` those
     of the axes of inputs by which elements of results lie,
     `aliases` pairs of places whose tensors hold one array, as x and x.detach() do, and are one input of the program,
-    `numbers` the float arguments that are part of the program, `drawn` where random numbers come from.
+    `numbers` the float arguments that are part of the program, `ints` the int arguments that are not, `drawn` where random
+    numbers come from.
     """
 
     way: Way | None = None
@@ -200,6 +209,7 @@ class Record:
         self.orders: list[tuple[Place, tuple[int, ...] | None]] = []
         self.aliases: list[tuple[Place, Place]] = []
         self.numbers: list[tuple[int, str]] = []
+        self.ints: frozenset[int] = frozenset()
         self.drawn: list[Random] = []
         self.reached: frozenset[int] = frozenset()
         self.met: list[int] = []

@@ -1,7 +1,7 @@
 """Mathematical functions by NumPy's names, as LLVM IR.
 
 `emit` appends a function to a block. Operands and result are scalars or fixed vectors; there are no calls and no branches
-(but in the exact remainders, see below), so that LLVM vectorises loops over it. Errors are within 2 units in the last place
+(but in the exact remainders, see below), so that LLVM vectorizes loops over it. Errors are within 2 units in the last place
 in float and 4 in double: docs/explanation/accuracy.md has what was measured.
 
 sin, cos, tan and the remainders are right for all numbers, and much quicker where the caller knows that these are

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Gathered = Part | list[Part]
 FAN = 8
-"""How many neighbours are added up at once, in a tree that depends on the number of partitions alone."""
+"""How many neighbors are added up at once, in a tree that depends on the number of partitions alone."""
 
 
 class Work(NamedTuple):

@@ -40,7 +40,9 @@ def listed(partitions: Partitions) -> list[object]:
     elif isinstance(partitions, tuple) and any(hasattr(each, "to_delayed") for each in partitions):
         found = _paired(partitions)
     elif isinstance(partitions, (np.ndarray, Tensor)):
-        raise TypeError("partitions are several: cut the array, as in [(part,) for part in np.array_split(x, 8)]")
+        raise TypeError(
+            "partitions must be a sequence: cut the array, as in [(part,) for part in np.array_split(x, 8)]"
+        )
     else:
         found = list(partitions)
     if not found:

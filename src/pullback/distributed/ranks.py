@@ -210,7 +210,7 @@ def world() -> Ranks:
     if launch is None and "mpi4py.MPI" not in sys.modules:
         return Ranks(Alone())
     if multiprocessing.parent_process() is not None:
-        raise RuntimeError("this process is no rank: a rank has started it, and mpiexec the rank")
+        raise RuntimeError("this process is not a rank: a rank started it, and mpiexec started the rank")
     try:
         mpi = importlib.import_module("mpi4py.MPI")
     except (ImportError, RuntimeError) as error:

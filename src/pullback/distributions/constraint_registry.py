@@ -1,6 +1,6 @@
 """The transforms from unconstrained numbers to a set: `biject_to`, which are bijective, and `transform_to`.
 
-The latter are meant for optimisation: they need not be bijective, and exist for more sets.
+The latter are meant for optimization: they need not be bijective, and exist for more sets.
 """
 
 from __future__ import annotations

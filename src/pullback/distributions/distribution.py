@@ -207,7 +207,7 @@ class Distribution:
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         """All values, along a new first axis."""
-        raise NotImplementedError(f"{type(self).__name__} has no values that could be counted up")
+        raise NotImplementedError(f"{type(self).__name__} has no finite set of values to enumerate")
 
     def entropy(self) -> Tensor:
         """The entropy, in nats."""

@@ -41,7 +41,7 @@ class _Factored(Distribution):
     _unbroadcasted_scale_tril: Tensor  # torch's name, for subclasses by users
 
     def _begun_with(self, name: str, matrix: Tensor, batch: Size, event: Size, validate_args: bool | None) -> None:
-        """Initialise with one of the three matrices."""
+        """Initialize with one of the three matrices."""
         self.__dict__[name] = matrix.expand(batch + matrix.shape[-2:])
         Distribution.__init__(self, batch, event, validate_args)
         factor = matrix if name == "scale_tril" else _factor(matrix, inverse=name == "precision_matrix")

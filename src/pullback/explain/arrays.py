@@ -50,10 +50,52 @@ class Stats(NamedTuple):
     infs: int
 
 
+class Cells(NamedTuple):
+    """A picture of an array: a cell for each element, or for each block of a larger array, of which it is the largest.
+
+    The last axis is the columns. Each letter of `data` is a cell, row by row: a digit of base 36, of which 17 is zero, 0
+    and 34 are `-most` and `most`, and 35 is NaN or infinite.
+    """
+
+    rows: int
+    cols: int
+    most: float
+    data: str
+
+
+DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+LEVELS = 17
+"""The number of shades of either sign."""
+MOST_CELLS = 24
+"""The number of rows, and of columns, above which cells are blocks of elements."""
+
+
+def cells(array: Array) -> Cells | None:
+    """The picture of an array of real numbers that has elements; None for others."""
+    if array.dtype.kind not in "fiu" or not array.size:
+        return None
+    grid = array.reshape(-1, array.shape[-1] if array.ndim else 1).astype(np.float64)
+    bad = ~np.isfinite(grid)
+    grid[bad] = 0
+    starts = [np.unique(np.linspace(0, size, min(size, MOST_CELLS), endpoint=False).astype(int)) for size in grid.shape]
+    high, low, wrong = grid, grid, bad
+    for axis, start in enumerate(starts):
+        high = np.maximum.reduceat(high, start, axis=axis)
+        low = np.minimum.reduceat(low, start, axis=axis)
+        wrong = np.logical_or.reduceat(wrong, start, axis=axis)
+    found = np.where(high >= -low, high, low)
+    most = float(np.abs(found).max())
+    levels = LEVELS + np.rint(found / most * LEVELS if most else found).astype(int)
+    levels[wrong] = 2 * LEVELS + 1
+    rows, cols = found.shape
+    return Cells(rows, cols, most, "".join(DIGITS[each] for each in levels.reshape(-1)))
+
+
 class Summary:
     """A shortened array: its shape and dtype, its first and last elements, and statistics.
 
-    `head`, `tail` and `stats` are None if values are left out on purpose (`redact=True`).
+    `head`, `tail` and `stats` are None if values are left out on purpose (`redact=True`), and `cells`, a picture of it,
+    also if there are many arrays.
 
     >>> import numpy as np
     >>> from pullback.explain import Summary
@@ -61,15 +103,17 @@ class Summary:
     499.5
     """
 
-    __slots__ = ("shape", "dtype", "head", "tail", "stats")
+    __slots__ = ("shape", "dtype", "head", "tail", "stats", "cells")
 
-    def __init__(self, array: Array, *, redact: bool = False) -> None:
+    def __init__(self, array: Array, *, redact: bool = False, pictured: bool = False) -> None:
         self.shape = array.shape
         self.dtype = array.dtype
         self.head: Array | None = None
         self.tail: Array | None = None
         self.stats: Stats | None = None
+        self.cells: Cells | None = None
         if not redact:
+            self.cells = cells(array) if pictured else None
             flat = array.reshape(-1)
             self.head, self.tail = flat[:ENDS].copy(), flat[-ENDS:].copy()
             self.stats = statistics(array)
@@ -86,11 +130,11 @@ class Summary:
 Kept = Array | Summary
 
 
-def kept(array: object, limits: Limits) -> Kept:
+def kept(array: object, limits: Limits, *, pictured: bool = False) -> Kept:
     """The stored form of an array: a copy, or a summary."""
     array = np.asarray(array)
     if limits.redact or array.size > limits.values:
-        return Summary(array, redact=limits.redact)
+        return Summary(array, redact=limits.redact, pictured=pictured)
     whole: Array = array.copy()
     return whole
 
@@ -221,6 +265,11 @@ def numbers(array: Array) -> list[object]:
     return list(map(number, array.reshape(-1)))
 
 
+def _rounded(value: Any) -> Any:
+    """A statistic with as many digits as say something of float32 numbers."""
+    return float(f"{value:.8g}") if isinstance(value, float) else value
+
+
 def as_json(value: Kept) -> dict[str, object]:
     """A stored array in the form of the trace file."""
     document: dict[str, Any] = {"shape": list(map(int, value.shape)), "dtype": str(value.dtype)}
@@ -229,8 +278,10 @@ def as_json(value: Kept) -> dict[str, object]:
     elif value.stats is not None:
         assert value.head is not None
         assert value.tail is not None
-        stats = {name: None if each is None else number(each) for name, each in value.stats._asdict().items()}
+        stats = {name: each if each is None else number(_rounded(each)) for name, each in value.stats._asdict().items()}
         document |= {"head": numbers(value.head), "tail": numbers(value.tail), "stats": stats}
+        if value.cells is not None:
+            document["cells"] = value.cells._asdict()
     return document
 
 

@@ -256,7 +256,7 @@ def _of_tensors(
     def rows(index: int) -> Array:
         reason = refused(nodes, roots, limits)
         if reason is not None:
-            raise RuntimeError(f"the Jacobian was not built: {reason}")
+            raise RuntimeError(f"the Jacobian was not computed: {reason}")
         end = [n for n in tracer.ends if n in tracer.arrivals][index]
         empty = np.zeros(math.prod(end.shape))
         parts = [[unit_row(owner, nodes, root, i, needed, [end])[0] for i in range(root[1].size)] for root in roots]

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os.path
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from .accounts import Account, Constant, Line, Said, Statement
 from .arrays import Limits, as_json, maybe_json, number
 from .derivations import Derivation, numbers, of_sum
 from .gradients import is_network, sentence, shown
 from .notes import note
 from .rules import Jacobian
 from .sources import Place, text_of
-from .trace import Call, Failure, Finding, Leaf, Overwritten, Scope, Step, Term, Traced
+from .trace import Argument, Call, Clash, Failure, Finding, Fix, Leaf, Overwritten, Scope, Stage, Step, Term, Traced
 
 if TYPE_CHECKING:
     from .explanation import Explanation
@@ -56,6 +58,7 @@ def document(ex: Explanation, version: str, title: str | None) -> dict[str, Any]
         "scopes": [_scope(scope) for scope in ex.scopes],
         "calls": written,
         "derivations": [made._asdict() for made in writer.derivations],
+        "statements": [json.loads(each) for each in writer.statements],
         "error": error,
         "limits": _plain(ex.limits, "values jacobian max_nodes")
         | {"redacted": ex.limits.redact, "notes": list(dict.fromkeys(ex.notes))},
@@ -64,6 +67,14 @@ def document(ex: Explanation, version: str, title: str | None) -> dict[str, Any]
 
 def _scope(scope: Scope) -> dict[str, object]:
     return _plain(scope, "kind name type nth") | {"parent": None if scope.parent is None else scope.parent.index}
+
+
+def _shaped(record: Argument | Stage) -> dict[str, object]:
+    return record._asdict() | {"shape": None if record.shape is None else list(record.shape)}
+
+
+def _clash(clash: Clash) -> dict[str, object]:
+    return {"kind": clash.kind, "sides": [{"argument": argument, "axis": axis} for argument, axis in clash.sides]}
 
 
 def _jacobian(local: Jacobian | None) -> dict[str, object] | None:
@@ -77,6 +88,10 @@ def _plain(record: object, names: str) -> dict[str, object]:
     return {name: getattr(record, name) for name in names.split()}
 
 
+def _listed(element: tuple[int, ...] | None) -> list[int] | None:
+    return None if element is None else list(element)
+
+
 class _DocumentWriter:
     """Writes calls, and collects the source files of their places."""
 
@@ -86,6 +101,7 @@ class _DocumentWriter:
         self.lines: dict[str, set[int]] = {}
         self.ids: dict[Traced, int] = {}
         self.derivations: dict[Derivation, int] = {}
+        self.statements: dict[str, int] = {}
         self.filled = True
 
     def place(self, place: Place | None) -> dict[str, object] | None:
@@ -115,6 +131,7 @@ class _DocumentWriter:
         return _plain(call, "text kind") | {
             "said": sentence(call) if is_network(call) else None,
             "gradients": shown(call),
+            "loss": None if call.loss is None else call.loss._asdict(),
             "place": self.place(call.place),
             "outputs": [
                 {"tensor": self.ids[out.tensor], "gradient": as_json(out.gradient), "implicit": out.implicit}
@@ -124,6 +141,7 @@ class _DocumentWriter:
             "steps": [self.step(step) for step in places],
             "leaves": [self.leaf(leaf, terms) for leaf in call.leaves],
             "findings": [self.finding(each, places) for each in call.findings],
+            "account": self.account(call.account),
             "cost": {
                 "forward": call.seconds("forward"),
                 "backward": call.seconds("backward"),
@@ -132,23 +150,28 @@ class _DocumentWriter:
         }
 
     def tensor(self, tensor: Traced) -> dict[str, object]:
-        return _plain(tensor, PLAIN) | {
-            "inputs": [self.ids[each] for each in tensor.inputs if each in self.ids],
-            "shape": list(map(int, tensor.shape)),
-            "dtype": str(tensor.dtype),
-            "is_leaf": tensor.is_leaf,
-            "data": maybe_json(tensor.data),
-            "saved": [
-                _plain(saved, "name text")
-                | {
-                    "tensor": None if saved.tensor is None else self.ids.get(saved.tensor),
-                    "value": maybe_json(saved.value),
-                }
-                for saved in tensor.saved
-            ],
-            "place": self.place(tensor.place),
-            "scope": None if tensor.scope is None else tensor.scope.index,
-        }
+        again = {} if tensor.round is None else {"round": list(tensor.round)}
+        return (
+            _plain(tensor, PLAIN)
+            | again
+            | {
+                "inputs": [self.ids[each] for each in tensor.inputs if each in self.ids],
+                "shape": list(map(int, tensor.shape)),
+                "dtype": str(tensor.dtype),
+                "is_leaf": tensor.is_leaf,
+                "data": maybe_json(tensor.data),
+                "saved": [
+                    _plain(saved, "name text")
+                    | {
+                        "tensor": None if saved.tensor is None else self.ids.get(saved.tensor),
+                        "value": maybe_json(saved.value),
+                    }
+                    for saved in tensor.saved
+                ],
+                "place": self.place(tensor.place),
+                "scope": None if tensor.scope is None else tensor.scope.index,
+            }
+        )
 
     def step(self, step: Step) -> dict[str, object]:
         return _plain(step, "phase node op ran time") | {
@@ -164,20 +187,75 @@ class _DocumentWriter:
         }
 
     def finding(self, finding: Finding, places: dict[Step, int]) -> dict[str, object]:
-        return _plain(finding, "kind phase why fix") | {
+        return _plain(finding, "kind phase why fix began told extent") | {
             "step": None if finding.step is None else places[finding.step],
             "tensor": self.ids[finding.tensor],
-            "element": None if finding.element is None else list(finding.element),
+            "element": _listed(finding.element),
             "place": self.place(finding.place),
             "path": [places[step] for step in finding.path],
+            "way": [
+                {"step": places[hop.step], "to": self.ids[hop.to], "element": _listed(hop.element), "said": hop.said}
+                for hop in finding.way
+            ],
+            "fixes": self.fixes(finding.shown_fixes),
+            "vain": self.fixes(finding.vain),
         }
 
+    def account(self, account: Account | None) -> dict[str, object] | None:
+        """What a page needs to compute a call anew; None where nothing was recorded."""
+        if account is None or self.limits.redact:
+            return None
+        return {
+            "why": account.why or None,
+            "constants": [self.constant(each) for each in account.constants],
+            "v": account.v,
+            "lines": [self.line(each) for each in account.lines],
+        }
+
+    def constant(self, constant: Constant) -> dict[str, object]:
+        return {"value": maybe_json(constant.value), "given": constant.given, "why": constant.why or None}
+
+    def line(self, line: Line) -> dict[str, object]:
+        said = line.said or Said(why=line.why)
+        if line.applied is not None:
+            said = importlib.import_module(f"{__package__}.statements").said(
+                line.applied, line.wanted
+            )  # it takes time to import
+        return _plain(line, "inputs outputs look") | {
+            "statement": self.statement(said.statement),
+            "pull": self.statement(said.pull),
+            "why": said.why or None,
+            "place": self.place(line.place),
+        }
+
+    def statement(self, statement: Statement | None) -> int | None:
+        """The number of a statement, which stands once."""
+        if statement is None:
+            return None
+        return self.statements.setdefault(json.dumps(statement._asdict()), len(self.statements))
+
     def failure(self, failure: Failure) -> dict[str, object]:
-        return _plain(failure, "type message call") | {
+        return _plain(failure, "type message call said op") | {
             "place": self.place(failure.place),
             "tensor": None if failure.tensor is None else self.ids.get(failure.tensor),
             "overwritten": self.overwritten(failure.overwritten),
+            "scope": None if failure.scope is None else failure.scope.index,
+            "arguments": [_shaped(each) for each in failure.arguments],
+            "clash": None if failure.clash is None else _clash(failure.clash),
+            "made": self.place(failure.made),
+            "stages": [_shaped(stage) | {"scope": stage.scope.index} for stage in failure.stages],
+            "frames": [
+                {"name": name, "place": self.place(place)} for name, place in failure.frames if self.limits.lines
+            ],
+            "fixes": self.fixes(failure.shown_fixes),
         }
+
+    def fixes(self, fixes: list[Fix]) -> list[dict[str, object]]:
+        return [self.fix(fix) for fix in fixes if self.limits.lines and not self.limits.redact]
+
+    def fix(self, fix: Fix) -> dict[str, object]:
+        changes = [{"place": self.place(change.place), "text": change.text} for change in fix.changes]
+        return _plain(fix, "why tried") | {"changes": changes}
 
     def overwritten(self, overwritten: Overwritten | None) -> dict[str, object] | None:
         if overwritten is None:

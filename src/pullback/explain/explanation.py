@@ -17,9 +17,10 @@ from .costs import Cost
 from .document import document
 from .dot import to_dot
 from .mermaid import to_mermaid
-from .page import browse, mimebundle, to_html
+from .page import EMBEDDED, browse, mimebundle, to_html
 from .pictures import to_svg
 from .plots import plot
+from .terminal import WIDTH, terminal_width
 from .text import to_text
 from .trace import Call, Failure, Finding, Leaf, Scope, Step, Traced
 
@@ -85,8 +86,8 @@ class Explanation:
         """
         if not self.all_calls:
             raise RuntimeError(
-                "nothing has been recorded: no backward() ran inside record(), and no operation on a tensor that "
-                "requires grad. Call backward() inside the block, or explain(y, gradient=v)"
+                "nothing was recorded: inside record(), no backward() ran and no tensor that requires grad was used. "
+                "Call backward() inside the block, or explain(y, gradient=v)"
             )
         return self.all_calls[self.primary]
 
@@ -152,12 +153,12 @@ class Explanation:
             return leaves[0]
         names = ", ".join(leaf.tensor.name for leaf in leaves) or "none"
         if x is None:
-            raise KeyError(f"there are {len(leaves)} leaves, so say which one: {names}")
+            raise KeyError(f"there are {len(leaves)} leaves; choose one of {names}")
         for leaf in leaves:
             if leaf.tensor.name == x if isinstance(x, str) else leaf.tensor is x or self._is(leaf, x):
                 return leaf
         what = repr(x) if isinstance(x, str) else "this tensor"
-        raise KeyError(f"{what} is no leaf of this call: the gradient reached {names}")
+        raise KeyError(f"{what} is not a leaf of this call; its leaves are {names}")
 
     def _is(self, leaf: Leaf, x: object) -> bool:
         node = node_of(x) if isinstance(x, Tensor) else None
@@ -179,7 +180,7 @@ class Explanation:
         if found is None and self._rows is not None:
             found = self._rows(self.call.leaves.index(leaf))
         if found is None:
-            raise RuntimeError(f"the Jacobian by {leaf.tensor.name} was not built: {leaf.missing}")
+            raise RuntimeError(f"the Jacobian with respect to {leaf.tensor.name} was not computed: {leaf.missing}")
         return found
 
     def rows(self, x: Tensor | Traced | str | None = None) -> list[tuple[Array, Array]]:
@@ -191,7 +192,9 @@ class Explanation:
         """A sentence that says why the gradient of a tensor is None, zero or NaN."""
         node = None if self._start is None else self._start()
         if node is None:
-            raise RuntimeError("why() needs the graph of this call, which is gone: ask pullback.why(x, loss) earlier")
+            raise RuntimeError(
+                "why() needs the graph of this call, which has been freed; call pullback.why(x, loss) earlier"
+            )
         data = self.call.outputs[0].tensor
         output = Tensor.interpreter.wrap(np.zeros(data.shape, data.dtype), node)
         sentence: str = why(x, output)
@@ -207,9 +210,15 @@ class Explanation:
         """The trace file as JSON text."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False) + "\n"
 
-    def to_text(self, *, width: int = 100, ascii: bool = False, color: bool = False) -> str:
-        """The explanation as text, in lines of at most `width` characters."""
-        return to_text(self, width=width, ascii=ascii, color=color)
+    def to_text(
+        self, *, width: int | None = None, ascii: bool = False, color: bool = False, operations: bool = False
+    ) -> str:
+        """The explanation as text: a row for each line of the program, or, with `operations`, for each operation.
+
+        `width` is the number of columns, by default those of the terminal, or 80 where there is none.
+        """
+        columns = terminal_width() if width is None else width
+        return to_text(self, width=columns, ascii=ascii, color=color, operations=operations)
 
     def to_dot(self, *, detail: str = "auto") -> str:
         """The graph in Graphviz's language; `detail` is 'full', with all attributes, 'compact' or 'auto'."""
@@ -242,13 +251,13 @@ class Explanation:
         """The state of the page at a call and a backward step, as its address has it."""
         number = self.primary + 1 if call is None else call
         if not 1 <= number <= len(self.all_calls):
-            raise ValueError(f"call={call}: there are {len(self.all_calls)} calls, counted from 1")
+            raise ValueError(f"call={call} is out of range: there are {len(self.all_calls)} calls, numbered from 1")
         steps = self.all_calls[number - 1].steps
         if step is None:
-            return f"#call={number}"
+            return f"#mode=read&call={number}"
         if not 1 <= step <= len(steps):
-            raise ValueError(f"step={step}: the call has {len(steps)} backward steps, counted from 1")
-        return f"#call={number}&step={len(self.all_calls[number - 1].forward) + step}"
+            raise ValueError(f"step={step} is out of range: the call has {len(steps)} backward steps, numbered from 1")
+        return f"#mode=read&call={number}&step={len(self.all_calls[number - 1].forward) + step}"
 
     def save(self, path: str | PathLike[str], *, title: str | None = None) -> None:
         """Write the explanation to a file, in the format given by its suffix.
@@ -265,7 +274,7 @@ class Explanation:
             ".dot": self.to_dot,
             ".mmd": self.to_mermaid,
             ".json": self.to_json,
-            ".txt": self.to_text,
+            ".txt": lambda: self.to_text(width=WIDTH),
         }
         if file.suffix.lower() not in makers:
             raise ValueError(f"save({str(path)!r}): the suffix says what to write, one of {', '.join(SUFFIXES)}")
@@ -301,4 +310,6 @@ class Explanation:
         return self.to_text() if self.all_calls else "<nothing recorded: no backward() ran>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return mimebundle(repr(self), self.to_html, self.to_svg) if self.all_calls else {"text/plain": repr(self)}
+        if not self.all_calls:
+            return {"text/plain": repr(self)}
+        return mimebundle(repr(self), lambda: to_html(self.to_dict(), start=EMBEDDED), self.to_svg)

@@ -56,7 +56,7 @@ def _loops(steps: Sequence[Step]) -> Items:
     items: Items = []
     place = 0
     while place < len(steps):
-        length, rounds = _repeats(keys, place)
+        length, rounds = repeats(keys, place)
         if rounds < 3 or length * rounds < 6:
             items.append(steps[place])
             place += 1
@@ -74,7 +74,7 @@ def _key(step: Step) -> tuple[object, ...]:
     return step.node, step.place, names
 
 
-def _repeats(keys: list[int], place: int) -> tuple[int, int]:
+def repeats(keys: list[int], place: int) -> tuple[int, int]:
     """The length of the iteration that starts here, and its count; most steps win, then the shortest iteration."""
     best = (1, 1)
     for length in range(1, min(LONGEST_ROUND, (len(keys) - place) // 3) + 1):

@@ -46,10 +46,15 @@ def is_network(call: Call, least: int = 3) -> bool:
     return one and len(call.leaves) >= least and all(leaf.flow is not None for leaf in call.leaves)
 
 
+def is_model(call: Call) -> bool:
+    """True for a network whose parameters are those of modules or other objects: `model.0.weight`."""
+    return is_network(call) and any("." in leaf.tensor.name for leaf in call.leaves)
+
+
 def rows(leaves: Iterable[Leaf]) -> list[GradientRow]:
     """A row for each leaf."""
     return [
-        GradientRow(leaf.tensor.name, leaf.flow.norm, _norm(leaf.tensor.data), leaf.flow.zeros)
+        GradientRow(leaf.tensor.name, leaf.flow.norm, norm_of(leaf.tensor.data), leaf.flow.zeros)
         for leaf in leaves
         if leaf.flow is not None
     ]
@@ -105,21 +110,23 @@ def _joined(name: str, group: list[GradientRow]) -> GradientRow:
 
 
 def sentence(call: Call) -> str:
-    """What happened, in words: the loss, the largest gradient, and how the first of numbered modules fares."""
+    """What happened, in words: the loss, the largest gradient, and that of the first numbered module against the last."""
     given = rows(call.leaves)
     output = call.outputs[0].tensor
-    value = "" if output.data is None or isinstance(output.data, Summary) else f" {short(output.data.reshape(-1)[0])}"
+    known = output.data is not None and not isinstance(output.data, Summary)
+    loss = f"The loss is {short(output.data.reshape(-1)[0])}. " if known and output.data is not None else ""
     finite = [row for row in given if math.isfinite(row.norm)]
     zero = sum(row.norm == 0 for row in finite)
     bad = len(given) - len(finite)
-    counts = ((len(finite) - zero, "a gradient"), (zero, "zeros"), (bad, "nan or inf"))
-    parts = [f"{what} to {counted(count, 'parameter')}" for count, what in counts if count]
-    text = f"The loss{value} gives {', '.join(parts)}"
-    if finite and not bad:
-        largest = max(finite, key=lambda row: row.norm)
-        text += f"; the largest is that of {largest.name}, of norm {short(largest.norm, 3)}"
-        text += _compared(finite)
-    return f"{text}."
+    counts = ((len(finite) - zero, "a gradient"), (zero, "a gradient of zeros"), (bad, "nan or inf"))
+    parts = [
+        f"{counted(count, 'parameter')} {'has' if count == 1 else 'have'} {what}" for count, what in counts if count
+    ]
+    text = f"{loss}{', '.join(parts)}"
+    if not finite or bad:
+        return f"{text}."
+    largest = max(finite, key=lambda row: row.norm)
+    return f"{text}; the largest, of norm {short(largest.norm, 3)}, is that of {largest.name}.{_compared(finite)}"
 
 
 def _compared(given: list[GradientRow]) -> str:
@@ -130,9 +137,10 @@ def _compared(given: list[GradientRow]) -> str:
     if len(blocks) < 2 or not blocks[-1].norm:
         return ""
     part = short(blocks[0].norm / blocks[-1].norm, 2)
-    return f"; {blocks[0].name} receives {part} of what {blocks[-1].name} does"
+    return f" The gradient of {blocks[0].name} is {part} times that of {blocks[-1].name}."
 
 
-def _norm(value: Kept | None) -> float:
+def norm_of(value: Kept | None) -> float:
+    """The norm of the finite elements of an array; NaN if it is not known."""
     stats = value.stats if isinstance(value, Summary) else None if value is None else statistics(value)
     return math.nan if stats is None else stats.norm

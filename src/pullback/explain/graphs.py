@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from .._core.texts import printable
 from .arrays import Kept
 from .folding import Folded, folded
+from .matrices import value_text, vector_text
 from .sources import shortened
-from .text import value_text, vector_text
 from .trace import Call, Step, Traced
 
 MOST_BOXES = 150

@@ -1,20 +1,13 @@
-"""What is wrong with the numbers of a call: where NaN, inf and zero gradients begin, and gradients that cannot train.
-
-Which NaN and inf are findings is decided as in anomaly mode: `_tape.faults` has the rule.
-"""
+"""What is wrong with the numbers of a call: NaN and inf, zero gradients, and gradients that cannot train."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
-from .. import finfo
-from .._tape.diagnosis import POLES
-from .._tape.faults import MASKS
-from ..observe import begins
-from .arrays import Kept, Marks, marks_of, ranged
+from .blame import tell
 from .bounds import FIXES, FLAT, TINY, Extreme, sizes
+from .mending import mends
+from .nonfinite import births
 from .numbers import short
 from .trace import Call, Finding, Step, Term, Traced
 
@@ -32,17 +25,6 @@ TWICE = {
     "binary_cross_entropy_with_logits": {"sigmoid", "softmax"},
 }
 """Operations that expect logits or their logarithms, and what they must not be given."""
-BIRTHS = {
-    "log": "log of 0 is -inf, and of less nan: add a small number, or use log_softmax, log1p or xlogy where they fit",
-    "sqrt": "sqrt of a negative number is nan: clamp its argument at 0",
-    "div": str(POLES["divide"]),
-    "reciprocal": str(POLES["reciprocal"]),
-    "exp": "exp overflows: subtract the largest first, or use softmax, logsumexp or softplus",
-    "softmax": "all of a row is -inf: the mask has to leave one position of each row, and may be the wrong way round",
-}
-
-LARGE = {*"exp expm1 cosh sinh exp2 mul pow add sub sum mm addmm bmm prod square".split()}
-"""Operations whose inf is an overflow, if their inputs are finite."""
 VECTORS = {"mul", "mv", "dot"}
 PRODUCTS = VECTORS | {"mm", "bmm", "addmm", "baddbmm", "convolution", "einsum", "matmul", "linear"}
 """Products, and those of them in which a vector is a factor: in the others it is what is added."""
@@ -54,122 +36,16 @@ def findings(call: Call) -> list[Finding]:
     """All numerical problems of a call, in chronological order."""
     flat = _flat(call)
     known = {finding.tensor for finding in flat}
-    return [*_forward(call), *_twice(call), *flat, *_backward(call), *_zeros(call, known), *_sizes(call)]
+    bad = births(call)
+    for finding in bad:
+        tell(finding, call)
+        finding.fixes = [*mends(finding)]
+    forward = [each for each in bad if each.phase == "forward"]
+    backward = [each for each in bad if each.phase == "backward"]
+    return [*forward, *_twice(call), *flat, *backward, *_zeros(call, known), *_sizes(call)]
 
 
-def _kept(found: list[Finding], origins: dict[Traced, Finding], ends: Iterable[Traced]) -> list[Finding]:
-    """The findings that reach a result, and those from which they came; inf of a mask only if it is the loss."""
-    waiting = [origins[end] for end in ends if end in origins and (not end.shape or not _masked(origins[end]))]
-    reached: set[Finding] = set()
-    while waiting:
-        finding = waiting.pop()
-        if finding not in reached:
-            reached.add(finding)
-            waiting += [
-                origins[each] for each in finding.tensor.inputs if each in origins and not _masked(origins[each])
-            ]
-    return [finding for finding in found if finding in reached]
-
-
-def _masked(finding: Finding) -> bool:
-    return finding.kind == "inf" and finding.tensor.op in MASKS
-
-
-# 1. Forward
-
-
-def _forward(call: Call) -> list[Finding]:
-    """NaN and inf among the values; they first appear where no input has one."""
-    found: list[Finding] = []
-    origins: dict[Traced, Finding] = {}
-    steps = {tensor: step for step in call.forward for tensor in step.outputs}
-    for tensor in call.tensors:
-        bad = tensor.marks.bad
-        carried = next((origins[each] for each in tensor.inputs if each in origins), None)
-        if bad is None:
-            if tensor.data is None and carried is not None:
-                origins[tensor] = carried  # its value is not stored: assume that it passes the problem on
-            continue
-        step = steps.get(tensor)
-        before = [origins[each].kind if each in origins else each.marks.bad for each in tensor.inputs]
-        if not begins(bad, before):
-            if carried is not None:
-                origins[tensor] = carried
-                carried.through(step)
-            continue
-        finding = Finding(bad, "forward", step, tensor, tensor.marks.element, _born_forward(tensor, step, bad))
-        finding.fix = BIRTHS.get(tensor.op or "", "")
-        origins[tensor] = finding
-        found.append(finding)
-    return _kept(found, origins, [output.tensor for output in call.outputs]) if call.outputs else found
-
-
-def _born_forward(tensor: Traced, step: Step | None, bad: str) -> str:
-    if step is None:
-        return f"{tensor.name} has {bad}{_at(tensor.marks)} before anything was computed"
-    inputs = [
-        f"{each.name} = {_element(each.data, tensor.marks, each.shape == tensor.shape)}" for each in tensor.inputs
-    ]
-    limit = finfo(tensor.dtype).max if tensor.dtype.kind in "fc" else 0
-    finite = all(each.marks.bad is None for each in tensor.inputs)
-    over = bad == "inf" and finite and tensor.op in LARGE
-    why = f": more than {tensor.dtype} can hold ({short(limit)})" if over else ""
-    met = f", where {', '.join(inputs)}" if inputs else ""
-    return f"{tensor.op} gives {bad}{_at(tensor.marks)}{met}{why}"
-
-
-# 2. Backward
-
-
-def _backward(call: Call) -> list[Finding]:
-    """NaN and inf among the gradients: from a step whose incoming gradient had none, or from v."""
-    found: list[Finding] = []
-    origins: dict[Traced, Finding] = {}
-    for output in call.outputs:
-        marks = next((step.marks for step in call.steps if output.tensor in step.outputs), None)
-        if marks is not None and marks.bad is not None and marks_of(output.gradient).bad is not None:
-            why = f"the gradient that backward was given has {marks.bad}{_at(marks)}"
-            origins[output.tensor] = finding = Finding(marks.bad, "backward", None, output.tensor, marks.element, why)
-            found.append(finding)
-    for step in call.steps:
-        carried = next((origins[each] for each in step.outputs if each in origins), None)
-        for term in step.terms:
-            bad = term.marks.bad
-            if bad is None:
-                continue
-            if carried is not None and not begins(bad, [carried.kind]):
-                origins.setdefault(term.to, carried)
-                carried.through(step)
-                continue
-            finding = Finding(bad, "backward", step, term.to, term.marks.element, _born_backward(step, term, bad))
-            if step.outputs[0].marks.bad is None:
-                finding.fix = str(POLES.get("divide" if step.op == "div" else step.op or "", ""))
-            origins[term.to] = finding
-            found.append(finding)
-    ends = {origins[leaf.tensor] for leaf in call.leaves if leaf.tensor in origins}
-    return [finding for finding in found if finding in ends or not call.leaves]
-
-
-def _born_backward(step: Step, term: Term, bad: str) -> str:
-    """The operands at the first bad element: v and the local factor."""
-    text = f"{step.node} sends {bad} to {term.to.name}{_at(term.marks)}"
-    factor = _factor(step, term)
-    return text if factor is None else f"{text}: v = {factor[0]} times J = {factor[1]}"
-
-
-def _factor(step: Step, term: Term) -> tuple[str, str] | None:
-    local, v = term.jacobians[0], step.v
-    if local is None or len(term.jacobians) > 1 or not isinstance(v, np.ndarray) or term.marks.element is None:
-        return None
-    column = int(np.ravel_multi_index(term.marks.element, term.to.shape)) if term.to.shape else 0
-    column_of = local.dense()[:, column]
-    flat = v.reshape(-1)
-    bad = ~(np.isfinite(flat) & np.isfinite(column_of))
-    row = int(np.argmax(bad if bad.any() else np.abs(column_of)))
-    return short(flat[row]), short(column_of[row])
-
-
-# 3. Zero
+# 1. Zero
 
 
 def _zeros(call: Call, known: set[Traced]) -> list[Finding]:
@@ -227,7 +103,7 @@ def _stopped(step: Step, term: Term, kind: str) -> str:
     return f"{step.node} sends exactly zero to {term.to.name}: the local factor is 0 wherever v is not"
 
 
-# 4. Sizes
+# 2. Sizes
 
 
 def _sizes(call: Call) -> list[Finding]:
@@ -250,7 +126,7 @@ def _sizes(call: Call) -> list[Finding]:
     return [Finding(kind, "backward", step, tensors[i], None, why, fix=FIXES[kind])]
 
 
-# 5. Activations
+# 3. Activations
 
 
 def _flat(call: Call) -> list[Finding]:
@@ -283,17 +159,3 @@ def _twice(call: Call) -> list[Finding]:
             fix = f"pass the input of {given.op} itself"
             found.append(Finding("double", "forward", step, step.outputs[0], None, why, fix=fix))
     return found
-
-
-# Parts of the sentences
-
-
-def _at(marks: Marks) -> str:
-    return f" at [{', '.join(map(str, marks.element))}]" if marks.element else ""
-
-
-def _element(value: Kept | None, marks: Marks, same: bool) -> str:
-    """The element of an input at the position of the first bad element, or the input's range."""
-    if same and marks.element is not None and isinstance(value, np.ndarray):
-        return short(value[marks.element])
-    return ranged(value) or "not kept"

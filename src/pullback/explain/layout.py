@@ -11,20 +11,30 @@ GAP = 2
 
 def columns(text: str) -> int:
     """The number of terminal columns that a text occupies."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
-    )
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def _columns(char: str) -> int:
+    """Two for a character of East Asian scripts, none for a mark over the one before it."""
+    if unicodedata.category(char) in {"Mn", "Me", "Cf"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
 def cut(text: str, width: int) -> str:
-    """A text truncated to `width` columns; two dots mark the truncation."""
+    """A text of at most `width` columns: two dots stand for the middle of a longer one."""
     if columns(text) <= width:
         return text
+    if width < 3:
+        return "." * max(width, 0)
+    behind = (width - 2) // 2
+    return f"{_start(text, width - 2 - behind)}..{_start(text[::-1], behind)[::-1]}"
+
+
+def _start(text: str, width: int) -> str:
+    """As many of the first characters as fit."""
     ends = itertools.accumulate(map(columns, text))
-    kept = sum(1 for _ in itertools.takewhile(lambda end: end <= width - 2, ends))
-    return f"{text[:kept]}.." if width >= 2 else "." * width
+    return text[: sum(1 for _ in itertools.takewhile(lambda end: end <= width, ends))]
 
 
 def pad(text: str, width: int, *, right: bool = False) -> str:

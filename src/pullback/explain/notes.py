@@ -5,43 +5,40 @@ from __future__ import annotations
 from .trace import Step, Traced
 
 FORWARD = {
-    "setitem": "The tensor is written in place: the same memory, a new history.",
-    "select": "One part is read; the rest of the input plays no role.",
-    "detach": "The value goes on without its history.",
+    "setitem": "An in-place write: the memory stays the same, the history is new.",
+    "select": "Reads one part; the rest of the input has no effect.",
+    "detach": "Passes the value on without its history.",
 }
 
-BACKWARD = {
-    "setitem": "The elements that were written send v to what was written; the others to what the tensor was before.",
-    "select": "v goes to the part that was read, and zeros everywhere else.",
-    "slice": "v goes to the part that was read, and zeros everywhere else.",
-    "index": "v goes to the elements that were read, and zeros everywhere else.",
-    "gather": "v goes to the elements that were read, and zeros everywhere else.",
-    "add": "Each summand gets v as it is.",
-    "sub": "The first gets v as it is, the second its negative.",
-    "mul": "Each factor gets v times the other factor.",
-    "div": "The numerator gets v divided by the denominator.",
-    "neg": "The sign changes.",
-    "pow": "v is multiplied by the slope of the power where the input was.",
-    "mm": "Each matrix gets v multiplied by the other, transposed.",
-    "addmm": "The input and the weights get v multiplied by the other, the bias the sum of v.",
-    "sum": "Every element of the input gets v: a sum rises by as much as any of its summands.",
-    "mean": "Every element of the input gets the same share of v.",
-    "relu": "v passes where the input was positive, and stops where it was not.",
-    "exp": "v is multiplied by the result.",
-    "log": "v is divided by the input.",
-    "sqrt": "v is divided by twice the root.",
-    "tanh": "v is multiplied by 1 - result**2.",
-    "sigmoid": "v is multiplied by result * (1 - result).",
-    "clone": "v goes on as it is.",
-    "view": "v gets the shape that the input had.",
-    "reshape": "v gets the shape that the input had.",
-    "unsafe_view": "v gets the shape that the input had.",
-    "t": "v is transposed back.",
-    "transpose": "v is transposed back.",
-    "permute": "The axes of v go back to their places.",
-    "expand": "v is summed over the axes that were repeated.",
-    "to_copy": "v is converted back to the dtype of the input.",
+SENTENCES = {
+    "The written elements send v to the new values, the others to the previous version of the tensor.": "setitem",
+    "The part that was read gets v, the rest zeros.": "select slice",
+    "The elements that were read get v, the others zeros.": "index gather",
+    "Each term gets v unchanged.": "add",
+    "The first term gets v, the second -v.": "sub",
+    "Each factor gets v times the other factor.": "mul",
+    "The numerator gets v divided by the denominator.": "div",
+    "v changes its sign.": "neg",
+    "v is multiplied by the slope of the power at the input.": "pow",
+    "Each matrix gets v times the transpose of the other.": "mm",
+    "The input and the weight get v times the transpose of the other; the bias gets the sum of v.": "addmm",
+    "Every element of the input gets v.": "sum",
+    "Every element of the input gets v divided by their number.": "mean",
+    "v passes where the input was positive, and is zero elsewhere.": "relu",
+    "v is multiplied by the result.": "exp",
+    "v is divided by the input.": "log",
+    "v is divided by twice the root.": "sqrt",
+    "v is multiplied by 1 - result**2.": "tanh",
+    "v is multiplied by result * (1 - result).": "sigmoid",
+    "v passes unchanged.": "clone",
+    "v is reshaped to the shape of the input.": "view reshape unsafe_view",
+    "v is transposed back.": "t transpose",
+    "The axes of v are permuted back.": "permute",
+    "v is summed over the repeated axes.": "expand",
+    "v is converted back to the dtype of the input.": "to_copy",
 }
+"""What a backward step does, and for which operations."""
+BACKWARD = {op: text for text, ops in SENTENCES.items() for op in ops.split()}
 
 
 def note(step: Step) -> str | None:
@@ -54,4 +51,4 @@ def note(step: Step) -> str | None:
 
 
 def _accumulated(leaf: Traced) -> str:
-    return f"All that was sent to {leaf.name} has been added up: it is added to {leaf.name}.grad."
+    return f"The contributions are summed and added to {leaf.name}.grad."

@@ -20,7 +20,7 @@ def short(value: Any, digits: int = DIGITS) -> str:
         return str(bool(value))
     if isinstance(value, (complex, np.complexfloating)):
         sign = "-" if value.imag < 0 or (value.imag == 0 and math.copysign(1, value.imag) < 0) else "+"
-        return f"{short(value.real)}{sign}{short(abs(value.imag))}j"
+        return f"{short(value.real, digits)}{sign}{short(abs(value.imag), digits)}j"
     if isinstance(value, (int, np.integer)):
         return str(int(value))
     exact = float(value)
@@ -53,19 +53,20 @@ def nested(array: object) -> str:
     return vector(array) if array.ndim == 1 else f"[{', '.join(map(nested, array))}]"
 
 
-def row(values: object) -> str:
+def row(values: object, digits: int = DIGITS) -> str:
     """A vector in the notation of gradients: `[1 10 100]`."""
-    return f"[{' '.join(short(value) for value in np.asarray(values).reshape(-1))}]"
+    return f"[{' '.join(short(value, digits) for value in np.asarray(values).reshape(-1))}]"
 
 
-def rows(matrix: object) -> str:
+def rows(matrix: object, digits: int = DIGITS) -> str:
     """A matrix on one line: `[1 0 0; 0 1 0]`."""
-    return f"[{'; '.join(' '.join(map(short, each)) for each in np.asarray(matrix))}]"
+    lines = (" ".join(short(value, digits) for value in each) for each in np.asarray(matrix))
+    return f"[{'; '.join(lines)}]"
 
 
-def grid(matrix: object) -> list[str]:
+def grid(matrix: object, digits: int = DIGITS) -> list[str]:
     """A matrix as several lines, with right-aligned columns."""
-    cells = [[short(value) for value in each] for each in np.asarray(matrix)]
+    cells = [[short(value, digits) for value in each] for each in np.asarray(matrix)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)] if cells else []
     return [f"[{' '.join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))}]" for line in cells]
 

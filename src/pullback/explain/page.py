@@ -12,19 +12,42 @@ import re
 import tempfile
 import webbrowser
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-# A trace of more characters is compressed; a page of more is too large for a notebook cell.
-PACKED = 1_000_000
+# A trace of more characters is compressed, to about a tenth; a page of more is too large for a notebook cell.
+PACKED = 100_000
 CELL = 2_000_000
+# A row of a Jacobian with more columns is only described.
+ROW = 8
 
 THEMES = ("auto", "light", "dark")
 
 # Characters that would end the enclosing element or line; JSON can write them as escapes.
 _LIVE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+
+# What a frame does in a notebook when it has loaded: it takes the place of what is static and is as high as its page says.
+# The attribute `hidden` would not work: notebook styles set pictures to display: block.
+_LOADED = (
+    "const f=this;f.style.height='900px';f.previousElementSibling.style.display='none';"
+    "addEventListener('message',e=>{if(e.source===f.contentWindow&&e.data?.pullback==='height')"
+    "f.style.height=Number(e.data.height)+'px'});f.contentWindow.postMessage({pullback:'height?'},'*')"
+)
+
+EMBEDDED = "#embed"
+"""The start of a page that is shown inside another one: without its header, as high as what it shows."""
+
+# The page's own style and program are compressed as well. Added unpacked, they are what the policy's digests allow.
+_UNPACK = (
+    "(async()=>{for(const e of document.querySelectorAll('[data-encoding]')){"
+    "const b=Uint8Array.from(atob(e.textContent),c=>c.charCodeAt(0)),"
+    "t=await new Response(new Blob([b]).stream().pipeThrough(new DecompressionStream('gzip'))).text();"
+    "if(!e.dataset.for){e.textContent=t;continue}"
+    "const made=document.createElement(e.dataset.for);made.textContent=t;e.remove();document.head.append(made)}})()"
+    ".catch(e=>{document.querySelector('#app').textContent='pullback explain: '+e})"
+)
 
 _PAGE = """<!doctype html>
 <html lang="en" data-theme="{theme}" data-start="{start}">
@@ -34,12 +57,13 @@ _PAGE = """<!doctype html>
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <link rel="icon" href="data:,">
 <title>{title}</title>
-<style>{style}</style>
 </head>
 <body>
 <div id="app"><noscript>{still}</noscript></div>
 <script type="application/json" id="trace"{encoding}>{trace}</script>
-<script>{program}</script>
+<script type="text/plain" data-encoding="gzip" data-for="style">{style}</script>
+<script type="text/plain" data-encoding="gzip" data-for="script">{program}</script>
+<script>{unpack}</script>
 </body>
 </html>
 """
@@ -81,14 +105,13 @@ def to_html(trace: dict[str, Any], *, theme: str = "auto", start: str = "") -> s
     if theme not in THEMES:
         raise ValueError(f"theme must be 'auto', 'light' or 'dark', not {theme!r}")
     program, style = bundle()
-    data = json.dumps(trace, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_LIVE)
+    data = json.dumps(_lean(trace), ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_LIVE)
     encoding = ""
     if len(data) > PACKED:
-        # The timestamp is left out of the compressed bytes, so that the same trace gives the same page.
-        data = base64.b64encode(gzip.compress(data.encode(), mtime=0)).decode("ascii")
+        data = _packed(data)
         encoding = ' data-encoding="gzip"'
     policy = (
-        f"default-src 'none'; script-src {_digest(program)}; style-src {_digest(style)}; img-src data: blob:; "
+        f"default-src 'none'; script-src {_digest(_UNPACK)} {_digest(program)}; style-src {_digest(style)}; img-src data: blob:; "
         "worker-src blob:; base-uri 'none'; form-action 'none'"
     )
     parts = {
@@ -97,13 +120,38 @@ def to_html(trace: dict[str, Any], *, theme: str = "auto", start: str = "") -> s
         "policy": policy,
         "title": html.escape(_title(trace)),
         "still": _still(trace),
-        "style": style,
-        "program": program,
+        "style": _packed_once(style),
+        "program": _packed_once(program),
+        "unpack": _UNPACK,
         "encoding": encoding,
         "trace": data,
     }
     # Each part is inserted once and not scanned again, so that no part can refer to another.
     return re.sub(r"\{(\w+)\}", lambda found: parts[found[1]], _PAGE)
+
+
+def _packed(text: str) -> str:
+    """The text compressed. The timestamp is left out of the bytes, so that the same trace gives the same page."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode("ascii")
+
+
+_packed_once = lru_cache(4)(_packed)
+
+
+def _lean(trace: dict[str, Any]) -> dict[str, Any]:
+    """The trace without what no page shows: the long Jacobians of a network's parameters, whose one row is the gradient."""
+    calls = [
+        call | {"leaves": [*map(_leaf, call["leaves"])]} if call["gradients"] else call
+        for call in trace.get("calls", [])
+    ]
+    return trace | {"calls": calls} if calls else trace
+
+
+def _leaf(leaf: dict[str, Any]) -> dict[str, Any]:
+    long = [local is not None and local["rows"] == 1 and local["cols"] > ROW for local in leaf["jacobians"]]
+    if not any(long):
+        return leaf
+    return leaf | {"jacobians": [None if cut else local for cut, local in zip(long, leaf["jacobians"], strict=True)]}
 
 
 def _digest(text: str) -> str:
@@ -164,9 +212,7 @@ def frame(page: str, still: str) -> str:
     if len(page) > CELL:
         size = f"{len(page) / 1e6:.1f} MB"
         return f"{still}<p>The page has {size}, too much for a cell: .save('page.html') writes it to a file.</p>"
-    # The attribute `hidden` would not work: notebook styles set pictures to display: block.
     return (
         f'{still}<iframe title="pullback explain" sandbox="allow-scripts allow-downloads" '
-        'style="width:100%;height:0;border:0" onload="this.style.height=&#39;900px&#39;;'
-        f'this.previousElementSibling.style.display=&#39;none&#39;" srcdoc="{html.escape(page)}"></iframe>'
+        f'style="width:100%;height:0;border:0" onload="{html.escape(_LOADED)}" srcdoc="{html.escape(page)}"></iframe>'
     )

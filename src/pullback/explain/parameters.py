@@ -19,8 +19,10 @@ from .trace import Call, Finding
 
 ASKED = 20
 """The number of parameters for which the reason is looked up."""
-FROZEN = "it does not require grad, and an optimizer holds it: call requires_grad_(), or leave it out of the optimizer"
-UNUSED = "nothing that leads to the loss used it"
+FROZEN = (
+    "it does not require grad, though an optimizer updates it: call requires_grad_(), or remove it from the optimizer"
+)
+UNUSED = "the loss does not depend on it"
 
 
 class Missing(NamedTuple):
@@ -76,7 +78,7 @@ class Parameters:
         if len(rest) < len(lost):
             first = next(each.name for each in lost.values() if each not in rest)
             notes.append(
-                f"{first} and {len(lost) - len(rest) - 1} more got no gradient: other members of their list did"
+                f"{first} and {len(lost) - len(rest) - 1} more got no gradient, unlike other members of their ModuleList"
             )
         found = []
         for (_, reason), group in itertools.groupby(rest, lambda each: (each.name.rpartition(".")[0], each.reason)):
@@ -132,5 +134,5 @@ class Losses:
         if first is None or not loss > DIVERGED * first[1] or norm <= DIVERGED * first[2]:
             return []
         self.known[where] = None
-        why = f"the loss was {first[1]:.4g} in the first of these calls, and is {loss:.4g} in call {number}"
+        why = f"the loss rose from {first[1]:.4g} in the first of these calls to {loss:.4g} in call {number}"
         return [Finding("diverged", "forward", None, output.tensor, None, why, fix=FIXES["diverged"])]

@@ -91,10 +91,10 @@ class GradientFlow:
             if not isinstance(tensor, Tensor):
                 raise TypeError(f"GradientFlow(): parameter {name!r} must be Tensor, not {type(tensor).__name__}")
             if name in self.tensors:
-                raise ValueError(f"GradientFlow: two parameters are called {name!r}")
+                raise ValueError(f"GradientFlow(): duplicate parameter name {name!r}")
             self.tensors[name] = tensor
         if not self.tensors:
-            raise ValueError("GradientFlow: there are no parameters to look at")
+            raise ValueError("GradientFlow(): there are no parameters")
         self.steps: list[dict[str, Statistics | None]] = []
 
     def record(self) -> dict[str, Statistics | None]:
@@ -143,7 +143,7 @@ def plot(names: Sequence[str], steps: Sequence[Step], statistic: str = "norm", *
     if statistic not in STATISTICS:
         raise ValueError(f"plot: statistic is one of {', '.join(map(repr, STATISTICS))}, not {statistic!r}")
     if not names or not steps:
-        raise ValueError("plot: nothing has been recorded: run backward, and record() after it, at least once")
+        raise ValueError("plot(): nothing was recorded; call record() after backward at least once")
     values = np.array([[_value(step.get(name), statistic) for name in names] for step in steps])
     ax = _axes() if ax is None else ax
     if statistic != "zeros" and (values[np.isfinite(values)] > 0).any():

@@ -11,7 +11,8 @@ import numpy as np
 
 from .. import dtype
 from .._core.texts import printable
-from .arrays import FINE, Kept, Limits, Stats, Summary, marks_of
+from .accounts import Account, Constant, Line, Said, Statement
+from .arrays import FINE, Cells, Kept, Limits, Stats, Summary, marks_of
 from .derivations import Derivation
 from .document import NAME, PLAIN, VERSION, schema
 from .explanation import Explanation
@@ -19,7 +20,26 @@ from .plots import Statistics, statistics
 from .rules import Jacobian
 from .schemas import problem
 from .sources import Place, remember
-from .trace import Call, Failure, Finding, Leaf, Output, Overwritten, Saved, Scope, Step, Term, Traced
+from .trace import (
+    Argument,
+    Call,
+    Change,
+    Clash,
+    Failure,
+    Finding,
+    Fix,
+    Hop,
+    Leaf,
+    Output,
+    Overwritten,
+    Saved,
+    Scope,
+    Stage,
+    Step,
+    Term,
+    Traced,
+)
+from .yardsticks import Yardstick
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -64,14 +84,7 @@ def from_dict(document: dict[str, Any]) -> Explanation:
     ex.notes = list(given["notes"])
     ex.shown = document["primary"]
     if document["error"] is not None:
-        error = document["error"]
-        tensors = {} if error["call"] is None else dict(enumerate(calls[error["call"]].tensors))
-        ex.failure = Failure(error["type"], error["message"], reader.place(error["place"]), error["call"])
-        ex.failure.tensor = tensors.get(error["tensor"])
-        if (found := error["overwritten"]) is not None:
-            place = reader.place(found["place"])
-            whose = found["name"], tensors.get(found["tensor"])
-            ex.failure.overwritten = Overwritten(*whose, found["expected"], found["version"], place)
+        ex.failure = reader.failure(document["error"], calls)
     return ex
 
 
@@ -83,6 +96,7 @@ class _Reader:
             parent = None if each["parent"] is None else self.scopes[each["parent"]]
             self.scopes.append(Scope(index, each["kind"], each["name"], each["type"], parent, each["nth"]))
         self.tensors: list[Traced] = []
+        self.statements = [Statement(**each) for each in document.get("statements", [])]
         self.derivations = [Derivation(**each) for each in document.get("derivations", [])]
 
     def place(self, place: dict[str, Any] | None) -> Place | None:
@@ -117,9 +131,20 @@ class _Reader:
             steps=[step for step in steps if step.phase == "backward"],
             leaves=[self.leaf(each, steps) for each in given["leaves"]],
             findings=[self.finding(each, steps) for each in given["findings"]],
+            account=None if given.get("account") is None else self.account(given["account"]),
             kept_bytes=cost["kept_bytes"],
             estimated=cost["estimated"],
+            loss=None if given.get("loss") is None else Yardstick(**given["loss"]),
         )
+
+    def account(self, given: dict[str, Any]) -> Account:
+        constants = [Constant(_maybe(each["value"]), each["given"], each["why"] or "") for each in given["constants"]]
+        return Account(constants, [*map(self.line, given["lines"])], given["v"], given["why"] or "")
+
+    def line(self, given: dict[str, Any]) -> Line:
+        statements = (None if given[name] is None else self.statements[given[name]] for name in ("statement", "pull"))
+        said = Said(*statements, given["why"] or "")
+        return Line(given["inputs"], given["outputs"], place=self.place(given["place"]), look=given["look"], said=said)
 
     def tensor(self, given: dict[str, Any]) -> Traced:
         data = _maybe(given["data"])
@@ -132,6 +157,7 @@ class _Reader:
             place=self.place(given["place"]),
             scope=self.scope(given["scope"]),
             marks=marks_of(data),
+            round=tuple(given["round"]) if "round" in given else None,
             **{name: given[name] for name in PLAIN.split()},
         )
 
@@ -171,12 +197,44 @@ class _Reader:
         leaf.flow = _flow(grad)
         return leaf
 
+    def failure(self, given: dict[str, Any], calls: list[Call]) -> Failure:
+        tensors = {} if given["call"] is None else dict(enumerate(calls[given["call"]].tensors))
+        failure = Failure(given["type"], given["message"], self.place(given["place"]), given["call"])
+        failure.tensor = tensors.get(given["tensor"])
+        if (found := given["overwritten"]) is not None:
+            whose = found["name"], tensors.get(found["tensor"])
+            place = self.place(found["place"])
+            failure.overwritten = Overwritten(*whose, found["expected"], found["version"], place)
+        if "said" not in given:  # an older version wrote it
+            return failure
+        failure.said, failure.op, failure.made = given["said"], given["op"], self.place(given["made"])
+        failure.scope = self.scope(given["scope"])
+        failure.arguments = [Argument(**each | {"shape": _shape(each)}) for each in given["arguments"]]
+        if given["clash"] is not None:
+            sides = [(side["argument"], side["axis"]) for side in given["clash"]["sides"]]
+            failure.clash = Clash(given["clash"]["kind"], (sides[0], sides[1]))
+        failure.stages = [Stage(self.scopes[each["scope"]], each["title"], _shape(each)) for each in given["stages"]]
+        places = [(each["name"], self.place(each["place"])) for each in given["frames"]]
+        failure.frames = [(name, place) for name, place in places if place is not None]
+        failure.fixes = [self.fix(each) for each in given["fixes"]]
+        return failure
+
+    def fix(self, given: dict[str, Any]) -> Fix:
+        changes = [(self.place(each["place"]), each["text"]) for each in given["changes"]]
+        return Fix(given["why"], [Change(place, text) for place, text in changes if place is not None], given["tried"])
+
     def finding(self, given: dict[str, Any], steps: list[Step]) -> Finding:
         step = None if given["step"] is None else steps[given["step"]]
         element = None if given["element"] is None else tuple(given["element"])
         path = [steps[index] for index in given["path"]]
         where = step, self.tensors[given["tensor"]], element
-        return Finding(given["kind"], given["phase"], *where, given["why"], path, given.get("fix", ""))
+        found = Finding(given["kind"], given["phase"], *where, given["why"], path, given.get("fix", ""))
+        found.began, found.told, found.extent = (given.get(name, "") for name in ("began", "told", "extent"))
+        for hop in given.get("way", []):
+            element = None if hop["element"] is None else tuple(hop["element"])
+            found.way.append(Hop(steps[hop["step"]], self.tensors[hop["to"]], element, hop["said"]))
+        found.fixes, found.vain = ([self.fix(each) for each in given.get(name, [])] for name in ("fixes", "vain"))
+        return found
 
 
 def _number(value: Any) -> Any:
@@ -191,12 +249,17 @@ def _array(given: dict[str, Any]) -> Kept:
         return np.array(list(map(_number, given["data"])), dtype).reshape(shape)
     summary: Summary = object.__new__(Summary)
     summary.shape, summary.dtype = shape, dtype
-    summary.head = summary.tail = summary.stats = None
+    summary.head = summary.tail = summary.stats = summary.cells = None
     if "stats" in given:
         summary.head, summary.tail = (np.array(list(map(_number, given[end])), dtype) for end in ("head", "tail"))
         stats = {name: _number(value) for name, value in given["stats"].items()}
         summary.stats = Stats(**stats)
+        summary.cells = Cells(**given["cells"]) if "cells" in given else None
     return summary
+
+
+def _shape(given: dict[str, Any]) -> tuple[int, ...] | None:
+    return None if given["shape"] is None else tuple(given["shape"])
 
 
 def _flow(grad: Kept) -> Statistics | None:

@@ -18,16 +18,21 @@ import numpy as np
 
 from .. import observe
 from .._core.errors import kind as kind_of_tensor
+from .._core.sites import caller
 from ..observe import AccumulateGrad, BackwardPass, Node, Site, ancestors, gradient, is_internal, retains
+from .accounts import account
 from .arrays import Kept, Limits, kept, plain
 from .calls import call_text, finished
 from .explanation import Explanation
+from .failing import Failed
+from .fixes import fixes
 from .naming import Named, name_of, names_in
+from .operands import Operands
 from .parameters import Losses, Parameters
 from .rules import several
 from .scopes import Scopes, program_frame
 from .sources import Place, place_of
-from .trace import Call, Failure, Finding, Overwritten
+from .trace import Call, Finding, Overwritten
 from .tracing import CallTracer, Nodes, Record
 from .walking import jacobians
 
@@ -90,7 +95,8 @@ class _Observed(observe.Observer):
         self.recording = recording
 
     def operation(self, seen: observe.Operation) -> None:
-        """Record what an operation of the program itself gave."""
+        """Record what an operation of the program itself gave, and to what it was applied."""
+        self.recording.operands.operation(seen)
         if seen.level == 0:
             for piece in seen.results:
                 if observe.node(piece) is not None:
@@ -99,6 +105,11 @@ class _Observed(observe.Observer):
     def wrote(self, write: observe.Write) -> None:
         """Record that a tensor was written."""
         self.recording.wrote(write)
+        self.recording.operands.wrote(write)
+
+    def looked(self, tensor: Tensor) -> None:
+        """Record that the program has asked for numbers."""
+        self.recording.operands.looked(tensor, caller())
 
     def begins(self, backward: BackwardPass) -> None:
         """Prepare for a pass."""
@@ -133,6 +144,7 @@ class Recording(Explanation):
         self._open: Open | None = None
         self._block: _Observed | None = None
         self._parameters, self._losses = Parameters(), Losses()
+        self.operands = Operands()
         self.count = 0
         self.kinds: set[str] = set()
 
@@ -210,9 +222,11 @@ class Recording(Explanation):
         with observe.aside():
             opened.jacobians = jacobians(backward.tape, order, arrays, needed, tracer.ends, self.limits)
         text, implicit = call_text(tracer.tape, arrays, entry, place)
+        made = account(self.operands, tracer.tape, [v for _, v in arrays])
 
         def finish() -> Call:
             call = tracer.call(text, "backward", place, [implicit] * len(arrays))
+            call.account = made
             return finished(call, tracer, *opened.jacobians)
 
         opened.finish = finish
@@ -252,31 +266,24 @@ class Recording(Explanation):
     def _found(self, call: Call, findings: list[Finding]) -> None:
         """Add findings that need more than one call to know."""
         call.findings += findings
-        self.kinds |= {finding.kind for finding in call.findings}
+        self.kinds |= {kind for finding in call.findings for kind in finding.kinds}
 
     # Errors
 
     def _failed(self, error: Exception, interrupted: Call | None) -> None:
         """Record the program's exception with the graph so far; if it ended a pass, also the step in which it did."""
-        place, frames, walked = None, [program_frame(2)], observe.from_backward(error)
-        trace = error.__traceback__
-        while trace is not None:
-            code = trace.tb_frame.f_code
-            if not is_internal(code.co_filename):
-                frames.append(trace.tb_frame)
-                place = place_of((code, trace.tb_lasti)) or Place(code.co_filename, trace.tb_lineno, None, None, None)
-            trace = trace.tb_next
-        self.failure = failure = Failure(type(error).__name__, str(error), place)
-        failure.overwritten = self._overwritten(error, frames)
+        failed, walked = Failed(error, program_frame(2)), observe.from_backward(error)
+        overwritten = self._overwritten(error, failed.frames)
+        self.failure = failure = failed.failure(self._scopes, overwritten, redact=self.limits.redact)
         if walked and interrupted is not None and interrupted.steps:
             failure.tensor = interrupted.steps[-1].outputs[0]
-            failure.call = len(self.all_calls) - 1
-            return
-        self.keep_tape(names_in(frames[-1]))
-        if self.all_calls:
-            failure.call = len(self.all_calls) - 1
-            tensors = self.all_calls[-1].tensors
-            failure.tensor = tensors[-1] if tensors and not self.all_calls[-1].outputs else None
+        else:
+            self.keep_tape(names_in(failed.frames[-1]))
+        if not self.all_calls:  # the failure has a page without a graph, too
+            self.all_calls.append(Call("no backward call", "backward", None, [], [], [], [], []))
+        failure.call = len(self.all_calls) - 1
+        failed.show_stages(failure, self._scopes, self.all_calls[-1])
+        failure.fixes = fixes(failed, failure, self._scopes, self.all_calls)
 
     def _overwritten(self, error: Exception, frames: Sequence[FrameType]) -> Overwritten | None:
         """The tensor that was written although a pass needed its old value, if that is the error."""

@@ -43,6 +43,15 @@ MOST_RUNS = 50_000
 """The maximal number of times that rules are run to compute Jacobians for one explanation."""
 
 
+REDACTED = "values are redacted (redact=True)"
+COMPLEX = "for complex numbers v @ J is not a matrix product"
+
+
+def too_large(limits: Limits) -> str:
+    """The reason why a large Jacobian is missing."""
+    return f"it has more than {limits.jacobian} elements; raise jacobian= to compute it"
+
+
 class Builder:
     """Computes the local Jacobians of one explanation, within its limits."""
 
@@ -69,7 +78,7 @@ class Builder:
             if not small:
                 continue
             if self.runs + size > MOST_RUNS:
-                reason = "enough local Jacobians have been built for one explanation"
+                reason = "the limit on the local Jacobians of one explanation is reached"
                 continue
             rows: dict[int, list[Array]] = {index: [] for index in small}
             for unit in range(size):
@@ -80,21 +89,21 @@ class Builder:
                 matrix = np.concatenate(data) if data else np.zeros(0, dtype)
                 found[index][place] = Jacobian("dense", size, cols, matrix)
         if reason is None and any(None in each for each in found.values()):
-            reason = f"it has more than {self.limits.jacobian} elements: raise jacobian= to have it"
+            reason = too_large(self.limits)
         return found, reason
 
     def _refused(self, node: Node, dtype: np.dtype) -> str | None:
         if self.limits.redact:
-            return "values are left out (redact=True)"
+            return REDACTED
         if node.foreign:
-            return "the rule is the program's own, and is not run more often than the program asks"
+            return "the rule is the program's own, and explain does not call it a second time"
         if dtype.kind == "c" or any(edge is not None and _complex(edge) for edge in node.edges):
-            return "complex numbers: v @ J is not a product of matrices here"
+            return COMPLEX
         kept = saved(node)
         if kept is None or any(
             each.packed or not isinstance(each.value, (np.ndarray, np.generic, int, type(None))) for each in kept
         ):
-            return "hooks keep the values that the rule needs, and are not run more often than the program asks"
+            return "hooks hold the values that the rule needs, and explain does not call them a second time"
         return None
 
     def _small(self, size: int) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import weakref
+from collections.abc import Iterable
 from types import FrameType
 from typing import Any
 
@@ -21,6 +23,7 @@ class Scopes:
         self.base = base
         self.skip = skip
         self.all: list[Scope] = []
+        self.modules: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
         self.execution = 0
         self._frames: list[FrameType] = []
         self._scopes: list[Scope | None] = []
@@ -53,9 +56,28 @@ class Scopes:
             if here != self._here or text_of(user.f_code.co_filename).repeats(user.f_lineno):
                 self.execution += 1  # else one expression calls several times, as `sum(x)` does
             self._here = here
+        return self._opened(stack, walked)
+
+    def failed(self, frames: Iterable[FrameType]) -> Scope | None:
+        """The scope of the innermost module among the frames that an exception has passed, innermost first."""
+        stack: list[FrameType] = []
+        outside = None
+        for outside in frames:
+            inside = is_internal(outside.f_code.co_filename)
+            if outside is self.base or (not inside and outside.f_code.co_name == "<module>"):
+                break
+            if not inside or outside.f_code is MODULE_CALL:
+                stack.append(outside)
+        scope = self._opened(stack, outside)
+        while scope is not None and scope.kind != "module":
+            scope = scope.parent
+        return scope
+
+    def _opened(self, stack: list[FrameType], outside: FrameType | None) -> Scope | None:
+        """The scope of frames, innermost first, that were called from another one."""
         stack.reverse()
         skip = self.skip if stack and stack[0].f_code is not MODULE_CALL else 0
-        return self._scope(stack[skip:], stack[skip - 1] if skip else walked)
+        return self._scope(stack[skip:], stack[skip - 1] if skip else outside)
 
     def _scope(self, stack: list[FrameType], outside: FrameType | None) -> Scope | None:
         common = 0
@@ -75,7 +97,9 @@ class Scopes:
         if frame.f_code is MODULE_CALL:
             module = frame.f_locals["self"]
             name = _module_name(module, outer, around)
-            return self._new("module", name, type(module).__name__, around)
+            scope = self._new("module", name, type(module).__name__, around)
+            self.modules[scope.index] = module
+            return scope
         name = frame.f_code.co_qualname.replace(".<locals>", "")
         forward = around is not None and around.kind == "module" and frame.f_code.co_name == "forward"
         return around if forward or frame.f_code.co_name.startswith("<") else self._new("function", name, name, around)

@@ -11,6 +11,7 @@ import functools
 import itertools
 import linecache
 import os.path
+import re
 from collections.abc import Sequence
 from types import CodeType
 from typing import NamedTuple
@@ -53,19 +54,24 @@ def _positions(code: CodeType) -> list[tuple[int | None, int | None, int | None,
     return list(code.co_positions())
 
 
-@functools.lru_cache(maxsize=4096)
 def place_of(site: Site) -> Place | None:
     """The place of a site, None where the code has no lines."""
     code, offset = site
+    return _place(code, offset, code.co_filename)
+
+
+@functools.lru_cache(maxsize=4096)
+def _place(code: CodeType, offset: int, file: str) -> Place | None:
+    """The same; code that reads the same in two files is equal, so the file is a part of what is looked up."""
     positions = _positions(code)
     line, end_line, column, end_column = positions[offset // 2] if offset // 2 < len(positions) else (None,) * 4
     if line is None:
         return None
     if column is None or end_column is None or end_line is None:
-        return Place(code.co_filename, line, None, None, None)
-    text = text_of(code.co_filename)
+        return Place(file, line, None, None, None)
+    text = text_of(file)
     column, end_column = text.characters(line, column), text.characters(end_line, end_column)
-    return Place(code.co_filename, line, column, end_line, end_column)
+    return Place(file, line, column, end_line, end_column)
 
 
 def excerpt_at(place: Place | None) -> Excerpt:
@@ -140,8 +146,14 @@ class Text:
             if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
                 target = node.targets[-1] if isinstance(node, ast.Assign) else node.target
                 if not isinstance(target, (ast.Tuple, ast.List, ast.Subscript)):
-                    found[self._span(node.value)] = ast.unparse(target)
+                    found[self.span(node.value)] = ast.unparse(target)
         return found
+
+    def calls_of(self, name: str, file: str) -> list[Place]:
+        """The places of a file, which is this one's, where a function or class of a name is called."""
+        calls = (node for node in ast.walk(self.tree) if isinstance(node, ast.Call))
+        found = (node for node in calls if re.split(r"\W", ast.unparse(node.func))[-1] == name)
+        return [Place(file, *self.span(node)) for node in found]
 
     def looped(self, line: int) -> list[str]:
         """The names that the loops around a line set, those of the outermost first."""
@@ -160,15 +172,16 @@ class Text:
         found = {}
         for node in ast.walk(self.tree):
             if isinstance(node, ast.AugAssign):
-                found[self._span(node)] = found[self._span(node.target)] = (
+                found[self.span(node)] = found[self.span(node.target)] = (
                     _root(node.target),
                     shortened(ast.unparse(node)),
                 )
             elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-                found.setdefault(self._span(node), (_root(node), shortened(ast.unparse(node))))
+                found.setdefault(self.span(node), (_root(node), shortened(ast.unparse(node))))
         return found
 
-    def _span(self, node: ast.expr | ast.stmt) -> Span:
+    def span(self, node: ast.expr | ast.stmt | ast.keyword) -> Span:
+        """The range of a part of the tree."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         start = self.characters(node.lineno, node.col_offset)
@@ -234,3 +247,25 @@ def _period(names: list[str]) -> int:
         if count % length == 0 and all(names[i] == names[i - length] for i in range(length, count)):
             return length
     return count
+
+
+def rounds(places: Sequence[tuple[Place | None, object]]) -> list[tuple[int, int] | None]:
+    """Which time its line ran when a node was created, and how many times it ran; None where it ran once.
+
+    The nodes are given by place and execution, in order of creation. A line runs again where an expression of it does.
+    """
+    counts: dict[tuple[str, int], int] = {}
+    seen: dict[tuple[str, int], dict[Place, object]] = {}
+    found: list[tuple[tuple[str, int], int] | None] = []
+    for place, execution in places:
+        if place is None or execution is None:
+            found.append(None)
+            continue
+        line = place.file, place.line
+        before = seen.setdefault(line, {})
+        if before.get(place, execution) != execution:
+            counts[line] = counts.get(line, 1) + 1
+            before.clear()
+        before[place] = execution
+        found.append((line, counts.get(line, 1)))
+    return [None if each is None or each[0] not in counts else (each[1], counts[each[0]]) for each in found]

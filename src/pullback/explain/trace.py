@@ -7,7 +7,7 @@ are too large to be stored.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from .rules import Jacobian
 from .sources import Place
 
 if TYPE_CHECKING:
+    from .accounts import Account
     from .arrays import Stats
+    from .yardsticks import Yardstick
 
 
 @dataclass(eq=False, slots=True)
@@ -86,6 +88,7 @@ class Traced:
     time: float | None = None
     marks: Marks = FINE
     flat: Flat | None = None
+    round: tuple[int, int] | None = None
 
     @property
     def is_leaf(self) -> bool:
@@ -220,6 +223,15 @@ class Output:
     implicit: bool
 
 
+class Hop(NamedTuple):
+    """A step on the way of one NaN or inf: to which element of which tensor, and the numbers that were multiplied there."""
+
+    step: Step
+    to: Traced
+    element: tuple[int, ...] | None
+    said: str
+
+
 @dataclass(eq=False, slots=True)
 class Finding:
     """A numerical problem: its kind, where it first appeared, where it propagated, and what helps."""
@@ -232,6 +244,23 @@ class Finding:
     why: str
     path: list[Step] = field(default_factory=list)
     fix: str = ""
+    began: str = ""
+    """The kind at its birth, if it was another: what began as inf may be NaN at the end."""
+    told: str = ""
+    """Of NaN and inf: which number is, and why, in one sentence."""
+    extent: str = ""
+    """What else it has reached, and what not."""
+    way: list[Hop] = field(default_factory=list)
+    """The way of that number, from where it began."""
+    fixes: list[Fix] = field(default_factory=list)
+    """Changes of the program that help; only those that were tried say with what result."""
+    vain: list[Fix] = field(default_factory=list)
+    """Changes with which the program was run, and the number still is what it is."""
+
+    @property
+    def kinds(self) -> set[str]:
+        """What it is, and what it was at its birth."""
+        return {self.kind, self.began or self.kind}
 
     def through(self, step: Step | None) -> None:
         """Add a step to the path."""
@@ -242,6 +271,11 @@ class Finding:
     def born(self) -> Step | None:
         """The step in which it first appeared; None if it came from outside."""
         return self.step
+
+    @property
+    def shown_fixes(self) -> list[Fix]:
+        """Those fixes that have been tried, or may stand without."""
+        return shown(self.fixes)
 
     @property
     def place(self) -> Place | None:
@@ -269,9 +303,64 @@ class Overwritten:
         return f"{self.name} was used at version {self.expected}, and is at version {self.version}{where}"
 
 
+class Argument(NamedTuple):
+    """What the operation that failed was given: the program's name for it; of a tensor its shape and dtype, else a text."""
+
+    name: str
+    shape: tuple[int, ...] | None
+    dtype: str | None
+    text: str | None = None
+
+
+class Clash(NamedTuple):
+    """Two axes that do not fit: of a matrix product, where the first meets the second, or of shapes to be equal."""
+
+    kind: str
+    sides: tuple[tuple[int, int], tuple[int, int]]
+    """Each as the number of an argument, and the axis, counted from 0."""
+
+
+class Stage(NamedTuple):
+    """A module beside the one that failed, in the order in which they were called; the last is the one that failed."""
+
+    scope: Scope
+    title: str
+    shape: tuple[int, ...] | None
+    """That of its result; None if it is not known, or there is none."""
+
+
+class Change(NamedTuple):
+    """A part of the program's text, and what is written in its place."""
+
+    place: Place
+    text: str
+
+
+@dataclass(eq=False, slots=True)
+class Fix:
+    """A change of the program that may help; `tried` says what happened when the program was run with it, if it was.
+
+    A guess is worth showing only if it was tried.
+    """
+
+    why: str
+    changes: list[Change]
+    tried: str | None = None
+    guess: bool = False
+
+
+def shown(fixes: list[Fix]) -> list[Fix]:
+    """Those fixes that have been tried, or may stand without."""
+    return [fix for fix in fixes if fix.tried is not None or not fix.guess]
+
+
 @dataclass(eq=False, slots=True)
 class Failure:
-    """The exception that the program raised."""
+    """The exception that the program raised, and what failed: nothing of ours if there is neither scope nor operation.
+
+    `said` is that in one sentence. `made` is where the module that failed was made, `frames` are the program's functions
+    that were running, the outermost first.
+    """
 
     type: str
     message: str
@@ -279,6 +368,20 @@ class Failure:
     call: int | None = None
     tensor: Traced | None = None
     overwritten: Overwritten | None = None
+    said: str = ""
+    scope: Scope | None = None
+    op: str | None = None
+    arguments: list[Argument] = field(default_factory=list)
+    clash: Clash | None = None
+    made: Place | None = None
+    stages: list[Stage] = field(default_factory=list)
+    frames: list[tuple[str, Place]] = field(default_factory=list)
+    fixes: list[Fix] = field(default_factory=list)
+
+    @property
+    def shown_fixes(self) -> list[Fix]:
+        """Those fixes that have been tried, or may stand without."""
+        return shown(self.fixes)
 
 
 @dataclass(eq=False, slots=True)
@@ -294,8 +397,10 @@ class Call:
     steps: list[Step]
     leaves: list[Leaf]
     findings: list[Finding] = field(default_factory=list)
+    account: Account | None = None
     kept_bytes: int = 0
     estimated: bool = True
+    loss: Yardstick | None = None
 
     @property
     def peak_bytes(self) -> int:

@@ -20,9 +20,10 @@ from .derivations import derive
 from .naming import Named, leaf_name, operation, saved_name, saved_text, settings, tensor_name
 from .plots import statistics
 from .rules import Builder, rule_source, several
-from .sources import excerpt_at, executions, place_of, shortened
+from .sources import excerpt_at, executions, place_of, rounds, shortened
 from .trace import Call, Leaf, Output as Start, Saved, Scope, Step, Term, Traced
 from .walking import Watch
+from .yardsticks import Yardstick, made_by, yardstick
 
 if TYPE_CHECKING:
     from .sources import Place
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
 MANY = 2000
 """The number of nodes above which less is stored of each."""
+PICTURED = 100
+"""The number of nodes above which shortened arrays have no pictures."""
+JUDGED = 1024
+"""The number of elements up to which the scores of a cross-entropy, and their gradient, are stored in full."""
 
 
 @dataclass(eq=False, slots=True)
@@ -51,6 +56,8 @@ class Nodes:
     ) -> None:
         self.records, self.names, self.limits = records, names, limits
         self.small = limits._replace(values=min(limits.values, 8)) if len(nodes) > MANY else limits
+        self.pictured = len(nodes) <= PICTURED
+        self.judged = {edge for node in nodes for edge in node.edges[:1] if made_by(node, "cross_entropy")}
         self.made = [node for node in nodes if not isinstance(node, Output)]
         self.numbers = {node: number for number, node in enumerate(self.made)}
         self.traced: dict[Node, Traced] = {}
@@ -62,6 +69,7 @@ class Nodes:
                 tensor = self._traced(node, maker, shares.get(maker, (0, 1)))
                 self.traced[node] = tensor
                 self.outputs.setdefault(maker, []).append(tensor)
+        self._rounds()
         self._values()
         self._saved()
 
@@ -73,6 +81,17 @@ class Nodes:
             for node in inner
         ]
         return dict(zip(inner, executions(entries), strict=True))
+
+    def _rounds(self) -> None:
+        """Which time the line of a tensor ran, where it ran several times."""
+        made = [(node, tensor) for node in self.made for tensor in self.outputs.get(node, [])]
+        records = [self.record(node) for node, _ in made]
+        places = [
+            (tensor.place, None if record is None else record.execution)
+            for (_, tensor), record in zip(made, records, strict=True)
+        ]
+        for (_, tensor), found in zip(made, rounds(places), strict=True):
+            tensor.round = found
 
     def record(self, node: Node) -> Record | None:
         """A recording's data about a node; for one with several outputs, about any of them."""
@@ -124,7 +143,21 @@ class Nodes:
         tensor.dtype, tensor.marks, tensor.value_from = array.dtype, marks(array), source
         with np.errstate(all="ignore"):
             tensor.flat = flat(tensor.op, array)
-        tensor.data = kept(array, self.limits if source in {"leaf", "output"} else self.small)
+        tensor.data = self.kept(array, node, whole=source in {"leaf", "output"})
+
+    def kept(self, array: object, node: Node, *, whole: bool = False) -> Kept:
+        """The stored form of an array that belongs to a node, or of one of which more is stored than of others."""
+        limits = self.limits if whole else self.small
+        if node in self.judged:
+            limits = limits._replace(values=max(JUDGED, limits.values))
+        return kept(array, limits, pictured=self.pictured)
+
+    def array(self, node: Node) -> Array | None:
+        """The whole value of a node, if it is known."""
+        if isinstance(node, AccumulateGrad):
+            return plain(node.array)
+        record = self.records.get(node)
+        return None if record is None or record.cell is None else plain(record.cell.array)
 
     def _values(self) -> None:
         for node in self.traced:
@@ -166,7 +199,7 @@ class Nodes:
         if tensor is not None and tensor.value_from in {"saved", "recorded"}:
             value = tensor.data  # a leaf may have been written since: a rule saves the old value
         elif not self.limits.redact:
-            value = kept(array, self.small)
+            value = self.kept(array, node)
         first.saved.append(Saved(saved_name(name), saved_text(array, self.limits), tensor, value))
 
 
@@ -194,7 +227,16 @@ class CallTracer(Watch):
         self.built: tuple[dict[int, Any], str | None] = ({}, None)
         self.started = 0.0
         self.kept = sum(tensor.bytes for tensor in tape.traced.values())
+        self.loss = self._loss()
         self.travelling = sum(v.nbytes for _, v in roots)
+
+    def _loss(self) -> Yardstick | None:
+        """What the call's output is measured by, if it is a loss: found before the pass frees the values."""
+        (root, v), *others = self.roots
+        value = self.tape.traced[root].data
+        if others or v.size != 1 or not isinstance(value, np.ndarray) or self.tape.limits.redact:
+            return None
+        return yardstick(root, float(value.real.reshape(-1)[0]), self.tape.array, self.tape.traced)
 
     def arrived(self, node: Node, g: Any) -> None:
         """See `Watch`."""
@@ -258,7 +300,7 @@ class CallTracer(Watch):
                 [local[place] for place in places],
                 missing if any(local[place] is None for place in places) else None,
                 rule_source(node, index),
-                after[1] if before is None else self._kept(out, to),
+                after[1] if before is None else self._kept(edge, out, to),
                 None if before is None else before[1],
                 after[1],
                 marks=after[2] if before is None else marks(out),
@@ -275,11 +317,11 @@ class CallTracer(Watch):
         known = self.totals.get(node)
         if known is not None and known[0] is array:
             return known
-        return array, self._kept(array, tensor), marks(array)
+        return array, self._kept(node, array, tensor), marks(array)
 
-    def _kept(self, array: Any, tensor: Traced) -> Kept:
+    def _kept(self, node: Node, array: Any, tensor: Traced) -> Kept:
         whole = tensor.role != "inner" or tensor.index == self.tape.traced[self.roots[0][0]].index
-        return kept(array, self.tape.limits if whole else self.tape.small)
+        return self.tape.kept(array, node, whole=whole)
 
     def _typed(self, node: Node, g: Any) -> None:
         tensor = self.tape.traced.get(node)
@@ -298,7 +340,7 @@ class CallTracer(Watch):
         for (node, v), left_out in zip(self.roots, implicit, strict=True):
             tensor = tape.traced[node]
             tensor.role = "leaf" if tensor.is_leaf else "output"
-            outputs.append(Start(tensor, kept(v, tape.limits), left_out))
+            outputs.append(Start(tensor, tape.kept(v, node, whole=True), left_out))
         default = self.roots[0][1].dtype
         for tensor in tape.traced.values():
             if tensor.dtype is None:
@@ -316,11 +358,13 @@ class CallTracer(Watch):
             leaves=leaves,
             kept_bytes=total,
             estimated=kind == "explain",
+            loss=self.loss,
         )
 
     def _leaf(self, node: Node) -> Leaf:
         limits, arrived = self.tape.limits, self.arrivals[node]
-        leaf = Leaf(self.tape.traced[node], kept(arrived, limits), None, None, self.terms.get(node, []), [])
+        grad = self.tape.kept(arrived, node, whole=True)
+        leaf = Leaf(self.tape.traced[node], grad, None, None, self.terms.get(node, []), [])
         leaf.flow = None if limits.redact else statistics(arrived)
         return leaf
 

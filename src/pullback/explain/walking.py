@@ -10,7 +10,7 @@ import numpy as np
 
 from ..observe import AccumulateGrad, Node, freed, replay
 from .arrays import Array, Limits
-from .rules import Jacobian
+from .rules import COMPLEX, REDACTED, Jacobian, too_large
 
 MOST_RULES = 20_000
 """The number of rule calls up to which a Jacobian is computed row by row."""
@@ -69,13 +69,11 @@ def jacobians(
     for place, (root, v) in enumerate(roots):
         small = [t for t in targets if v.size * math.prod(t.shape) <= limits.jacobian]
         if len(small) < len(targets):
-            reason = f"it has more than {limits.jacobian} elements: raise jacobian= to have it"
+            reason = too_large(limits)
         if not small:
             continue
         if v.size * len(order) > MOST_RULES:
-            reason = (
-                f"its {v.size} rows take {v.size} walks over {len(order)} nodes: ask jacobian(x) of a tensor's explain"
-            )
+            reason = f"its {v.size} rows take {v.size} passes over {len(order)} nodes; call jacobian(x) to compute it"
             continue
         data = [np.zeros((v.size, math.prod(t.shape)), v.dtype) for t in small]
         for index in range(v.size):
@@ -90,12 +88,12 @@ def jacobians(
 def refused(order: Sequence[Node], roots: Sequence[tuple[Node, Array]], limits: Limits) -> str | None:
     """The reason why a graph must not be walked more often than the program does; None if it may be."""
     if limits.redact:
-        return "values are left out (redact=True)"
+        return REDACTED
     if any(node.foreign or node.hooks is not None for node in order):
-        return "a rule or a hook on the way is the program's own, and is not run more often than the program asks"
+        return "a rule or hook on the path is the program's own, and explain does not call it a second time"
     arrays = [v for _, v in roots] + [node.array for node in order if isinstance(node, AccumulateGrad)]
     if any(array.dtype.kind == "c" for array in arrays):
-        return "complex numbers: v @ J is not a product of matrices here"
+        return COMPLEX
     return None
 
 

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 from .._core.placement import here
 from .._core.sites import warn
 from .._tensor.creation import from_numpy
-from . import safetensors, structures, torchfiles
+from . import safetensors, structures, torchfiles, torchwriting
 from .errors import FileError as FileError, UnsafeFileError as UnsafeFileError, about
 from .opening import Input, name_of, reading, writing
 
 if TYPE_CHECKING:
     from .opening import File
 
+TORCH = (".pt", ".pth")
+"""Ends of the names of files that are written in torch's format."""
 _STRUCTURE = "pullback"  # the metadata key that describes how the tensors are nested
 
 
@@ -30,7 +32,8 @@ def save(
     """Write a tensor, a state dict, or nested containers of tensors, numbers and strings to a file.
 
     `f` is a path or a binary file object. A path's content is replaced atomically once everything is written: after a
-    crash the old file remains. The file is a safetensors file, which other programs can read too: a tensor's name is
+    crash the old file remains. A file whose name ends in .pt or .pth has torch's format, if that can hold the object (it
+    holds no NumPy arrays and no `metadata`). Any other is a safetensors file, which other programs can read too: a tensor's name is
     the path of keys that lead to it, joined by dots; `metadata` are additional strings. Tensors that are the same
     elements of the same memory are written once; other views become tensors of their own. Supported are tensors, NumPy arrays and numbers, Python's numbers, strings, bytes and None, dtypes,
     and dicts, OrderedDicts, Counters, lists, tuples and sets. torch's `pickle_protocol` and other options have no
@@ -53,9 +56,25 @@ def save(
     """
     check_save(pickle_module, options)
     texts = _texts(metadata or {})
+    if not texts and name_of(f).endswith(TORCH) and (writer := _for_torch(obj, name_of(f))):
+        with writing(f) as stream:
+            torchwriting.write(stream, writer)
+        return
     structure, arrays = structures.encoded(obj)
     with writing(f) as stream:
         safetensors.write(stream, arrays, {**texts, _STRUCTURE: structure})
+
+
+def _for_torch(obj: object, name: str) -> torchwriting.Writer | None:
+    """What writes an object in torch's format; None, with a warning, where that cannot hold it as data."""
+    writer = torchwriting.Writer()
+    try:
+        writer.write(obj)
+    except TypeError as refusal:
+        structures.encoded(obj)  # which refuses what no format holds
+        warn(f"{name} is a safetensors file, which torch.load does not read: {refusal}")
+        return None
+    return writer
 
 
 def check_save(pickle_module: object, options: Mapping[str, object]) -> None:
@@ -136,7 +155,7 @@ def _read(source: Input) -> tuple[object, bool]:
     if not start:
         at = ": seek(0) goes back to its beginning" if source.start else ""
         raise FileError(f"is empty from position {source.start} on{at}")
-    raise FileError("is no safetensors file and no file of torch.save")
+    raise FileError("is neither a safetensors nor a torch.save file")
 
 
 def read_metadata(f: File) -> dict[str, str]:
@@ -158,7 +177,7 @@ def read_metadata(f: File) -> dict[str, str]:
     """
     with about(name_of(f)), reading(f) as source:
         if not safetensors.looks_like(source.peek(9)):
-            raise FileError("is no safetensors file")
+            raise FileError("is not a safetensors file")
         _, metadata = safetensors.read_header(source)
     metadata.pop(_STRUCTURE, None)
     return metadata

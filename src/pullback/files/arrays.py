@@ -63,7 +63,7 @@ class _Dtype(Unbuilt):
     def built(self, state: object, charge: _Charge) -> object:
         """The dtype."""
         if type(state) is not tuple or len(state) not in {8, 9} or state[1] not in {"<", ">", "|", "="}:
-            raise FileError("holds an invalid dtype: its state is none")
+            raise FileError("holds an invalid dtype: its state is malformed")
         _, order, part, names, fields, size, *_ = state
         if self.code is _bfloat():
             return np.dtype(self.code)
@@ -80,10 +80,10 @@ class _Dtype(Unbuilt):
         if type(names) is not tuple or type(fields) is not dict or {*map(type, names)} - {str} or {*names} != {*fields}:
             raise FileError("holds an invalid dtype: its fields have no names")
         if not all(type(fields[name]) is tuple and len(fields[name]) == 2 for name in names):
-            raise FileError("holds an invalid dtype: a field is no dtype and offset")
+            raise FileError("holds an invalid dtype: a field is not a pair of dtype and offset")
         kinds, offsets = [_simple(fields[name][0]) for name in names], [fields[name][1] for name in names]
         if not all(type(each) is int and 0 <= each < 2**31 for each in (size, *offsets)):
-            raise FileError("holds an invalid dtype: an offset or its size is none")
+            raise FileError("holds an invalid dtype: an offset or its size is not a number")
         made = np.dtype({"names": [*names], "formats": kinds, "offsets": offsets, "itemsize": size})
         return np.dtype((np.record, made)) if self.code is np.record else made
 
@@ -98,7 +98,7 @@ def _pair(part: object) -> tuple[NumpyType, tuple[int, ...]]:
 def _simple(dtype: object) -> NumpyType:
     """A dtype that may be part of another: one without fields and objects."""
     if not isinstance(dtype, np.dtype) or dtype.names is not None or dtype.hasobject:
-        raise FileError("holds an invalid dtype: a part of it is no plain dtype")
+        raise FileError("holds an invalid dtype: a part of it is not a plain dtype")
     return dtype
 
 
@@ -107,7 +107,7 @@ def _unit(state: object) -> str:
     match state:
         case (_, (bytes() as unit, int() as count, *_)) if unit in _UNITS and 0 < count < 2**31:
             return "" if unit == b"generic" else f"[{count}{unit.decode()}]"
-    raise FileError("holds an invalid dtype: its unit of time is none")
+    raise FileError("holds an invalid dtype: its unit of time is unknown")
 
 
 class Array(Unbuilt):
@@ -127,7 +127,7 @@ class Array(Unbuilt):
             case (int(), shape, np.dtype() as dtype, int() as turned, (bytes() | bytearray() | list()) as content):
                 charge(len(content))
                 return made(content, dtype, shape, "F" if turned else "C")
-        raise FileError("holds an invalid array: its state is no shape, dtype and content")
+        raise FileError("holds an invalid array: its state is not a shape, a dtype and content")
 
 
 def made(

@@ -19,7 +19,7 @@ class FileError(RuntimeError):
     ...     pullback.load(io.BytesIO(b"nothing of ours"))
     ... except FileError as error:
     ...     print(error)
-    <BytesIO>: is no safetensors file and no file of torch.save
+    <BytesIO>: is neither a safetensors nor a torch.save file
     """
 
 

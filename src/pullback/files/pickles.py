@@ -72,7 +72,7 @@ class Machine:
             return FileError("holds a pickle without an end")
         known = next((each.name for each in pickletools.opcodes if each.code == code.decode("latin1")), None)
         if known is None:
-            return FileError(f"holds a damaged pickle: {code!r} is no opcode")
+            return FileError(f"holds a damaged pickle: {code!r} is not an opcode")
         return UnsafeFileError(f"{_REFUSED}its pickle uses the opcode {known}, which builds objects")
 
     def exact(self, count: int) -> bytes:
@@ -106,7 +106,7 @@ class Machine:
     def named(self, module: object, name: object) -> object:
         """The builder or value that a name is mapped to."""
         if type(module) is not str or type(name) is not str:
-            raise FileError("holds a damaged pickle: a name is no text")
+            raise FileError("holds a damaged pickle: a name is not text")
         full = f"{module}.{name}"
         return self.names[full] if full in self.names else self.absent(module, name)
 

@@ -105,7 +105,7 @@ def read_header(source: Input) -> tuple[list[_Entry], dict[str, str]]:
         {key: value for key, value in metadata.items() if isinstance(value, str)} if isinstance(metadata, dict) else {}
     )
     if not isinstance(metadata, dict) or len(texts) != len(metadata):
-        raise FileError(f"has in its header a {METADATA} that is no object of texts")
+        raise FileError(f"has in its header a {METADATA} that is not an object of strings")
     entries = sorted((_entry(*item) for item in header.items()), key=lambda entry: (entry.begin, entry.end))
     end = 0
     for entry in entries:
@@ -172,11 +172,11 @@ def _entry(name: str, value: object) -> _Entry:
     if not isinstance(dtype, str) or (dtype not in DTYPES and dtype != BFLOAT):
         raise FileError(f"tensor {name!r} has the dtype {_shown(dtype)}: pullback has {', '.join(DTYPES)}")
     if not _naturals(shape):
-        raise FileError(f"tensor {name!r} has the shape {_shown(shape)}, which is no list of sizes")
+        raise FileError(f"tensor {name!r} has the shape {_shown(shape)}, which is not a list of sizes")
     if len(shape) > MOST_AXES:
         raise FileError(f"tensor {name!r} has a shape that arrays cannot have, of {len(shape)} axes")
     if not _naturals(span) or len(span) != 2 or span[0] > span[1]:
-        raise FileError(f"tensor {name!r} has the data_offsets {_shown(span)}, which are no range")
+        raise FileError(f"tensor {name!r} has the data_offsets {_shown(span)}, which are not a range")
     itemsize = 2 if dtype == BFLOAT else DTYPES[dtype].itemsize
     size = math.prod(shape) * itemsize
     if size != span[1] - span[0]:

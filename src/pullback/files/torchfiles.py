@@ -97,7 +97,7 @@ class Contents:
             case ("storage", StorageKind() as kind, str() as key, _, int() as count, *rest) if 0 <= count < 2**62:
                 what = (kind.name, count)
             case _:
-                raise UnsafeFileError("Weights only load failed: its pickle refers to something that is no storage")
+                raise UnsafeFileError("Weights only load failed: its pickle refers to something that is not a storage")
         known = self.storages.get(key)
         if known is None:
             elements = self.storage(key, kind.name, count)
@@ -178,7 +178,7 @@ def _parameter(data: Tensor, requires_grad: bool, hooks: object) -> Tensor:
 def _part(storage: Tensor, view: Any) -> Tensor:
     """A part of a storage, as in the older format: a key of its own, its offset, and its length."""
     if type(view) not in {tuple, list} or len(view) != 3:
-        raise FileError("refers to a part of a storage that is no key, offset and length")
+        raise FileError("refers to a part of a storage without a key, offset and length")
     _, offset, count = view
     return from_numpy(strided(storage._array, offset, (count,), (1,)))
 
@@ -187,7 +187,7 @@ def strided(storage: Array, offset: int, size: tuple[int, ...], stride: tuple[in
     """The elements of a storage given by offset, sizes and strides, all of which must be inside it."""
     numbers = (offset, *size, *stride)
     if not all(type(each) is int and -(2**64) < each < 2**64 for each in numbers):
-        raise FileError("holds a tensor with an invalid layout: its offset, sizes and strides are no such numbers")
+        raise FileError("holds a tensor with an invalid layout: its offset, sizes and strides are not valid numbers")
     if len(size) != len(stride) or not all(0 <= each < 2**62 for each in numbers):
         raise FileError(f"holds a tensor with an invalid layout: offset {offset}, size {size}, stride {stride}")
     last = offset + sum((length - 1) * step for length, step in zip(size, stride, strict=True))

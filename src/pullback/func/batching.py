@@ -91,7 +91,7 @@ class BatchedTensor(Boxed):
         return int(tensor_of(self._array).storage_offset())
 
     def stride(self, dim: int | None = None) -> Any:
-        """The number of elements between neighbours along each axis of an example."""
+        """The number of elements between neighbors along each axis of an example."""
         strides = tuple(tensor_of(self._array).stride())[1 if self.batched else 0 :]
         return strides if dim is None else strides[dim]
 

@@ -72,7 +72,7 @@ def _checked_tangents(
     if len(answers) != count:
         raise RuntimeError(
             f"Function's jvp returned an invalid number of forward gradients (expected {count} but got {len(answers)}): "
-            f"jvp of {function.__name__} returns one for each output of forward, None for one that is no tensor"
+            f"jvp of {function.__name__} returns one for each output of forward, None for one that is not a tensor"
         )
     positions = call.positions()
     tangents = []

@@ -151,7 +151,7 @@ class ForwardOfTrees(OfTrees, PushforwardRule):
             return None
         if not isinstance(out, Carrier) or out._dtype.kind not in "fc":
             raise TypeError(
-                f"the rule of {self.plan.name} returned a tangent for {path}, which is no tensor of real or complex numbers: "
+                f"the rule of {self.plan.name} returned a tangent for {path}, which is not a tensor of real or complex numbers: "
                 "return None in its place"
             )
         if not isinstance(tangent, Carrier) or tuple(tangent.shape) != tuple(out.shape):

@@ -1,4 +1,4 @@
-"""A function of nested parameters as a function of one vector, which is what optimizers of other libraries minimise."""
+"""A function of nested parameters as a function of one vector, which is what optimizers of other libraries minimize."""
 
 from __future__ import annotations
 

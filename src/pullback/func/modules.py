@@ -116,7 +116,7 @@ def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Tensor], dic
 
 
 def replace_all_batch_norm_modules_(root: Network) -> Network:
-    """Make batch normalisations keep no running statistics, in place, so that transforms need not update them.
+    """Make batch normalizations keep no running statistics, in place, so that transforms need not update them.
 
     Parameters
     ----------

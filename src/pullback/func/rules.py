@@ -270,7 +270,7 @@ class RulePrimitive(Custom):
         for out in outs:
             if not tape.level and out._node is not None:
                 raise RuntimeError(
-                    f"{self.label} depends on a {kind(out)} that requires grad and is no argument: its gradient would be "
+                    f"{self.label} depends on a {kind(out)} that requires grad and is not an argument: its gradient would be "
                     "lost. Pass it as an argument"
                 )
         node: RuleNode = record(self.node, tape, args, edges, call, outs)

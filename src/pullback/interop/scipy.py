@@ -82,7 +82,7 @@ def enable() -> None:
         reader = next((sys.modules[name] for name in READERS if hasattr(sys.modules.get(name), SWITCH)), None)
         if reader is not None and not getattr(reader, SWITCH):
             raise RuntimeError(
-                "interop.scipy.enable: SciPy was imported before, and reads only then whether it should dispatch. Call "
+                "interop.scipy.enable: SciPy has already been imported, and reads this setting only on import. Call "
                 "pullback.interop.scipy.enable() before anything imports scipy or sklearn, or set the environment "
                 f"variable {SWITCH}=1 before Python starts"
             )

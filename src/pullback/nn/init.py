@@ -26,7 +26,7 @@ Initialiser = TypeVar("Initialiser", bound="Callable[..., Tensor]")
 
 
 def _unrecorded(initialise: Initialiser) -> Initialiser:
-    """A decorator for initialisers: they write to leaves without being recorded, and return the tensor."""
+    """A decorator for initializers: they write to leaves without being recorded, and return the tensor."""
 
     @restoring
     @like(initialise)
@@ -378,7 +378,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Gener
 
 
 def _old(name: str, initialise: Initialiser) -> Initialiser:
-    """torch's old name of an initialiser, without the underscore, which warns."""
+    """torch's old name of an initializer, without the underscore, which warns."""
 
     @like(initialise)
     def wrapper(*args: Any, **options: Any) -> Tensor:

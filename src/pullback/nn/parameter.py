@@ -101,7 +101,7 @@ class Parameter(_Marked):
 
 
 def allocate(*sizes: int, **options: Any) -> Parameter:
-    """A parameter with memory of its own, to be initialised by a module; the options are those of `empty`.
+    """A parameter with memory of its own, to be initialized by a module; the options are those of `empty`.
 
     >>> from pullback.nn.parameter import allocate
     >>> allocate(2, 3, dtype="float64").shape

@@ -67,7 +67,7 @@ class _Uninitialized(_Marked):
         _slot.__set__(self, value._array)
 
     def materialize(self, shape: Sequence[int], device: Device | None = None, dtype: DType | None = None) -> None:
-        """Give this parameter or buffer, in place, a shape and uninitialised memory.
+        """Give this parameter or buffer, in place, a shape and uninitialized memory.
 
         >>> from pullback import nn
         >>> p = nn.UninitializedParameter()

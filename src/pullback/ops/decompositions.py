@@ -287,7 +287,7 @@ def _slopes_of_singular(x: Array) -> Array:
 
 
 def _cholesky(xp: Operations, g: Tensor, y: Tensor) -> Tensor:
-    """The cotangent of x, symmetrised as in torch: the factor reads one triangle, which represents both."""
+    """The cotangent of x, symmetrized as in torch: the factor reads one triangle, which represents both."""
     upper = _adjoint(xp, y)
     lower = xp.tril(xp.matmul(upper, g), k=0)
     both = (lower + _adjoint(xp, xp.tril(lower, k=-1))) / 2

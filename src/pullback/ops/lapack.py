@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-BLOCK: Threshold = 48  # columns factorised one by one, before matrix products update the rest
+BLOCK: Threshold = 48  # columns factorized one by one, before matrix products update the rest
 FEWEST: Threshold = (
     16  # rows from which BLAS solves the triangular systems of a stack: a call takes as long as NumPy for fewer
 )
@@ -218,7 +218,7 @@ def first_zero(x: Array) -> Array:
 
 
 def permutation(pivots: Array, x: Array) -> Array:
-    """The permutation matrix p, in the dtype of x, such that p @ l @ u is the factorised matrix."""
+    """The permutation matrix p, in the dtype of x, such that p @ l @ u is the factorized matrix."""
     m = x.shape[-2]
     swaps = pivots.reshape(math.prod(pivots.shape[:-1]), pivots.shape[-1]) - 1
     rows = np.tile(np.arange(m), (len(swaps), 1))

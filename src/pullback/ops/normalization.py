@@ -1,4 +1,4 @@
-"""Normalisation: values shifted and scaled to a mean of zero and a variance of one along axes.
+"""Normalization: values shifted and scaled to a mean of zero and a variance of one along axes.
 
 `known` holds the statistics of x if the caller has computed them. They depend on x nevertheless: a rule that is
 differentiated itself computes them again from x.
@@ -371,7 +371,7 @@ def _products(xp: Operations, a: Tensor, b: Tensor, axis: tuple[int, ...]) -> Te
 
 
 def _to_input(g: Same, centred: Same, scale: Same, gain: Same, sums: Same, products: Same, number: Array | int) -> Same:
-    """The cotangent of x: g times a gain, minus its projections on the ones and on the centred values."""
+    """The cotangent of x: g times a gain, minus its projections on the ones and on the centered values."""
     return (g - sums / number) * gain - centred * (products * (gain * scale * scale / number))
 
 
@@ -439,7 +439,7 @@ def _affine(
 def _by_machine_code(
     g: Array, x: Array, weight: Array, axis: tuple[int, ...], known: Known
 ) -> tuple[Array, ...] | None:
-    """The cotangents of an affine normalisation by compiled code; None if there is none."""
+    """The cotangents of an affine normalization by compiled code; None if there is none."""
     out, given = np.empty(x.shape, x.dtype), np.ascontiguousarray(g)
     if (code := _alone(x, axis, weight)) is not None:
         sums = np.zeros((2, code.tasks, *weight.shape), x.dtype)
@@ -486,7 +486,7 @@ def _of_shared(
 def _of_rows(
     xp: Operations, g: Tensor, centred: Tensor, scale: Tensor, weight: Tensor, number: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The cotangents where each row of a matrix is normalised: all sums are matrix-vector products."""
+    """The cotangents where each row of a matrix is normalized: all sums are matrix-vector products."""
     rows = count(g.shape, tuple(range(g.ndim))) // number
     g, centred = (xp.reshape(value, shape=(rows, number)) for value in (g, centred))
     gains, weights = xp.reshape(scale, shape=(rows,)), xp.reshape(weight, shape=(number,))

@@ -1,6 +1,6 @@
 """Pooling: means and maxima over windows, and the positions of the maxima.
 
-Arrays are (batch, channels, *lengths). Means and maxima are taken along one axis after another, by one vectorised step
+Arrays are (batch, channels, *lengths). Means and maxima are taken along one axis after another, by one vectorized step
 for each element of a window. Padding is not allocated: a step processes only the positions at which its window element
 is inside the image. A maximum passes its cotangent to the element it came from. The positions of these elements are
 computed when the pullback needs them; `gather` and `accumulate`, each the transpose of the other, move the values.

@@ -1,6 +1,6 @@
 """Reductions: sums, means, extremes and norms.
 
-`axis` is a tuple of non-negative ints, or an int for operations along one axis; callers normalise it.
+`axis` is a tuple of non-negative ints, or an int for operations along one axis; callers normalize it.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def _edge(x: Tensor) -> int:
 
 
 def _far(xp: Operations, x: Tensor, order: int, sign: int) -> Tensor:
-    """The logarithmic derivative of a scaled Bessel function far from 0, where the difference of neighbours cancels.
+    """The logarithmic derivative of a scaled Bessel function far from 0, where the difference of neighbors cancels.
 
     The function is x ** -0.5 times a series in 1 / x: "NIST Handbook of Mathematical Functions", 10.40.1 and 10.40.2.
     """

@@ -68,7 +68,7 @@ class Adagrad(Elementwise):
     ) -> None: ...
 
     def begin(self) -> None:
-        """Initialise the state of all parameters, which torch does when the optimizer is made."""
+        """Initialize the state of all parameters, which torch does when the optimizer is made."""
         for group in self.param_groups:
             for p in group["params"]:
                 begin(self.state[p], self.counts(group), self.remembers(group), p)

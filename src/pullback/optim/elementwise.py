@@ -175,7 +175,7 @@ class Elementwise(Optimizer):
             carry_out(self._move, {name: _number(value) for name, value in group.items()}, moving, _compute)
             if (watcher := mode.get().watcher) is not None:
                 for p, _ in moving:
-                    watcher.wrote(p, False)
+                    watcher.wrote(p, False, None)
 
     def _move(self, group: Group, moving: list[tuple[Tensor, Tensor]], carry_out: Callable[..., None]) -> None:
         """Carry out the formula for each parameter of a group that has a gradient."""
@@ -217,7 +217,7 @@ def _called(function: Callable[..., None], *args: Any) -> None:
 
 
 def begin(state: State, counts: dict[str, float | Tensor], memory: dict[str, float | Tensor], p: Tensor) -> bool:
-    """Initialise what is missing in the state of a parameter; True if one of its tensors was missing.
+    """Initialize what is missing in the state of a parameter; True if one of its tensors was missing.
 
     Counts are in double precision if that is the default; in a state of an older torch they are Python's numbers. The parts
     of a complex number are two numbers.

@@ -173,7 +173,7 @@ class AveragedModel(Module):
 def update_bn(
     loader: Iterable[Tensor | list[Any] | tuple[Any, ...]], model: Module, device: Device | None = None
 ) -> None:
-    """Compute the running statistics of all batch normalisations of a model anew, from the batches of a loader.
+    """Compute the running statistics of all batch normalizations of a model anew, from the batches of a loader.
 
     A batch is the input, or a list or tuple that begins with it.
 

@@ -227,7 +227,7 @@ def cosine(M: int, *, sym: bool = True, **options: Unpack[Options]) -> Tensor:
 def exponential(
     M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True, **options: Unpack[Options]
 ) -> Tensor:
-    """exp(-distance / tau) on both sides of the centre, which a periodic window may have anywhere.
+    """exp(-distance / tau) on both sides of the center, which a periodic window may have anywhere.
 
     >>> import pullback
     >>> pullback.signal.windows.exponential(3, tau=1.0)

@@ -1,7 +1,7 @@
 """Sparse derivatives: Jacobians and Hessians with mostly zero entries, computed in a few passes.
 
 The sparsity pattern is pulled back through the graph of the program by the ordinary backward rules (`tracing`,
-`structures`, `patterns`). A colouring determines which rows and columns can share a pass (`coloring`), and `passes`
+`structures`, `patterns`). A coloring determines which rows and columns can share a pass (`coloring`), and `passes`
 computes the entries.
 """
 
@@ -45,7 +45,7 @@ def sparse_jacobian(
     The pattern is valid for all x for which the program takes the same branches: an entry remains even if a factor or
     mask happens to be zero at x, but indices, including those chosen by max, sort and pooling, are fixed as at x. With
     `local=True`, entries with factors or masks that are zero at x are left out, including zeros of a matrix that x is
-    multiplied by. `like` is an earlier result whose pattern and colouring are reused; one additional pass checks that
+    multiplied by. `like` is an earlier result whose pattern and coloring are reused; one additional pass checks that
     they are still valid.
 
     Raises

@@ -1,13 +1,13 @@
-"""Colourings: sets of rows or columns of a sparse matrix that can be computed in the same pass.
+"""Colorings: sets of rows or columns of a sparse matrix that can be computed in the same pass.
 
-Columns without a common row can be added and still be separated; so can rows without a common column. Colours are
+Columns without a common row can be added and still be separated; so can rows without a common column. Colors are
 assigned greedily, in order of decreasing number of entries (Coleman and Moré, Estimation of sparse Jacobian matrices
-and graph coloring problems, 1983). A set of colours is an integer used as a bit mask: the forbidden colours of a vertex
+and graph coloring problems, 1983). A set of colors is an integer used as a bit mask: the forbidden colors of a vertex
 are then the bitwise or of a few integers.
 
-An entry of a symmetric matrix can be read at either of its two positions; a star colouring ensures that one of them can
-be separated (Gebremedhin, Manne and Pothen, What color is your Jacobian?, 2005). The one here is restricted: neighbours
-have different colours, and two neighbours of a vertex share a colour only if it is greater than the vertex's.
+An entry of a symmetric matrix can be read at either of its two positions; a star coloring ensures that one of them can
+be separated (Gebremedhin, Manne and Pothen, What color is your Jacobian?, 2005). The one here is restricted: neighbors
+have different colors, and two neighbors of a vertex share a color only if it is greater than the vertex's.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ def indexing(indices: Array) -> Array:
 
 
 class Coloring(NamedTuple):
-    """The colour of each row computed in a reverse pass, and of each column computed in a forward pass; -1 for others.
+    """The color of each row computed in a reverse pass, and of each column computed in a forward pass; -1 for others.
 
-    Either all rows have a colour, and the columns whose entries they cannot supply (`mainly_rows`), or the other way
+    Either all rows have a color, and the columns whose entries they cannot supply (`mainly_rows`), or the other way
     round.
     """
 
@@ -37,7 +37,7 @@ class Coloring(NamedTuple):
 
     @property
     def passes(self) -> int:
-        """The number of passes: one per colour."""
+        """The number of passes: one per color."""
         return int(self.rows.max(initial=-1) + self.columns.max(initial=-1)) + 2
 
     def by_columns(self, rows: Array, columns: Array) -> Array:
@@ -46,7 +46,7 @@ class Coloring(NamedTuple):
 
 
 def apart(lines: Array, crossings: Array, count: int, width: int) -> Array:
-    """Colours for `count` lines, such that no two lines with a common crossing share one; -1 for lines without entries.
+    """Colors for `count` lines, such that no two lines with a common crossing share one; -1 for lines without entries.
 
     Lines are rows or columns. Entry k of the matrix is on `lines[k]` and on `crossings[k]`, a number below `width`.
     """
@@ -69,7 +69,7 @@ def apart(lines: Array, crossings: Array, count: int, width: int) -> Array:
 
 
 def star(rows: Array, columns: Array, count: int) -> Array:
-    """A restricted star colouring of the rows of a symmetric matrix; -1 for rows without entries."""
+    """A restricted star coloring of the rows of a symmetric matrix; -1 for rows without entries."""
     colors = np.full(count, -1)
     colors[rows[rows == columns]] = 0
     off = rows != columns
@@ -77,8 +77,8 @@ def star(rows: Array, columns: Array, count: int) -> Array:
     sizes = np.bincount(indexing(rows[off]), minlength=count)
     ends = np.cumsum(sizes).tolist()
     neighbours = columns[off][order].tolist()
-    near = [0] * count  # the colours of each vertex's neighbours, as bit masks
-    below = [-1] * count  # the colours less than each vertex's own; all, until it has one
+    near = [0] * count  # the colors of each vertex's neighbors, as bit masks
+    below = [-1] * count  # the colors less than each vertex's own; all, until it has one
     for vertex in _fullest_first(sizes):
         own = neighbours[ends[vertex] - sizes[vertex] : ends[vertex]]
         forbidden = near[vertex]
@@ -99,9 +99,9 @@ def _fullest_first(sizes: Array) -> list[int]:
 
 
 def best(rows: Array, columns: Array, shape: tuple[int, int]) -> Coloring:
-    """The colouring with the fewest passes: by rows except for some columns, or by columns except for some rows.
+    """The coloring with the fewest passes: by rows except for some columns, or by columns except for some rows.
 
-    In a colouring by rows, a full column needs as many colours as it has entries. So the fullest columns are computed
+    In a coloring by rows, a full column needs as many colors as it has entries. So the fullest columns are computed
     in forward passes instead (and by columns, the fullest rows in reverse passes), as many as reduce the number of
     passes.
     """
@@ -123,7 +123,7 @@ def best(rows: Array, columns: Array, shape: tuple[int, int]) -> Coloring:
 
 
 def _left_out(crossings: Array, count: int) -> tuple[int, Array]:
-    """The least number of colours needed if the fullest crossings are left out, and these crossings."""
+    """The least number of colors needed if the fullest crossings are left out, and these crossings."""
     sizes = np.bincount(indexing(crossings), minlength=count)
     order = np.argsort(-sizes, kind="stable")
     bounds = np.append(sizes[order], 0) + np.arange(count + 1)

@@ -1,6 +1,6 @@
 """Passes: computation of the entries of a pattern.
 
-A reverse pass multiplies by the transpose: a cotangent that is 1 in all rows of one colour gives the sum of these rows.
+A reverse pass multiplies by the transpose: a cotangent that is 1 in all rows of one color gives the sum of these rows.
 A forward pass gives a sum of columns. It is a reverse pass over a reverse pass: the pullback is linear in its cotangent
 v, and the transpose of this linear map is the Jacobian, computed on the existing graph.
 """
@@ -36,7 +36,7 @@ def filled(y: Tensor, x: Tensor, rows: Array, columns: Array, coloring: Coloring
 
 
 def filled_symmetric(g: Tensor, x: Tensor, rows: Array, columns: Array, coloring: Coloring) -> tuple[Array, int]:
-    """The entries of the Jacobian of a gradient, each read from the pass of the lesser of its two colours."""
+    """The entries of the Jacobian of a gradient, each read from the pass of the lesser of its two colors."""
     colors = coloring.rows
     swapped = colors[rows] > colors[columns]
     lines, crossings = np.where(swapped, columns, rows), np.where(swapped, rows, columns)
@@ -45,7 +45,7 @@ def filled_symmetric(g: Tensor, x: Tensor, rows: Array, columns: Array, coloring
 
 
 def _fill(data: Array, colors: Array, lines: Array, crossings: Array, chosen: Array, product: Product) -> int:
-    """Fill the chosen entries: the product with all lines of a colour contains each entry at its crossing."""
+    """Fill the chosen entries: the product with all lines of a color contains each entry at its crossing."""
     places = np.flatnonzero(chosen)
     own = colors[lines[places]]
     order = np.argsort(own, kind="stable")

@@ -250,7 +250,7 @@ def bounds(
 
 
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> LeastSquaresResult:
-    """The X that minimises the norm of A @ X - B; if there are several, the one of smallest norm.
+    """The X that minimizes the norm of A @ X - B; if there are several, the one of smallest norm.
 
     The other results are the squared residuals, if a driver other than 'gelsy' is given and A has full rank and more
     rows than columns, else empty; the rank, unless the driver is 'gels'; and the singular values, if it is 'gelss' or

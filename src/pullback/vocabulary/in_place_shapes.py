@@ -43,7 +43,7 @@ def resize_(
     size: Sizes | None = None,
     memory_format: object = None,
 ) -> Tensor:
-    """In place: another shape for the elements, in memory order; elements that are added are not initialised.
+    """In place: another shape for the elements, in memory order; elements that are added are not initialized.
 
     If the tensor grows it gets new memory; tensors that shared the old memory keep it.
 

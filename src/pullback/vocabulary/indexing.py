@@ -72,12 +72,16 @@ def _entry(entry: Any) -> Any:
         return int(entry)
     if isinstance(entry, (list, tuple, range)):
         entry = np.asarray(entry) if len(entry) else np.zeros(0, np.int64)
+    elif hasattr(type(entry), "__array__") and not isinstance(
+        entry, (Carrier, np.ndarray, np.generic)
+    ):  # a table's column
+        entry = np.asarray(entry)
     if isinstance(entry, (Carrier, np.ndarray)):
         entry = _as_mask(entry)
         kind = category(entry)[0].kind
         if kind in "iu":
             plain = data(entry)
-            return int(plain) if entry.ndim == 0 and isinstance(plain, np.ndarray) else entry
+            return int(concrete(entry, "index")) if entry.ndim == 0 and isinstance(plain, np.ndarray) else entry
         if kind == "b":
             return entry
         raise IndexError(
@@ -242,7 +246,7 @@ def _are_places(index: Any) -> bool:
 
 
 def _plain(shape: tuple[int, ...], index: Any) -> Index | None:
-    """A normalised index of ints within bounds, slices of ints, None and one ellipsis; None for any other index."""
+    """A normalized index of ints within bounds, slices of ints, None and one ellipsis; None for any other index."""
     if type(index) is int:
         return (index, ...) if shape and -shape[0] <= index < shape[0] else None
     entries = index if type(index) is tuple else (index,)
@@ -322,7 +326,7 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
         return
     carry_out(writes)
     if current.watcher is not None:
-        current.watcher.wrote(tensor, False)
+        current.watcher.wrote(tensor, False, None)
 
 
 def _fitting(tensor: Tensor, value: Any, arrays: list[Any]) -> Any:

@@ -31,7 +31,7 @@ def chosen(size_average: object, reduce: object, reduction: str) -> str:
     """The reduction that three arguments specify."""
     if size_average is not None or reduce is not None:
         if isinstance(size_average, Carrier) or isinstance(reduce, Carrier):
-            raise TypeError(f"size_average and reduce are flags, and no tensors: {errors.truth_wanted()}")
+            raise TypeError(f"size_average and reduce are flags, not tensors: {errors.truth_wanted()}")
         averaged, reduced_ = (flag is None or flag for flag in (size_average, reduce))
         reduction = "none" if not reduced_ else "mean" if averaged else "sum"
         warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.")
@@ -91,7 +91,7 @@ def _check_classes(input: Tensor, target: Tensor) -> None:
         )
     if target._dtype.kind not in "iu":
         raise RuntimeError(
-            f"the target holds {target._type_name}s, not class numbers: write target.long() if they are. expected target dtype "
+            f"the target is {target._type_name}, and class indices are integers: use target.long(). expected target dtype "
             f"to be Long or Byte, but got {target._type_name}: expected scalar type Long"
         )
 
@@ -202,9 +202,9 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """The negative log-probability of the target classes, from unnormalised scores of shape (C), (N, C) or (N, C, ...).
+    """The negative log-probability of the target classes, from unnormalized scores of shape (C), (N, C) or (N, C, ...).
 
-    `target` holds class numbers, or probabilities of classes in the shape of the scores.
+    `target` holds class indices, or class probabilities in the shape of the scores.
 
     Raises
     ------
@@ -291,7 +291,7 @@ def _of_probabilities(
     if target._dtype.kind not in "fc":
         raise RuntimeError(
             f"Expected floating point type for target with class probabilities, got {target._type_name}: it has the shape "
-            "of the scores. If it is one-hot, write target.float(), or target.argmax(1) for the class numbers"
+            "of the scores. If it is one-hot, use target.argmax(1), or target.float()"
         )
     axis = min(logs.ndim - 1, 1)
     count = logs.shape[axis]
@@ -513,7 +513,7 @@ def binary_cross_entropy(
         )
     if input._dtype != target._dtype:
         if input._dtype.kind != "f" and target._dtype.kind == "f":
-            fix = "the probabilities come first, then the target: they are the other way round here"
+            fix = "the probabilities come first, then the target: here they are swapped"
         else:
             fix = "convert the target, target.to(input.dtype)"
         raise RuntimeError(f"Found dtype {target._type_name} but expected {input._type_name}: {fix}")

@@ -1,4 +1,4 @@
-"""Normalisation over batches, layers, groups and instances, by torch's names."""
+"""Normalization over batches, layers, groups and instances, by torch's names."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def batch_norm(
 def _by_running(
     input: Tensor, running_mean: Tensor, running_var: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> Tensor:
-    """Channels normalised by given statistics."""
+    """Channels normalized by given statistics."""
     shape = _column(tuple(input.shape))
     scale = arithmetic.rsqrt(running_var + eps)
     scale = scale if weight is None else scale * weight
@@ -330,7 +330,7 @@ def native_group_norm(
 
 
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
-    """The input divided by (k + alpha * the mean square of `size` neighbouring channels) ** beta.
+    """The input divided by (k + alpha * the mean square of `size` neighboring channels) ** beta.
 
     >>> from pullback import nn, ones
     >>> nn.functional.local_response_norm(ones(1, 2, 1), size=2, alpha=2.0, beta=1.0)  # 1 / (1 + 2 / 2)

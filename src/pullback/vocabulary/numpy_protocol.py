@@ -75,7 +75,7 @@ def _operation(ufunc: np.ufunc) -> tuple[str, Function | None]:
 
 
 def _in_options(name: str, ufunc: np.ufunc, translation: Function, options: dict[str, Any]) -> Function:
-    """An operation with `dtype`, and with `axes`, `axis` and `keepdims` of generalised ufuncs, applied."""
+    """An operation with `dtype`, and with `axes`, `axis` and `keepdims` of generalized ufuncs, applied."""
     if options.get("dtype") is not None:
         translation = _module("methods").in_dtype(name, translation, options.pop("dtype"))
     places = {key: options.pop(key, default) for key, default in (("axes", None), ("axis", None), ("keepdims", False))}

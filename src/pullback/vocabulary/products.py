@@ -367,7 +367,7 @@ def chain_matmul(*matrices: Tensor) -> Tensor:
 
 
 def einsum(equation: Any, *operands: Any) -> Tensor:
-    """A sum of products over labelled axes, as `einsum('ij,jk->ik', a, b)`; '...' represents batch axes.
+    """A sum of products over labeled axes, as `einsum('ij,jk->ik', a, b)`; '...' represents batch axes.
 
     Labels may be numbers in lists after each operand, as `einsum(a, [0, 1], b, [1, 2], [0, 2])`.
 
@@ -429,8 +429,7 @@ def _parsed(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str]:
             "more operands were provided than" if len(operands) > len(terms) else "fewer operands were provided than"
         )
         raise RuntimeError(
-            f"einsum(): {which} specified in the equation: {equation!r} names {len(terms)}, and {len(operands)} "
-            f"{'was' if len(operands) == 1 else 'were'} given"
+            f"einsum(): {which} specified in the equation: {equation!r} takes {len(terms)}, got {len(operands)}"
         )
     free = [letter for letter in LETTERS if letter not in equation]
     batch = 0

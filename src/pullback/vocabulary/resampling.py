@@ -51,7 +51,7 @@ def _linear(size: int, length: int, scale: float | None, corners: bool) -> Taps:
 
 
 def cubic_weights(t: Any, slope: float = -0.75) -> tuple[Any, ...]:
-    """The weights of four neighbours at -1, 0, 1 and 2, of a point at t between 0 and 1.
+    """The weights of four neighbors at -1, 0, 1 and 2, of a point at t between 0 and 1.
 
     They are those of cubic convolution (Keys, IEEE Trans. ASSP 29, 1981), whose `slope` torch takes to be -0.75.
     """
@@ -198,7 +198,7 @@ def interpolate(
     """Signals, images or volumes, (batch, channels, *lengths), interpolated to another size.
 
     `mode` is 'nearest', 'nearest-exact', 'linear', 'bilinear', 'bicubic', 'trilinear' or 'area'. With `align_corners`
-    the centres of the first and last elements stay in place, otherwise their outer edges do.
+    the centers of the first and last elements stay in place, otherwise their outer edges do.
 
     >>> import pullback
     >>> x = pullback.tensor([[[0.0, 4.0]]])
@@ -273,7 +273,7 @@ def _clipped(place: Tensor, size: int) -> Tensor:
 
 
 def _reflected(place: Tensor, size: int, corners: bool) -> Tensor:
-    """Positions outside reflected at the centres (corners) or the outer edges of the first and last elements."""
+    """Positions outside reflected at the centers (corners) or the outer edges of the first and last elements."""
     low, span = (0.0, size - 1.0) if corners else (-0.5, float(size))
     if span == 0:
         return place * 0
@@ -291,7 +291,7 @@ def _inside(place: Tensor, size: int, padding_mode: str, corners: bool) -> Tenso
 
 
 def _neighbours(point: Any, size: int, mode: str, padding_mode: str, corners: bool) -> list[tuple[Any, Any, Any]]:
-    """For points along an axis, from -1 to 1: each neighbour's index, whether it is inside, and its weight."""
+    """For points along an axis, from -1 to 1: each neighbor's index, whether it is inside, and its weight."""
     place = (point + 1) * ((size - 1) / 2) if corners else ((point + 1) * size - 1) / 2
     if mode != "bicubic":
         place = _inside(place, size, padding_mode, corners)

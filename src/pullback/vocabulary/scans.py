@@ -79,7 +79,7 @@ def _part(input: Tensor, axis: int, start: int | None, stop: int | None) -> Tens
 def diff(
     input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
 ) -> Tensor:
-    """The differences of neighbours along a dim, n times; `prepend` and `append` are first joined to the input.
+    """The differences of neighbors along a dim, n times; `prepend` and `append` are first joined to the input.
 
     >>> import pullback
     >>> pullback.diff(pullback.tensor([1, 4, 9]))
@@ -106,7 +106,7 @@ def diff(
 def gradient(input: Tensor, *, spacing: Any = 1, dim: Dim = None, edge_order: int = 1) -> tuple[Tensor, ...]:
     """Estimates of the derivative along each dim, by central differences inside and one-sided ones at the edges.
 
-    `spacing` is the distance of neighbours: one number, one for each dim, or a 1-d tensor of coordinates for each dim.
+    `spacing` is the distance of neighbors: one number, one for each dim, or a 1-d tensor of coordinates for each dim.
 
     >>> import pullback
     >>> pullback.gradient(pullback.tensor([1.0, 4.0, 9.0, 16.0]))
@@ -144,7 +144,7 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Dim = None, edge_order: in
 
 
 def _slope(input: Tensor, axis: int, spacing: Any, edge_order: int) -> Tensor:
-    """The estimates along one axis: the slope of a parabola through three neighbours, or of a line at the edges."""
+    """The estimates along one axis: the slope of a parabola through three neighbors, or of a line at the edges."""
     weight: Any = 0.5  # weight of the difference after an element
     if getattr(spacing, "ndim", 0):
         if tuple(spacing.shape) != (input.shape[axis],):
@@ -191,7 +191,7 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, d
 
 
 def _trapezoids(name: str, y: Tensor, x: Tensor | None, dx: float, dim: int) -> Tensor:
-    """The areas of the trapezoids between neighbours."""
+    """The areas of the trapezoids between neighbors."""
     require_tensors(name, y=y, **({} if x is None else {"x": x}))
     if not y.ndim:
         raise IndexError(f"{name}(): Dimension specified as {dim} but tensor has no dimensions")

@@ -151,7 +151,7 @@ def unflatten(input: Tensor, dim: int, sizes: Sizes) -> Tensor:
 
 @functools.lru_cache(maxsize=1024)
 def _order(axes: Shape, ndim: int) -> Shape:
-    """The order of axes passed to permute, normalised."""
+    """The order of axes passed to permute, normalized."""
     if len(axes) != ndim:
         raise RuntimeError(
             f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
@@ -464,9 +464,9 @@ def cat(tensors: Tensor | Sequence[Tensor | Array], dim: int = 0, *, axis: int |
             "zero-dimensional tensor (at position 0) cannot be concatenated: pass a list of tensors, and join numbers with stack"
         )
     if first == (0,):
-        return ops.concat(*listed, axis=0, sizes=(0,) * len(listed))  # along any axis: legacy behaviour of torch
+        return ops.concat(*listed, axis=0, sizes=(0,) * len(listed))  # along any axis: legacy behavior of torch
     place = normalize_axis(dim if axis is None else axis, len(first))
-    if len(first) > 1 and empty:  # torch skips 1-d empty tensors, a legacy behaviour
+    if len(first) > 1 and empty:  # torch skips 1-d empty tensors, a legacy behavior
         nothing = (*first[:place], 0, *first[place + 1 :])
         listed = [ops.reshape(t, shape=nothing) if t.shape == (0,) else t for t in listed]
         shapes = [tensor.shape for tensor in listed]

@@ -207,7 +207,7 @@ def _incomplete(primitive: Primitive) -> Callable[[Function], Function]:
 
 @_incomplete(ops.gammainc)
 def igamma(input: Tensor, other: TensorLike) -> Tensor:
-    """The regularised lower incomplete gamma function: how much of a gamma distribution of shape input lies below other.
+    """The regularized lower incomplete gamma function: how much of a gamma distribution of shape input lies below other.
 
     Both arguments have derivatives, of which torch has that of the second alone. That by the shape is a
     quadrature in float64; in comparison with 40 digits, for shapes from 1e-6 to 1e6, its error was below 2e-12 of it,
@@ -221,7 +221,7 @@ def igamma(input: Tensor, other: TensorLike) -> Tensor:
 
 @_incomplete(ops.gammaincc)
 def igammac(input: Tensor, other: TensorLike) -> Tensor:
-    """The regularised upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives.
+    """The regularized upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives.
 
     >>> import pullback
     >>> pullback.igammac(pullback.tensor([1.0, 2.0]), pullback.tensor([1.0, 1.0]))

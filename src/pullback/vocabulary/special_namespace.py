@@ -88,7 +88,7 @@ def zeta(input: Tensor, other: TensorLike) -> Tensor:
 
 
 def betainc(a: TensorLike, b: TensorLike, x: TensorLike) -> Tensor:
-    """The regularised incomplete beta function: the beta distribution function at x, with shape parameters a and b.
+    """The regularized incomplete beta function: the beta distribution function at x, with shape parameters a and b.
 
     All three arguments have derivatives; torch does not have this function. Those by the shape parameters are computed
     by quadrature in float64. Compared with 40-digit values, for parameters from 1e-6 to 1000, their relative errors

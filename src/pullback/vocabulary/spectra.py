@@ -113,7 +113,7 @@ def stft(
 ) -> Tensor:
     """The Fourier transforms of overlapping frames of signals, of shape (..., frequency, frame).
 
-    A frame has n_fft elements, and the next one starts `hop_length` later. With `center` the first frame is centred on
+    A frame has n_fft elements, and the next one starts `hop_length` later. With `center` the first frame is centered on
     the start of the signal. For a real signal half of the spectrum is returned, unless `onesided` is False.
 
     >>> import pullback

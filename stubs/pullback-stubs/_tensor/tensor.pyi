@@ -453,10 +453,10 @@ class Tensor:
         """A copy whose diagonal of two axes is `src`."""
     @_overload
     def diff(self, n: _builtins.int = 1, dim: _builtins.int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
-        """The differences of neighbours along a dim, n times; `prepend` and `append` are first joined to the input."""
+        """The differences of neighbors along a dim, n times; `prepend` and `append` are first joined to the input."""
     @_overload
     def diff(self, n: _builtins.int = 1, axis: _builtins.int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
-        """The differences of neighbours along a dim, n times; `prepend` and `append` are first joined to the input."""
+        """The differences of neighbors along a dim, n times; `prepend` and `append` are first joined to the input."""
     def digamma(self) -> Tensor:
         """The derivative of lgamma."""
     def digamma_(self) -> Tensor:
@@ -620,13 +620,13 @@ class Tensor:
     def i0_(self) -> Tensor:
         """The modified Bessel function of the first kind of order 0. It needs SciPy."""
     def igamma(self, other: Tensor) -> Tensor:
-        """The regularised lower incomplete gamma function: how much of a gamma distribution of shape input lies below other."""
+        """The regularized lower incomplete gamma function: how much of a gamma distribution of shape input lies below other."""
     def igamma_(self, other: Tensor) -> Tensor:
-        """The regularised lower incomplete gamma function: how much of a gamma distribution of shape input lies below other."""
+        """The regularized lower incomplete gamma function: how much of a gamma distribution of shape input lies below other."""
     def igammac(self, other: Tensor) -> Tensor:
-        """The regularised upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives."""
+        """The regularized upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives."""
     def igammac_(self, other: Tensor) -> Tensor:
-        """The regularised upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives."""
+        """The regularized upper incomplete gamma function, 1 - igamma(input, other), with the same derivatives."""
     @_overload
     def index_add(self, dim: _builtins.int, index: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], source: Tensor, *, alpha: _builtins.float = 1) -> Tensor:
         """A copy in which alpha times the slices of `source` are added to the slices along a dim selected by `index`."""
@@ -1126,7 +1126,7 @@ class Tensor:
     def resize(self, *sizes: _builtins.int | _Sequence[_builtins.int]) -> Tensor:
         """The elements in another shape, with a warning: the old name of `reshape`, for the same number of elements."""
     def resize_(self, *sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None, memory_format: object = None) -> Tensor:
-        """In place: another shape for the elements, in memory order; elements that are added are not initialis"""
+        """In place: another shape for the elements, in memory order; elements that are added are not initializ"""
     def resize_as(self, tensor: Tensor) -> Tensor:
         """The elements in the shape of another tensor, with a warning: the old name of `reshape_as`."""
     def resize_as_(self, the_template: Tensor, *, memory_format: object = None) -> Tensor:
@@ -1293,13 +1293,13 @@ class Tensor:
         """The index of this tensor's first element in its storage."""
     @_overload
     def stride(self) -> tuple[_builtins.int, ...]:
-        """The number of elements between neighbours along each axis, or along one."""
+        """The number of elements between neighbors along each axis, or along one."""
     @_overload
     def stride(self, dim: _builtins.int) -> _builtins.int:
-        """The number of elements between neighbours along each axis, or along one."""
+        """The number of elements between neighbors along each axis, or along one."""
     @_overload
     def stride(self, axis: _builtins.int) -> _builtins.int:
-        """The number of elements between neighbours along each axis, or along one."""
+        """The number of elements between neighbors along each axis, or along one."""
     def sub(self, other: _TensorLike, *rest: _Any, alpha: _Number = 1) -> Tensor:
         """input - alpha * other, with broadcasting."""
     def sub_(self, other: _TensorLike, *rest: _Any, alpha: _Number = 1) -> Tensor:
@@ -1615,4 +1615,4 @@ class Tensor:
         """The number of elements, as in NumPy; if called, the shape or the length of one axis, as in torch."""
     @_builtins.property
     def strides(self) -> tuple[_builtins.int, ...]:
-        """The number of bytes between neighbours along each axis; `stride()` counts elements."""
+        """The number of bytes between neighbors along each axis; `stride()` counts elements."""

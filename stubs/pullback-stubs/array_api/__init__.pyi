@@ -89,7 +89,7 @@ def cumulative_prod(x: Tensor, /, *, axis: int | None = None, dtype: _DType | No
 def cumulative_sum(x: Tensor, /, *, axis: int | None = None, dtype: _DType | None = None, include_initial: _builtins.bool = False) -> Tensor:
     """The sums of the elements up to each along an axis; with `include_initial` a zero comes first."""
 def diff(x: Tensor, /, *, axis: int = -1, n: int = 1, prepend: _TensorLike | None = None, append: _TensorLike | None = None) -> Tensor:
-    """The n-th differences of neighbours along an axis, with elements prepended and appended first."""
+    """The n-th differences of neighbors along an axis, with elements prepended and appended first."""
 def divide(x1: _TensorLike, x2: _TensorLike, /) -> Tensor:
     """x1 / x2."""
 e: float

@@ -29,108 +29,41 @@ _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import functools
 import sys
-from collections.abc import Callable, Hashable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
-import numpy as np
-from .. import Tensor
-from .._core import dtypes as _dtypes
 from .._core.errors import UncompiledError
 from .._core.forks import exchanging, give_way, swapping
 from .._core.lazy import provider
-from .._core.modes import FieldBlock, innermost, mode
+from .._core.modes import innermost, mode
+from .._core.recompiling import allow
 from .._core.sites import warn
-from .._core.xp import replay
-from .._numerics.random import Moment
-from .._tape.memory import owner, protect, storage_of, written
-from .._tape.recording import Obstacle
-from .._tape.views import alias, view
-from .._tape.walk import pull_back
 from ..nn.modules.module import Module
-from ..observe import Snapshot, node as node_of, version
 from ..utils.trees import LEAF, flatten, unflatten
 from .capture import CapturedRun
 from .costs import peak, works
-from .holders import meaning
-from .layouts import clash, order, overlaps
+from .kinds import IDLE, Kind, Kinds
 from .machinery import Machinery
 from .numbers import Escaped, Root
-from .program import DepartedError, Program, has_effect
-from .quick import GIVEN_UP, quick
+from .prepared import Prepared, spent
+from .program import DepartedError
+from .quick import GIVEN_UP, QuickCalls, quick
+from .reasons import FIRST, why
 from .recorder import CaptureError, RefusedError
-from .records import Record, Way, signature
+from .records import Record
 from .report import Report
 from .source import write
-from .whole import recorded
 if TYPE_CHECKING:
     from .._core.trees import Structure
-    from .._core.typing import Array
-    from .._numerics.random import Place as Random
-    from .._tape.node import Node
-    from .._tape.recording import Tape
     from .costs import Work
     from .placed import Placed
-ndarray = np.ndarray
 REST = 64
 QUICK = 4
 PATIENCE = 8
+IDLE_REASON = f'it was recorded for {IDLE} values of an int argument in turn, none of which came twice: where it asks for the value, as range, an index or a shape does, each has a program of its own'
+RECORDS = 256
+REASONS = 64
 KINDS = 256
-
-class Prepared:
-    ...
-
-    def __init__(self, record: Record, made: Callable[[Program], Machinery], function: Callable[[Sequence[Any]], Any]) -> None:
-        ...
-
-    def arrays(self, leaves: Sequence[Any]) -> list[Array] | None:
-        ...
-
-    def clashes(self, leaves: Sequence[Any], arrays: list[Array]) -> bool:
-        ...
-
-    def run(self, leaves: Sequence[Any], arrays: list[Array]) -> Any:
-        ...
-
-    def _made(self, leaves: Sequence[Any], results: list[Array]) -> list[Tensor]:
-        ...
-
-    def _recorded(self, way: Way, leaves: Sequence[Any], results: list[Array], arrays: list[Array]) -> dict[int, Tensor]:
-        ...
-
-    def _tensors(self, leaves: Sequence[object]) -> list[Tensor]:
-        ...
-
-    def _again(self, leaves: Sequence[Any], args: list[Tensor | Array], versions: list[int], g: Sequence[Any]) -> list[Tensor | None] | None:
-        ...
-
-    def _pull(self, g: Sequence[Any], arrays: Sequence[Any]) -> list[Array | None]:
-        ...
-    back: _Any
-    execute: _Any
-    function: Callable[[Sequence[Any]], Any]
-    machinery: _Any
-    quickened: _Any
-    record: Record
-
-def _undone(execute: Callable[..., list[Array]], drawn: Sequence[Random], *arrays: Array) -> list[Array]:
-    ...
-
-def _answer(kind: str, what: Any, leaves: Sequence[Any], made: Sequence[Tensor], answers: list[Any]) -> Any:
-    ...
-
-def _guard(tensors: Sequence[Tensor], node: Node) -> None:
-    ...
-
-class _Spent(Obstacle):
-    ...
-
-    def error(self, node: Node, order: Any=()) -> Exception:
-        ...
-
-def _never(g: Sequence[Any], arrays: Sequence[Any]) -> list[Array | None]:
-    ...
-
-def _spent(array: Array) -> Tensor:
-    ...
 
 class Compiled:
     ...
@@ -141,7 +74,7 @@ class Compiled:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         ...
 
-    def _known(self, key: Hashable, leaves: list[Any], structure: Structure) -> Any:
+    def _known(self, key: Kind, leaves: list[Any], structure: Structure) -> Any:
         ...
 
     def __get__(self, instance: Any, owner: type | None=None) -> Any:
@@ -150,7 +83,7 @@ class Compiled:
     def __reduce__(self) -> Any:
         ...
 
-    def _run(self, prepared: Prepared, key: Hashable, leaves: list[Any], structure: Structure) -> Any:
+    def _run(self, prepared: Prepared, key: Kind, leaves: list[Any], structure: Structure) -> Any:
         ...
 
     def _plainly(self, leaves: Sequence[Any], structure: Structure) -> Any:
@@ -159,13 +92,19 @@ class Compiled:
     def _uncompiled(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         ...
 
-    def _record(self, key: Hashable, leaves: list[Any], structure: Structure) -> Any:
+    def _record(self, key: Kind, leaves: list[Any], structure: Structure) -> Any:
+        ...
+
+    def _count(self, reason: str) -> None:
+        ...
+
+    def _make_room(self) -> None:
         ...
 
     def _prepared(self, record: Record, function: Callable[[Sequence[Any]], Any]) -> Prepared:
         ...
 
-    def _made(self, key: Hashable | None, leaves: list[Any], structure: Structure) -> tuple[Any, Record | None, str]:
+    def _made(self, key: Kind | None, leaves: list[Any], structure: Structure) -> tuple[Any, Record | None, str]:
         ...
 
     def recorded(self, leaves: list[Any], structure: Structure) -> tuple[Record | None, str]:
@@ -199,9 +138,13 @@ class Compiled:
     def _name(self) -> str:
         ...
 
-    def _refuse(self, key: Hashable, reason: str) -> None:
+    def _refuse(self, key: Kind, reason: str) -> None:
+        ...
+
+    def _say(self, reason: str) -> None:
         ...
     _constant: _Any
+    _kinds: _Any
     _quick: _Any
     _rest: _Any
     _told: _Any
@@ -237,12 +180,3 @@ class CompiledModule(Module):
     def __getattr__(self, name: str) -> Any:
         ...
     _orig_mod: Module
-
-def _kind(leaf: object) -> Hashable:
-    ...
-
-def _typed(structure: Structure) -> Structure:
-    ...
-
-def _aliases(leaves: Sequence[object]) -> tuple[int, ...] | None:
-    ...

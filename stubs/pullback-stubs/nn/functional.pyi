@@ -69,7 +69,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) 
 def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-08) -> Tensor:
     """The cosine of the angle between vectors along a dim; norms below eps are replaced by eps."""
 def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100, reduce: bool | None = None, reduction: str = 'mean', label_smoothing: float = 0.0) -> Tensor:
-    """The negative log-probability of the target classes, from unnormalised scores of shape (C), (N, C) or (N, C, ...)."""
+    """The negative log-probability of the target classes, from unnormalized scores of shape (C), (N, C) or (N, C, ...)."""
 def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | _Sequence[int], target_lengths: Tensor | _Sequence[int], blank: int = 0, reduction: str = 'mean', zero_infinity: bool = False) -> Tensor:
     """The negative log-probability of label sequences, over all their alignments with log-probabilities (T, N, C)."""
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -149,7 +149,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Te
 def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *, linear_bias: Tensor | None = None, weight: Tensor | None = None, reduction: str = 'mean', ignore_index: int | None = None, label_smoothing: float = 0.0, options: object = None) -> Tensor:
     """The cross-entropy of scores that are linear in the input: `input @ linear_weight.T + linear_bias`."""
 def local_response_norm(input: Tensor, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0) -> Tensor:
-    """The input divided by (k + alpha * the mean square of `size` neighbouring channels) ** beta."""
+    """The input divided by (k + alpha * the mean square of `size` neighboring channels) ** beta."""
 @_overload
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: _DType | None = None) -> Tensor:
     """The logarithm of softmax along a dim, without overflow."""

@@ -59,7 +59,7 @@ def install() -> None:
     sys.modules["torch"] = facade.made("torch")
     package.name = "torch"
     overrides.start()
-    Tensor.__module__ = "torch"  # libraries recognise torch's tensors by the name of their type
+    Tensor.__module__ = "torch"  # libraries recognize torch's tensors by the name of their type
 
 
 def uninstall() -> None:

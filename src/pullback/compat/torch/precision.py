@@ -41,7 +41,7 @@ class autocast(contextlib.ContextDecorator):
         self.device, self.fast_dtype = device_type, dtype
         self._enabled = enabled and is_autocast_available(device_type)
         if self._enabled:
-            note("autocast: pullback computes in the precision that tensors have, not in half of it")
+            note("autocast has no effect here: pullback computes in the dtypes that tensors have")
         elif enabled:
             warn(f"User provided device_type of {device_type!r}, but it is not available. Disabling")
 

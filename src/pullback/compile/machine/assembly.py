@@ -29,7 +29,7 @@ THREADED = 2
 THREADED_COST = 1 << 19
 """The fewest chunks of a step and its least cost, in additions, that threads share: waking one takes 30 microseconds."""
 LONG_LINE = 100
-"""The number of scalar operations above which code is compiled without optimisation: it is a sequence of calls, which runs
+"""The number of scalar operations above which code is compiled without optimization: it is a sequence of calls, which runs
 as fast and compiles four times as fast."""
 
 
@@ -328,7 +328,7 @@ class _Free:
         return start
 
     def give(self, start: int, size: int) -> None:
-        """Free a part, and merge it with free neighbours."""
+        """Free a part, and merge it with free neighbors."""
         for other in list(self.parts):
             if other[0] + other[1] == start:
                 self.parts.remove(other)

@@ -80,7 +80,7 @@ class Executable:
         if status <= len(self.program.guards):
             _, expected = self.program.guards[status - 1]
             raise DepartedError(
-                f"a guarded value is not {expected} any more, which it was when the program was recorded"
+                f"a guarded value is not {expected} any more, which it was when the program was recorded", status - 1
             )
         return self._run_plainly(arrays)
 

@@ -427,7 +427,7 @@ class Emitter:
         return known
 
     def _clear(self, root: Root) -> None:
-        """Initialise the partial results of a chunk with the neutral element."""
+        """Initialize the partial results of a chunk with the neutral element."""
         base, kind = self._partial_base(root), self._kind(root)
 
         def inside() -> None:

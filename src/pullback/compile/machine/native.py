@@ -80,7 +80,7 @@ def _processor() -> tuple[str, str]:
 
 @functools.cache
 def machine(*, plain: bool = False) -> binding.TargetMachine:
-    """The target machine: this processor, with its widest registers; a `plain` one does not optimise."""
+    """The target machine: this processor, with its widest registers; a `plain` one does not optimize."""
     return _machine(0 if plain else 2)
 
 
@@ -242,9 +242,9 @@ def made(emitter: type[KernelWriter], kind: str) -> Code:
 
 
 def compiled(text: str, *, plain: bool = False) -> bytes:
-    """Object code of a module's text, without optimisation passes, which would take several times as long as code generation.
+    """Object code of a module's text, without optimization passes, which would take several times as long as code generation.
 
-    `plain` code is generated at optimisation level 0.
+    `plain` code is generated at optimization level 0.
     """
     forks.give_way()
     with binding.parse_assembly(text) as module:

@@ -1,4 +1,4 @@
-"""Normalisations and softmax of the rows of a matrix, and their derivatives, outside of compile.
+"""Normalizations and softmax of the rows of a matrix, and their derivatives, outside of compile.
 
 NumPy passes over the whole array once for each sum and each product. Here a row is read from memory once and stays in the
 cache for the passes that follow. Sums have several registers as accumulators, so that few numbers are added sequentially.
@@ -116,7 +116,7 @@ class RowEmitter(TaskEmitter):
             across(how, functools.reduce(partial(combine, how), carried[i::count]), self.scalar) for i in range(count)
         ]
 
-    # 2. Layer normalisation
+    # 2. Layer normalization
 
     def moments(self, row: IRValue) -> None:
         """The means of rows, and their variances."""
@@ -133,18 +133,18 @@ class RowEmitter(TaskEmitter):
         self._one("variance", row).put(squared / self._size())
 
     def _normal(self, row: IRValue) -> Callable[[Register], IRValue]:
-        """A function that loads a register of a row, centred and scaled."""
+        """A function that loads a register of a row, centered and scaled."""
         mean, scale = self._of_row("mean", row), self._of_row("scale", row)
         return lambda own: (own.some("x") - mean) * scale
 
     def standardize(self, row: IRValue) -> None:
-        """Normalised rows: (x - mean) * scale."""
+        """Normalized rows: (x - mean) * scale."""
         normal = self._normal(row)
         for own in self._along(row):
             own.put("out", normal(own))
 
     def affine(self, row: IRValue) -> None:
-        """Normalised rows times weights plus biases."""
+        """Normalized rows times weights plus biases."""
         normal = self._normal(row)
         for own in self._along(row):
             weight, bias = (own.some(name, 0) for name in ("weight", "bias"))
@@ -180,14 +180,14 @@ class RowEmitter(TaskEmitter):
             part = own.some("out") - mean
             own.put("out", (-slope).mad(normal(own), part) * scale)
 
-    # 3. Batch and group normalisation: rows share means and scales, and each row has one weight
+    # 3. Batch and group normalization: rows share means and scales, and each row has one weight
 
     def _shared(self, name: str, row: IRValue, who: str = "") -> IRValue:
         """The statistic of a row, or its weight with `who`, in all lanes."""
         return self._of_row(name, row // getattr(self.given, f"{who}each") % getattr(self.given, f"{who}of"))
 
     def _centred(self, row: IRValue) -> Callable[[Register], IRValue]:
-        """A function that loads a register of a row, centred."""
+        """A function that loads a register of a row, centered."""
         mean = self._shared("mean", row)
         return lambda own: own.some("x") - mean
 
@@ -201,7 +201,7 @@ class RowEmitter(TaskEmitter):
             own.put("out", centred(own).mad(gain, bias))
 
     def shares(self, row: IRValue) -> None:
-        """The sums along rows of the cotangent, and of its products with centred rows."""
+        """The sums along rows of the cotangent, and of its products with centered rows."""
         centred = self._centred(row)
 
         def terms(own: Register) -> tuple[IRValue, IRValue]:

@@ -45,7 +45,7 @@ def _lowers(equation: Equation) -> bool:
 class StreamWriter(Writer):
     """Writes the loop of an elementwise program: a function of the table and of a range of parts.
 
-    Stores are aligned, except for the first and the last register of an array, which overlap their neighbours.
+    Stores are aligned, except for the first and the last register of an array, which overlap their neighbors.
     """
 
     def __init__(self, program: Program) -> None:

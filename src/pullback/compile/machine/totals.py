@@ -89,7 +89,7 @@ class _Emitter(TaskEmitter):
         self._unit(unit, lambda result, at, mask: _square(self._load("x", at, mask)))
 
     def spread(self, unit: IRValue) -> None:
-        """Sums of the squared distances to a centre."""
+        """Sums of the squared distances to a center."""
         self._unit(unit, lambda result, at, mask: _square(self._load("x", at, mask) - self._centre(result, mask)))
 
     def _unit(self, unit: IRValue, term: Term) -> None:
@@ -265,7 +265,7 @@ def _halves(how: str, ir_values: list[IRValue]) -> IRValue:
 
 
 def _renewed(one: IRValue, power: IRValue) -> list[IRValue]:
-    """A significand and an exponent with the significand normalised to 1 to 2 again."""
+    """A significand and an exponent with the significand normalized to 1 to 2 again."""
     one, more = _factored(one)
     return [one, power + more]
 

@@ -121,7 +121,7 @@ class MultiheadAttention(Module):
         self._reset_parameters()
 
     def _reset_parameters(self) -> None:
-        """Reset to new random weights; the output projection is initialised like a `Linear`."""
+        """Reset to new random weights; the output projection is initialized like a `Linear`."""
         for weight in (self.in_proj_weight, self.q_proj_weight, self.k_proj_weight, self.v_proj_weight):
             if weight is not None:
                 init.xavier_uniform_(weight)

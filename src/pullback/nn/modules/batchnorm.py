@@ -1,4 +1,4 @@
-"""Normalisation of each channel over the batch: Ioffe and Szegedy, Batch normalization, 2015."""
+"""Normalization of each channel over the batch: Ioffe and Szegedy, Batch normalization, 2015."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class _NormBase(Scaled):
-    """The common base of normalisations of channels: weight, bias, and running statistics as buffers."""
+    """The common base of normalizations of channels: weight, bias, and running statistics as buffers."""
 
     _version = 2
     _axes: tuple[int, ...]
@@ -83,7 +83,7 @@ class _NormBase(Scaled):
 
 
 class _BatchNorm(_NormBase):
-    """Normalisation over the batch or, in evaluation, with the running statistics."""
+    """Normalization over the batch or, in evaluation, with the running statistics."""
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
@@ -195,7 +195,7 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation over several processes, always one here: as `BatchNorm1d`, for any number of axes.
+    """Batch normalization over several processes, always one here: as `BatchNorm1d`, for any number of axes.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Module, process_group: object | None = None) -> Module:
-        """A module whose batch normalisations are SyncBatchNorm layers with the same parameters and statistics.
+        """A module whose batch normalizations are SyncBatchNorm layers with the same parameters and statistics.
 
         The module itself is changed, unless it is such a layer.
 

@@ -236,11 +236,11 @@ def _name_module(module: Calls, args: tuple[Any, ...], error: Exception) -> None
     if not ours or said or module._modules:
         return
     shapes = ", ".join(str(tuple(arg.shape)) if isinstance(arg, Carrier) else type(arg).__name__ for arg in args)
-    error.args = (f"{error.args[0]}\n  {_headline(module)} got {shapes or 'no arguments'}",)
+    error.args = (f"{error.args[0]}\n  {headline(module)} got {shapes or 'no arguments'}",)
     error._said = True  # type: ignore[attr-defined]  # errors take attributes
 
 
-def _headline(module: Calls) -> str:
+def headline(module: Calls) -> str:
     """The class of a module with its required settings: `Linear(784, 512)`."""
     parameters = list(inspect.signature(type(module).__init__).parameters.values())[1:]
     needed = [p.name for p in parameters if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]

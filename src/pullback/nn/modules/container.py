@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections import OrderedDict
-from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Sized, ValuesView
 from itertools import chain, groupby
 from typing import Any, NoReturn, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, overload
 
@@ -29,11 +29,11 @@ Named: TypeAlias = Items[Value] | Iterable[tuple[str, Value]]
 """Values by name, as `dict` takes them."""
 
 
-def _place(index: SupportsIndex, length: int) -> int:
-    """A nonnegative index."""
-    place = operator.index(index)
+def _place(index: SupportsIndex, container: Sized) -> int:
+    """A nonnegative index of a container."""
+    place, length = operator.index(index), len(container)
     if not -length <= place < length:
-        raise IndexError(f"index {place} is out of range: there are {length}")
+        raise IndexError(f"index {place} is out of range for a {type(container).__name__} of length {length}")
     return place % length
 
 
@@ -51,11 +51,11 @@ class _Numbered(Module):
         return iter(self._modules.values())
 
     def __setitem__(self, idx: int, module: Module) -> None:
-        setattr(self, list(self._modules)[_place(idx, len(self))], module)
+        setattr(self, list(self._modules)[_place(idx, self)], module)
 
     def __delitem__(self, idx: int | slice) -> None:
         modules = list(self)
-        del modules[idx if isinstance(idx, slice) else _place(idx, len(self))]
+        del modules[idx if isinstance(idx, slice) else _place(idx, self)]
         self._renumber(modules)
 
     def append(self, module: Module) -> Self:
@@ -95,7 +95,7 @@ class _Numbered(Module):
 
     def _item(self, idx: int) -> Module:
         """The module at an index."""
-        return list(self)[_place(idx, len(self))]
+        return list(self)[_place(idx, self)]
 
     def _part(self, places: slice) -> Self:
         """The modules at the indices of a slice."""
@@ -196,7 +196,7 @@ class ModuleList(_Numbered):
             self.extend(modules)
 
     def _item(self, idx: int) -> Module:
-        return self._modules[str(_place(idx, len(self)))]
+        return self._modules[str(_place(idx, self))]
 
     def __add__(self, other: Iterable[Module]) -> ModuleList:
         return ModuleList(chain(self, other))
@@ -329,10 +329,10 @@ class ParameterList(Module):
     def __getitem__(self, idx: int | slice) -> Any:
         if isinstance(idx, slice):
             return type(self)([self[place] for place in range(len(self))[idx]])
-        return getattr(self, str(_place(idx, len(self))))
+        return getattr(self, str(_place(idx, self)))
 
     def __setitem__(self, idx: int, param: object) -> None:
-        setattr(self, str(_place(idx, len(self))), _registered(param))
+        setattr(self, str(_place(idx, self)), _registered(param))
 
     def __len__(self) -> int:
         return self._size

@@ -18,7 +18,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
-from ..._core.sites import generated
+from ..._core.sites import GENERATED, generated
 from .module import Module
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ def settings(cls: M) -> M:
     if not hasattr(cls, "__post_init__"):
         cls.__post_init__ = _begun  # type: ignore[attr-defined]  # a module's first duty
     dataclasses.dataclass(eq=False, repr=False)(cls)
+    made = cls.__init__.__code__.replace(co_filename=f"{GENERATED}{cls.__name__}.__init__>")
+    cls.__init__.__code__ = made  # else it would be taken for the program's, and a parameter to be made there
     kinds = cls.__init__.__annotations__  # those of settings that are not kept are wrapped
     kinds.update({name: kind[8:-1] for name, kind in kinds.items() if str(kind).startswith("InitVar[")})
     for name in cls.__dict__.keys() & cls.__annotations__.keys():
@@ -71,7 +73,7 @@ def declared(function: Callable[..., Any], shows: str | None = None) -> Callable
 
 
 def _begun(module: Module) -> None:
-    """Initialise a module as such, after the generated `__init__` has assigned the settings."""
+    """Initialize a module as such, after the generated `__init__` has assigned the settings."""
     Module.__init__(module)
 
 

@@ -1,4 +1,4 @@
-"""Normalisation of each channel of each sample: Ulyanov, Vedaldi and Lempitsky, Instance normalization, 2016."""
+"""Normalization of each channel of each sample: Ulyanov, Vedaldi and Lempitsky, Instance normalization, 2016."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class _InstanceNorm(_NormBase):
-    """Normalisation of each channel of each sample."""
+    """Normalization of each channel of each sample."""
 
     def __init__(
         self,

@@ -70,7 +70,7 @@ class LazyModuleMixin(State):
 
 
 def _infer(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """The hook before the first call: it initialises the parameters and removes itself."""
+    """The hook before the first call: it initializes the parameters and removes itself."""
     module.initialize_parameters(*args, **kwargs)
     if module.has_uninitialized_params():
         raise RuntimeError(f"module {module._get_name()} has not been fully initialized")
@@ -437,7 +437,7 @@ class LazyConvTranspose3d(_LazyTransposed, conv.ConvTranspose3d):
 
 
 class _LazyNorm(_Learning):
-    """A normalisation whose `num_features` is the size of axis 1 of its first input."""
+    """A normalization whose `num_features` is the size of axis 1 of its first input."""
 
     _learned = "num_features"
     num_features: int

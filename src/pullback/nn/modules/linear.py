@@ -84,7 +84,7 @@ class Linear(Module):
 
 
 def evenly(*parameters: Tensor | None, fan_in: int) -> None:
-    """Fill parameters uniformly within 1 / sqrt(fan_in): torch's initialisation of linear maps and convolutions."""
+    """Fill parameters uniformly within 1 / sqrt(fan_in): torch's initialization of linear maps and convolutions."""
     bound = 1 / math.sqrt(fan_in) if fan_in > 0 else 0.0
     for parameter in parameters:
         if parameter is not None:

@@ -87,7 +87,7 @@ class Members:
         self._begin()
 
     def _begin(self) -> None:
-        """Initialise without members and hooks."""
+        """Initialize without members and hooks."""
         members = self.__dict__
         members["training"] = True
         for place in PLACES:

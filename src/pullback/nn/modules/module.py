@@ -62,7 +62,7 @@ class Module(State, Calls):
     # All at once
 
     def apply(self, fn: Callable[[Module], object]) -> Self:
-        """Call a function with each module below this one, then with this one, for example to initialise weights.
+        """Call a function with each module below this one, then with this one, for example to initialize weights.
 
         >>> from pullback import nn
         >>> net = nn.Sequential(nn.Linear(1, 1), nn.ReLU()).apply(print)
@@ -79,7 +79,7 @@ class Module(State, Calls):
         return self
 
     def train(self, mode: bool = True) -> Self:
-        """Set the mode in which dropout and batch normalisation learn, here and below.
+        """Set the mode in which dropout and batch normalization learn, here and below.
 
         Raises
         ------
@@ -232,7 +232,7 @@ class Module(State, Calls):
         warn("Module.compile() changes nothing here: use what compile(module) returns")
 
     def to_empty(self, *, device: Device | None = None, recurse: bool = True) -> Self:
-        """Replace parameters and buffers by uninitialised memory."""
+        """Replace parameters and buffers by uninitialized memory."""
         placement.accept("to_empty", {"device": device})
         return self._apply(lambda t: t.new_empty(t.shape), recurse)
 

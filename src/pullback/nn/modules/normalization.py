@@ -1,4 +1,4 @@
-"""Normalisation of each sample separately: over its last axes, groups of channels, or neighbouring channels."""
+"""Normalization of each sample separately: over its last axes, groups of channels, or neighboring channels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Scaled(Module):
-    """The common base of normalisations: a weight that starts at 1 and a bias that starts at 0, or none."""
+    """The common base of normalizations: a weight that starts at 1 and a bias that starts at 0, or none."""
 
     weight: Parameter | None
     bias: Parameter | None
@@ -201,7 +201,7 @@ class RMSNorm(Module):
 
 @declared(F.local_response_norm, "{size}, alpha={alpha}, beta={beta}, k={k}")
 class LocalResponseNorm(Computed):
-    """The input divided by a power of the mean square of neighbouring channels.
+    """The input divided by a power of the mean square of neighboring channels.
 
     Krizhevsky, Sutskever and Hinton, ImageNet classification with deep convolutional neural networks, 2012.
 

@@ -185,7 +185,7 @@ class RNNBase(_Recurrent):
             return None
         lstm, several = self.mode == "LSTM", isinstance(hx, (tuple, list))
         if several and not lstm:
-            raise TypeError(f"{type(self).__name__}: hx must be one tensor, and not {type(hx).__name__}")
+            raise TypeError(f"{type(self).__name__}: hx must be one tensor, not {type(hx).__name__}")
         states: tuple[Tensor, ...] = tuple(hx) if lstm or isinstance(hx, (tuple, list)) else (hx,)
         wanted, kind = (3, "batched 3-D") if batched else (2, "unbatched 2-D")
         if any(state.ndim != wanted for state in states):

@@ -42,7 +42,7 @@ def _copies(layer: Module, count: int) -> ModuleList:
 
 
 class _Layer(Module):
-    """The common base of layers: a feed-forward network after attention, and the order of normalisations."""
+    """The common base of layers: a feed-forward network after attention, and the order of normalizations."""
 
     _attentions: ClassVar[tuple[str, ...]]
     """The names of the attentions that come before the network."""
@@ -80,7 +80,7 @@ class _Layer(Module):
         self.activation = _activation(activation)
 
     def _added(self, x: Tensor, place: int, block: Callable[[Tensor], Tensor]) -> Tensor:
-        """x plus a block's result, normalised either before the block or after the sum."""
+        """x plus a block's result, normalized either before the block or after the sum."""
         norm, dropout = getattr(self, f"norm{place}"), getattr(self, f"dropout{place}")
         return x + dropout(block(norm(x))) if self.norm_first else norm(x + dropout(block(x)))
 
@@ -94,7 +94,7 @@ class _Layer(Module):
 
 
 class TransformerEncoderLayer(_Layer):
-    """Self-attention, then a feed-forward network; each is added to its input, and normalised.
+    """Self-attention, then a feed-forward network; each is added to its input, and normalized.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ class TransformerEncoderLayer(_Layer):
 
 
 class TransformerDecoderLayer(_Layer):
-    """Self-attention, attention to `memory`, then a feed-forward network; each is added to its input, and normalised.
+    """Self-attention, attention to `memory`, then a feed-forward network; each is added to its input, and normalized.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ class TransformerDecoderLayer(_Layer):
 
 
 class TransformerEncoder(Module):
-    """Copies of an encoder layer, one after the other, with an optional normalisation at the end.
+    """Copies of an encoder layer, one after the other, with an optional normalization at the end.
 
     `enable_nested_tensor` and `mask_check` are accepted, and have no effect.
 
@@ -252,7 +252,7 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """Copies of a decoder layer, one after the other, with an optional normalisation at the end.
+    """Copies of a decoder layer, one after the other, with an optional normalization at the end.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A layer and a subsequent batch normalisation fused into one layer, for evaluation."""
+"""A layer and a subsequent batch normalization fused into one layer, for evaluation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Convolution = TypeVar("Convolution", bound="_ConvNd")
 Layer = TypeVar("Layer", bound="Linear")
 Norm: TypeAlias = "tuple[Tensor, Tensor, float, Tensor | None, Tensor | None]"
-"""Mean, variance, epsilon, weight and bias of a batch normalisation."""
+"""Mean, variance, epsilon, weight and bias of a batch normalization."""
 
 
 def _require_eval(*modules: Module) -> None:
@@ -27,7 +27,7 @@ def _require_eval(*modules: Module) -> None:
 
 
 def _fused(weight: Tensor, bias: Tensor | None, norm: Norm, axis: int) -> tuple[Parameter, Parameter]:
-    """The weight and bias of a layer fused with a batch normalisation, along an axis of the weight."""
+    """The weight and bias of a layer fused with a batch normalization, along an axis of the weight."""
     mean, variance, eps, scale, shift = norm
     bias = zeros(mean.shape, dtype=mean.dtype) if bias is None else bias
     scale = ones(mean.shape, dtype=mean.dtype) if scale is None else scale
@@ -49,7 +49,7 @@ def fuse_conv_bn_weights(
     bn_b: Tensor | None,
     transpose: bool = False,
 ) -> tuple[Parameter, Parameter]:
-    """The weight and bias of a convolution fused with a subsequent batch normalisation.
+    """The weight and bias of a convolution fused with a subsequent batch normalization.
 
     >>> from pullback import nn, ones, tensor, zeros
     >>> zero, one = zeros(1), ones(1)
@@ -69,7 +69,7 @@ def fuse_linear_bn_weights(
     bn_w: Tensor | None,
     bn_b: Tensor | None,
 ) -> tuple[Parameter, Parameter]:
-    """The weight and bias of a linear map fused with a subsequent batch normalisation.
+    """The weight and bias of a linear map fused with a subsequent batch normalization.
 
     >>> from pullback import nn, ones, tensor, zeros
     >>> zero, one = zeros(1), ones(1)
@@ -87,12 +87,12 @@ def _normalisation(bn: _NormBase) -> Norm:
 
 
 def fuse_conv_bn_eval(conv: Convolution, bn: _NormBase, transpose: bool = False) -> Convolution:
-    """A convolution that does what another and the batch normalisation after it do, both in evaluation.
+    """A convolution that does what another and the batch normalization after it do, both in evaluation.
 
     Raises
     ------
     AssertionError
-        If one of them is in training, or the normalisation has no running statistics.
+        If one of them is in training, or the normalization has no running statistics.
 
     >>> import pullback
     >>> from pullback import nn
@@ -107,12 +107,12 @@ def fuse_conv_bn_eval(conv: Convolution, bn: _NormBase, transpose: bool = False)
 
 
 def fuse_linear_bn_eval(linear: Layer, bn: _NormBase) -> Layer:
-    """A linear map that does what another and the batch normalisation after it do, both in evaluation.
+    """A linear map that does what another and the batch normalization after it do, both in evaluation.
 
     Raises
     ------
     AssertionError
-        If one of them is in training, the normalisation has no running statistics, or counts other features.
+        If one of them is in training, the normalization has no running statistics, or counts other features.
 
     >>> import pullback
     >>> linear, norm = pullback.nn.Linear(2, 3).eval(), pullback.nn.BatchNorm1d(3).eval()

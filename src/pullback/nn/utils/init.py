@@ -1,4 +1,4 @@
-"""skip_init: a module with uninitialised weights."""
+"""skip_init: a module with uninitialized weights."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ M = TypeVar("M", bound="Module")
 
 
 def skip_init(module_cls: type[M], *args: Any, **kwargs: Any) -> M:
-    """A module of a class, constructed with the other arguments, with uninitialised parameters and buffers.
+    """A module of a class, constructed with the other arguments, with uninitialized parameters and buffers.
 
-    The class must accept `device`, and its initialisation must not do anything with parameters and buffers except fill
+    The class must accept `device`, and its initialization must not do anything with parameters and buffers except fill
     them.
 
     >>> from pullback import nn

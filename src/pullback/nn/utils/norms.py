@@ -1,4 +1,4 @@
-"""torch's deprecated functions to normalise weights: hooks that compute a weight before each call of its module.
+"""torch's deprecated functions to normalize weights: hooks that compute a weight before each call of its module.
 
 `parametrizations` has their replacements, which the warnings name.
 """

@@ -58,8 +58,8 @@ class Member:
 def _why_not_started(context: Any) -> str:
     return (
         f"A DataLoader with num_workers > 0 starts processes by {context.get_start_method()!r}: unless that is 'fork', the "
-        "data set, collate_fn and worker_init_fn are pickled for them, so that they must be functions and classes of a "
-        "module, and no lambdas"
+        "data set, collate_fn and worker_init_fn are pickled for them, so they must be functions and classes of a "
+        "module, not lambdas"
     )
 
 

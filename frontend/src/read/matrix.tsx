@@ -1,0 +1,236 @@
+// A matrix in the width it is given: all its digits, three digits, colored cells, or its shape and norm.
+import { h } from "preact";
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { number, summary } from "../format";
+import { textWidth } from "../measure";
+import { count, values, type Arr, type Value } from "../trace";
+
+export const MODES = ["full", "three", "cells", "shape"] as const;
+export type Mode = (typeof MODES)[number];
+
+/** What is drawn of an array: its numbers if they are known, and the color of each cell, from -1 to 1. */
+export interface Grid {
+  array: Arr;
+  rows: number;
+  cols: number;
+  numbers: Value[] | null;
+  /** NaN where a number is not finite; null where nothing is known of single elements. */
+  shades: number[] | null;
+  /** The rows and columns of `shades`, which may stand for blocks. */
+  cells: [number, number];
+}
+
+/** How a matrix is to be drawn. */
+export interface Look {
+  grid: Grid;
+  caption?: ComponentChildren;
+  note?: ComponentChildren;
+  /** Whether the note says shape and norm, so that nothing is left to say where no cell is known. */
+  told?: boolean;
+  /** For a reader who does not see it. */
+  label: string;
+  /** Whether its numbers have colors; others are on gray. */
+  colored?: boolean;
+  rowNames?: ((i: number) => string) | undefined;
+  colNames?: ((j: number) => string) | undefined;
+  /** The cells with a frame. */
+  framed?: ((i: number, j: number) => boolean) | undefined;
+  /** The cells through which nothing passes. */
+  dimmed?: ((i: number, j: number) => boolean) | undefined;
+}
+
+const SIZE = 13.5;
+const DIGITS = { full: 5, three: 3 } as const;
+/** More rows are cells: a column of numbers is read one by one. */
+const [MOST_ROWS, MOST_COLS] = [12, 16];
+const NARROW = 76;
+
+const grids = new WeakMap<Arr, Grid>();
+
+function shadesOf(all: Value[]): number[] {
+  const size = all.map((value) => (typeof value === "number" ? value : Math.hypot(...value)));
+  const most = Math.max(...size.filter(Number.isFinite).map(Math.abs), 0);
+  return size.map((value) => (!Number.isFinite(value) ? NaN : most ? value / most : 0));
+}
+
+export function gridOf(array: Arr): Grid {
+  let grid = grids.get(array);
+  if (!grid) {
+    const cols = array.shape.at(-1) ?? 1;
+    const rows = cols ? count(array.shape) / cols : 0;
+    const numbers = array.hidden ? null : values(array);
+    const { cells } = array;
+    const shades = numbers && numbers.length <= 4096 ? shadesOf(numbers) : cells && !numbers ? [...cells.data].map(shade) : null;
+    grid = { array, rows, cols, numbers, shades, cells: cells && !numbers ? [cells.rows, cells.cols] : [rows, cols] };
+    grids.set(array, grid);
+  }
+  return grid;
+}
+
+/** A cell of a picture that Python drew: a digit of base 36 around 17, of which 35 is not finite. */
+function shade(digit: string): number {
+  const level = parseInt(digit, 36);
+  return level > 34 ? NaN : (level - 17) / 17;
+}
+
+/** A grid of numbers that the page has computed. */
+export function gridFrom(numbers: number[], shape: number[], dtype = "float32"): Grid {
+  return gridOf({ shape, dtype, data: numbers.map((value) => (Number.isFinite(value) ? value : (String(value) as "NaN"))) });
+}
+
+const texts = ({ numbers }: Grid, mode: "full" | "three") => numbers!.map((value) => number(value, DIGITS[mode]));
+
+/** The most that can be shown of a grid: numbers that are known and few, or cells. */
+function able(grid: Grid, mode: Mode): Mode {
+  const few = grid.rows <= MOST_ROWS && grid.cols <= MOST_COLS && grid.rows * grid.cols > 0;
+  if ((mode === "full" || mode === "three") && !(grid.numbers && few)) mode = "cells";
+  return mode === "cells" && !(grid.shades && grid.shades.length) ? "shape" : mode;
+}
+
+/** The side of a colored cell. */
+function side([rows, cols]: [number, number]): number {
+  const most = Math.max(rows, cols);
+  return most <= 8 ? 16 : most <= 16 ? 12 : most <= 32 ? 9 : 4;
+}
+
+function columns({ grid, colNames }: Look, mode: "full" | "three"): number[] {
+  const all = texts(grid, mode);
+  return Array.from({ length: grid.cols }, (_, j) => {
+    const numbers = Array.from({ length: grid.rows }, (_, i) => textWidth(all[i * grid.cols + j]!, SIZE));
+    return Math.ceil(Math.max(18, ...numbers, colNames ? textWidth(colNames(j), 11.5) : 0)) + 14;
+  });
+}
+
+/** How wide a matrix is in a mode, with its caption. */
+export function widthOf(look: Look, mode: Mode): number {
+  const caption = typeof look.caption === "string" ? Math.ceil(textWidth(look.caption, 12.5, 600)) : 0;
+  return Math.max(NARROW, Math.min(150, caption), bare(look, mode));
+}
+
+function bare(look: Look, mode: Mode): number {
+  const shown = able(look.grid, mode);
+  if (shown === "shape") return Math.min(220, Math.ceil(textWidth(summary(look.grid.array), 13.5)));
+  if (shown === "cells") return look.grid.cells[1] * (side(look.grid.cells) + 1) + 2;
+  const { rowNames, grid } = look;
+  const names = rowNames ? Math.max(...Array.from({ length: grid.rows }, (_, i) => textWidth(rowNames(i), 12))) + 12 : 0;
+  return Math.ceil(names) + columns(look, shown).reduce((sum, width) => sum + width, 4);
+}
+
+/** The width of an element, now and when it changes. */
+export function useWidth<E extends HTMLElement>() {
+  const ref = useRef<E>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const element = ref.current!;
+    const measure = () => setWidth(element.clientWidth);
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return [ref, width] as const;
+}
+
+/** The color of a cell, as a part of the strongest one. */
+export function color(value: number): { class: string; style: Record<string, string> } {
+  if (Number.isNaN(value)) return { class: "cell broken", style: {} };
+  return { class: `cell ${value < 0 ? "below" : "above"}`, style: { "--strength": `${(100 * Math.abs(value)).toFixed(0)}%` } };
+}
+
+function Numbers({ look, mode }: { look: Look; mode: "full" | "three" }) {
+  const { grid, colored, rowNames, colNames, framed, dimmed } = look;
+  const all = texts(grid, mode);
+  const wide = columns(look, mode);
+  return (
+    <table class="numbers" aria-label={look.label}>
+      {colNames && (
+        <thead>
+          <tr>
+            {rowNames && <td />}
+            {wide.map((_, j) => <th key={j} scope="col">{colNames(j)}</th>)}
+          </tr>
+        </thead>
+      )}
+      <tbody>
+        {Array.from({ length: grid.rows }, (_, i) => (
+          <tr key={i}>
+            {rowNames && <th scope="row">{rowNames(i)}</th>}
+            {wide.map((width, j) => {
+              const k = i * grid.cols + j;
+              const drawn = colored ? color(grid.shades![k]!) : { class: "cell", style: {} };
+              const more = `${framed?.(i, j) ? " framed" : ""}${dimmed?.(i, j) ? " dimmed" : ""}`;
+              return <td key={j} class={drawn.class + more} style={{ ...drawn.style, width: `${width - 2}px` }} title={number(grid.numbers![k]!, 17)}>{all[k]}</td>;
+            })}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** The cells of a grid, as a picture; `most` is the largest side it may have. */
+export function Cells({ grid, label, framed, dimmed, most = 320 }: { grid: Grid; label: string; framed?: Look["framed"]; dimmed?: Look["dimmed"]; most?: number }) {
+  const [rows, cols] = grid.cells;
+  const size = Math.max(1, Math.min(side(grid.cells), Math.floor(most / Math.max(rows, cols))));
+  const whole = rows === grid.rows && cols === grid.cols;
+  return (
+    <svg class="cells" role="img" aria-label={`${label}: ${summary(grid.array)}${whole ? "" : `, each cell the largest of ${Math.ceil(grid.rows / rows)}×${Math.ceil(grid.cols / cols)}`}`} width={cols * (size + 1)} height={rows * (size + 1)}>
+      {grid.shades!.map((value, k) => {
+        const [i, j] = [Math.floor(k / cols), k % cols];
+        const drawn = color(value);
+        return (
+          <rect
+            key={k} class={`${drawn.class}${whole && framed?.(i, j) ? " framed" : ""}${whole && dimmed?.(i, j) ? " dimmed" : ""}`} style={drawn.style}
+            x={j * (size + 1) + 0.5} y={i * (size + 1) + 0.5} width={size} height={size} rx={size > 6 ? 2 : 0}
+          />
+        );
+      })}
+    </svg>
+  );
+}
+
+/** A matrix as a mode says, or as much less as is known of it. */
+export function Drawn({ look, mode }: { look: Look; mode: Mode }) {
+  const shown = able(look.grid, mode);
+  const { array, numbers } = look.grid;
+  if (shown === "full" || shown === "three") return <Numbers look={look} mode={shown} />;
+  if (shown === "cells") return <Cells grid={look.grid} label={look.label} framed={look.framed} dimmed={look.dimmed} />;
+  if (look.told && numbers?.length !== 0) return null;
+  return <span class="mono shape-only">{array.hidden ? "?" : numbers?.length === 0 ? `${array.shape.join("×")}, empty` : summary(array)}</span>;
+}
+
+/** A part of an equation: a matrix, or a sign between two. */
+export type Part = Look | string;
+
+const isSign = (part: Part): part is string => typeof part === "string";
+const signWidth = (sign: string) => Math.ceil(textWidth(sign, 17)) + 10;
+
+/** In a row with all digits, or three; below each other; as cells; as shapes: the first that fits a width. */
+export function arrangement(parts: Part[], width: number): { mode: Mode; row: boolean } {
+  const looks = parts.filter((part) => !isSign(part)) as Look[];
+  const inRow = (mode: Mode) => parts.reduce((sum, part) => sum + (isSign(part) ? signWidth(part) : widthOf(part, mode) + 6), 0) <= width;
+  const below = (mode: Mode) => looks.every((look) => widthOf(look, mode) <= width);
+  for (const row of [true, false]) for (const mode of ["full", "three"] as const) if ((row ? inRow : below)(mode)) return { mode, row };
+  if (inRow("cells")) return { mode: "cells", row: true };
+  if (below("cells")) return { mode: "cells", row: false };
+  return { mode: "shape", row: inRow("shape") };
+}
+
+/** Matrices and signs in a row, or below each other where a row is too wide. */
+export function Equation({ parts, label }: { parts: Part[]; label: string }) {
+  const [ref, width] = useWidth<HTMLDivElement>();
+  const { mode, row } = arrangement(parts, width);
+  return (
+    <div ref={ref} class={`parts ${row ? "" : "stacked"}`} role="group" aria-label={label}>
+      {width > 0 && parts.map((part, i) => (
+        isSign(part) ? <span key={i} class="sign">{part}</span> : (
+          <figure key={i} style={{ width: `${Math.min(width, widthOf(part, mode))}px` }}>
+            {part.caption && <figcaption><b>{part.caption}</b>{part.note && <small>{part.note}</small>}</figcaption>}
+            <Drawn look={part} mode={mode} />
+          </figure>
+        )
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,108 @@
+// The first screen: one sentence, the program, one step, one picture; all else is a drawer.
+import { Fragment, h } from "preact";
+import { useCallback, useRef } from "preact/hooks";
+import { Pickers } from "../answer";
+import { ModeSwitch, ThemeButton } from "../bars";
+import { Equation } from "../equation";
+import { clip } from "../format";
+import { Graph } from "../graph";
+import { isAlarm } from "../model";
+import type { Page } from "../page";
+import { count } from "../trace";
+import { Zoom } from "../workbench";
+import { boxCount, MOST_BOXES } from "./boxes";
+import { StepCard } from "./card";
+import { Drawers } from "./drawers";
+import { ErrorStory } from "./error";
+import { Figure } from "./figure";
+import { Layers } from "./layers";
+import { NanStory } from "./nan";
+import { Program } from "./program";
+import { Before, Headline } from "./sentence";
+import { isNetwork } from "./stages";
+import type { Stop } from "./stops";
+
+function Bar({ page }: { page: Page }) {
+  const { trace, state, call } = page;
+  const source = call.place && trace.sources[call.place.source];
+  return (
+    <header class="header">
+      <p class="brand"><span class="logo" aria-hidden="true">∂</span> pullback explain</p>
+      {source && <code class="where">{clip(source.file, 60)}:{call.place!.line}</code>}
+      {trace.calls.length > 1 && (
+        <label class="calls">
+          call{" "}
+          <select value={state.call} onChange={(event) => page.set({ call: Number(event.currentTarget.value) })}>
+            {trace.calls.map((call, k) => <option value={k}>{`${k + 1} of ${trace.calls.length}${call.place ? `, line ${call.place.line}` : ""}`}</option>)}
+          </select>
+        </label>
+      )}
+      <div class="modes">
+        <ModeSwitch page={page} />
+        <ThemeButton page={page} />
+        <button aria-label="Keys" onClick={() => page.set({ help: true })}>?</button>
+      </div>
+    </header>
+  );
+}
+
+function Sentence({ page }: { page: Page }) {
+  const { call, flow, stuck } = page;
+  const scalar = call.outputs.every((output) => count(output.gradient.shape) === 1);
+  return (
+    <section class="card sentence" aria-label="What backward did">
+      <div class="card-head">
+        <Headline page={page} />
+        {page.embedded && <button class="link" onClick={() => page.set({ mode: "workbench" })}>Workbench</button>}
+      </div>
+      {call.said && !flow.whatIf && <p class="said">{call.said} {call.loss?.said}</p>}
+      {call.leaves.length > 0 && call.outputs.length > 0 && !isNetwork(page) && (
+        <div class="answer-line">
+          <Equation page={page} />
+          <span class="try">
+            <Pickers page={page} />
+            {stuck ? !scalar && <span class="muted">This v cannot be changed: {stuck}</span> : flow.whatIf ? (
+              <><span class="what-if">what if: not the call in your script</span> <button class="link" id="yours" onClick={() => page.tryV(null)}>yours</button></>
+            ) : <span class="muted">v is what you passed; type another</span>}
+          </span>
+        </div>
+      )}
+      <Before page={page} />
+    </section>
+  );
+}
+
+/** The card of the stop, as a component that stays the same from step to step. */
+function useCard(page: Page) {
+  const latest = useRef(page);
+  latest.current = page;
+  return useCallback(({ stop }: { stop: Stop }) => <StepCard page={latest.current} stop={stop} />, []);
+}
+
+export function Read({ page }: { page: Page }) {
+  const { trace, call, state } = page;
+  const card = useCard(page);
+  const { error } = trace;
+  const failed = error !== null && (error.call ?? state.call) === state.call;
+  const told = failed && error.said !== undefined && !call.steps.some(({ phase }) => phase === "backward"); // the story has the program
+  const large = boxCount(call, state.by) > MOST_BOXES;
+  return (
+    <>
+      {!page.embedded && <Bar page={page} />}
+      <main class="story">
+        {call.findings.some(({ kind }) => isAlarm(kind)) && <NanStory page={page} />}
+        {failed ? <ErrorStory page={page} /> : <Sentence page={page} />}
+        {!told && (
+          <div class="pair">
+            <Program page={page} card={card} />
+            {isNetwork(page) ? <Layers page={page} /> : (
+              <Figure page={page} bar={large && <Zoom page={page} />}>{large ? <div class="drawing"><Graph page={page} /></div> : null}</Figure>
+            )}
+          </div>
+        )}
+        {trace.limits.notes.length > 0 && <p class="muted limits">{trace.limits.notes.join(" ")}</p>}
+        {!page.embedded && <Drawers page={page} />}
+      </main>
+    </>
+  );
+}

@@ -1,0 +1,156 @@
+"""Trying fixes: the program runs again with each, in a process of its own that may change nothing but itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..explain.edits import changed
+from ..explain.numbers import counted
+from ..explain.sources import text_of
+from .measuring import MEASURED, Measure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..explain.sources import Place
+    from ..explain.trace import Call, Change, Failure, Fix
+
+
+SECONDS = 5
+"""How long one trial may take."""
+IN_ALL = 20.0
+"""The number of seconds after which no further fix is tried."""
+WANTED = 3
+"""The number of fixes that help after which no further one is tried."""
+TO_THE_END = "the program then runs to its end"
+
+
+class Outcome(NamedTuple):
+    """How a trial ended, and how often the statement that failed was passed before."""
+
+    ended: str
+    detail: str
+    passed: int
+
+
+class Program(NamedTuple):
+    """A script with its arguments, and whether pullback stands in for torch everywhere."""
+
+    file: str
+    arguments: Sequence[str]
+    torch: bool
+
+
+def try_fixes(program: Program, failure: Failure, took: float) -> str | None:
+    """Run a program with each of the fixes, keep those that help, and say what was done; None if nothing was.
+
+    A fix is tried only where the program, unchanged, fails in such a process as it did before.
+    """
+    if not failure.fixes or failure.place is None or took > SECONDS:
+        return None
+    begun = time.monotonic()
+    before = _run(program, failure.place, [], 0)
+    if before.ended != "raised" or not before.detail.startswith(f"{failure.type}:"):
+        return None
+    helped: list[Fix] = []
+    count = 0
+    for fix in failure.fixes:
+        if len(helped) == WANTED or time.monotonic() - begun > IN_ALL:
+            break
+        count += 1
+        fix.tried = _told(_run(program, failure.place, fix.changes, before.passed + 1), before.passed)
+        helped += [fix] if fix.tried is not None else []
+    failure.fixes = helped
+    with_it = "it runs with none of them" if not helped else f"it runs with {len(helped)}"
+    return f"the program was run again with {counted(count, 'change')}: {with_it} (--no-try runs nothing again)"
+
+
+def _told(outcome: Outcome, before: int) -> str | None:
+    """What a trial showed; None if it did not help."""
+    if outcome.ended == "done":
+        return TO_THE_END
+    if outcome.passed <= before or outcome.ended == "raised":
+        return None
+    if outcome.ended == "late":
+        return f"the program then passes this line, and was stopped after {SECONDS} s"
+    if outcome.ended == "refused":
+        return f"the program then passes this line, and was stopped before it {outcome.detail}"
+    return None
+
+
+def try_mends(program: Program, calls: Sequence[Call], took: float) -> str | None:
+    """Run a program with each change against the first NaN or inf of its calls, and say what was done; None if nothing was.
+
+    Those that help keep the gradient that they give; of the others, those that still give NaN or inf are kept apart.
+    """
+    number, finding = next(
+        ((n, each) for n, call in enumerate(calls) for each in call.findings if each.fixes), (0, None)
+    )
+    place = None if finding is None else finding.place
+    if finding is None or place is None or took > SECONDS:
+        return None
+    wanted = {"call": number, "leaf": finding.way[-1].to.name if finding.way else ""}
+    before = _measure(program, place, [], wanted)
+    if before is None or not before.bad:
+        return None
+    tried: list[tuple[Fix, Measure]] = []
+    begun = time.monotonic()
+    for fix in finding.fixes:
+        found = None if time.monotonic() - begun > IN_ALL else _measure(program, place, fix.changes, wanted)
+        if found is not None:
+            fix.tried = found.told(before)
+            tried.append((fix, found))
+    if not tried:
+        return None
+    unknown = [fix for fix in finding.fixes if fix.tried is None]
+    finding.fixes = [*(fix for fix, found in tried if found.helps), *unknown]
+    finding.vain = [fix for fix, found in tried if found.bad]
+    helped = sum(found.helps for _, found in tried)
+    with_it = "the gradient is finite with none of them" if not helped else f"the gradient is finite with {helped}"
+    return f"the program was run again with {counted(len(tried), 'change')}: {with_it} (--no-try runs nothing again)"
+
+
+def _measure(program: Program, place: Place, changes: Sequence[Change], wanted: dict[str, Any]) -> Measure | None:
+    """What a call gives when the program runs with changes; None if it does not come to it."""
+    outcome = _run(program, place, changes, 0, **wanted)
+    return Measure(**json.loads(outcome.detail)) if outcome.ended == MEASURED else None
+
+
+def _run(program: Program, place: Place, changes: Sequence[Change], told: int, **more: object) -> Outcome:
+    """Run the program in a process of its own, with changes of its text."""
+    files = {program.file, place.file, *(change.place.file for change in changes)}
+    texts = {
+        file: "\n".join(changed(text_of(file).lines, [each for each in changes if each.place.file == file])) + "\n"
+        for file in files
+    }
+    plan = {
+        "main": program.file,
+        "texts": texts,
+        "file": place.file,
+        "line": place.line,
+        "argv": [program.file, *program.arguments],
+        "folder": str(Path(program.file).resolve().parent),
+        "torch": program.torch,
+        "seconds": SECONDS,
+        "told": told,
+        **more,
+    }
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PULLBACK_CACHE": "off"}
+    command = [sys.executable, "-B", "-P", "-m", "pullback.command.trial"]
+    options: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "env": environment}
+    try:
+        ran = subprocess.run(command, input=json.dumps(plan).encode(), timeout=SECONDS, check=False, **options)  # noqa: S603
+    except subprocess.TimeoutExpired as late:
+        return Outcome("late", "", (late.stdout or b"").count(b"\n"))
+    except OSError as error:
+        return Outcome("failed", str(error), 0)
+    *_, last = ran.stdout.splitlines() or [b""]
+    if not last:
+        return Outcome("failed", f"exit code {ran.returncode}", 0)
+    return Outcome(**json.loads(last))

@@ -1,0 +1,137 @@
+"""Kinds of calls: which calls of a compiled function the same records serve.
+
+A kind is what decides which program runs, besides what the function reads by itself: how the arguments are nested, shapes and
+dtypes of tensors, values of other arguments, modes. Floats are inputs of the program. An int is a part of the kind until a
+second value has been seen in its place: then it is an input as well, unless the function asks for its value, as `range` does.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Container, Hashable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from .. import Tensor
+from .._core import dtypes
+from .holders import meaning
+from .numbers import LARGEST
+from .records import signature
+
+if TYPE_CHECKING:
+    from .._core.modes import Mode
+    from .._core.trees import Structure
+    from .prepared import Prepared
+
+IDLE = 16  # records for values of ints, none of which has served a second call, after which no more are made
+PLACES = 256  # kinds whose ints are remembered
+
+
+class Kind(NamedTuple):
+    """What calls have in common that the same records serve."""
+
+    structure: Structure
+    leaves: tuple[Hashable, ...]
+    aliases: tuple[int, ...] | None
+    mode: Mode
+    rules: Hashable
+
+    @property
+    def inputs(self) -> frozenset[int]:
+        """The arguments that are ints and inputs of the program."""
+        return frozenset(i for i, leaf in enumerate(self.leaves) if leaf is int)
+
+
+class _Ints:
+    """The ints among the arguments of calls that agree in all else."""
+
+    def __init__(self, values: dict[int, int]) -> None:
+        self._first = values
+        self._inputs: set[int] = set()
+        self._asked: set[int] = set()
+        self.latest: deque[Prepared] = deque(maxlen=IDLE)
+
+    def inputs(self, values: dict[int, int]) -> set[int]:
+        """The arguments that are inputs of the program for such values: those that have been others before."""
+        self._inputs |= {i for i, value in values.items() if i not in self._asked and value != self._first[i]}
+        return {i for i in self._inputs if -LARGEST <= values[i] <= LARGEST}
+
+    def ask(self, arguments: frozenset[int]) -> None:
+        """Have arguments be a part of the kind from now on."""
+        self._asked |= arguments
+        self._inputs -= arguments
+
+
+class Kinds:
+    """The kinds of calls of one function, and what is known of ints among its arguments."""
+
+    def __init__(self) -> None:
+        self._ints: dict[Kind, _Ints] = {}
+
+    def of(self, leaves: Sequence[object], structure: Structure, mode: Mode) -> Kind:
+        """The kind of a call."""
+        kind = Kind(_typed(structure), tuple(map(_kind, leaves)), _aliases(leaves), mode, dtypes.rules())
+        return self._with_inputs(kind, leaves)
+
+    def ask(self, kind: Kind, leaves: Sequence[object], asked: frozenset[int]) -> Kind:
+        """The kind of a call whose function has asked for the values of some ints."""
+        self._known(kind, _ints(leaves)).ask(asked)
+        return self._with_inputs(kind._replace(leaves=tuple(map(_kind, leaves))), leaves)
+
+    def note(self, kind: Kind, leaves: Sequence[object], prepared: Prepared) -> None:
+        """Note a record that was made for the values of ints."""
+        values = _ints(leaves)
+        if len(values) > len(kind.inputs):
+            self._known(kind, values).latest.append(prepared)
+
+    def idle(self, kind: Kind, leaves: Sequence[object]) -> bool:
+        """True if the latest records for other values of ints have not served a second call."""
+        values = _ints(leaves)
+        if len(values) == len(kind.inputs):
+            return False
+        latest = self._known(kind, values).latest
+        return len(latest) == IDLE and not any(prepared.reused for prepared in latest)
+
+    def _with_inputs(self, kind: Kind, leaves: Sequence[object]) -> Kind:
+        values = _ints(leaves)
+        return _replaced(kind, self._known(kind, values).inputs(values)) if values else kind
+
+    def _known(self, kind: Kind, values: dict[int, int]) -> _Ints:
+        """What is known of the ints of calls that differ from this one in nothing else."""
+        general = _replaced(kind, values)
+        found = self._ints.get(general)
+        if found is None:
+            while len(self._ints) >= PLACES:
+                del self._ints[next(iter(self._ints))]
+            found = self._ints.setdefault(general, _Ints(values))
+        return found
+
+
+def _ints(leaves: Sequence[object]) -> dict[int, int]:
+    """The arguments that are ints, by their numbers."""
+    return {i: leaf for i, leaf in enumerate(leaves) if type(leaf) is int}
+
+
+def _replaced(kind: Kind, ints: Container[int]) -> Kind:
+    """A kind with some ints as inputs."""
+    return kind._replace(leaves=tuple(int if i in ints else leaf for i, leaf in enumerate(kind.leaves)))
+
+
+def _kind(leaf: object) -> Hashable:
+    """What of an argument decides which record holds."""
+    if isinstance(leaf, Tensor):
+        return signature(leaf)
+    if type(leaf) is float:
+        return float
+    return meaning(leaf)
+
+
+def _typed(structure: Structure) -> Structure:
+    """A structure whose keys are compared by what they mean: 1, 1.0 and True are three."""
+    children = tuple(map(_typed, structure.children))
+    return structure._replace(keys=tuple(map(meaning, structure.keys)), children=children)
+
+
+def _aliases(leaves: Sequence[object]) -> tuple[int, ...] | None:
+    """Which arguments are one tensor; None if all are others."""
+    tensors = [id(leaf) for leaf in leaves if isinstance(leaf, Tensor)]
+    return None if len(set(tensors)) == len(tensors) else tuple(map(tensors.index, tensors))

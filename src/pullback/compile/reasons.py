@@ -1,0 +1,199 @@
+"""Reasons: why a function is recorded again, in a sentence for people."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import Tensor
+from ..observe import describe
+from ..utils.trees import paths
+from .holders import MISSING, Holder
+from .records import Argument, signature
+
+if TYPE_CHECKING:
+    from .._core.trees import Structure
+    from .kinds import Kind
+    from .prepared import Prepared
+
+FIRST = "a first call"
+LONGEST = 40  # characters of a value
+
+
+def why(
+    function: Callable[..., Any],
+    kind: Kind,
+    leaves: Sequence[object],
+    structure: Structure,
+    records: dict[Kind, list[Prepared]],
+) -> str:
+    """Why no record holds for a call."""
+    if not any(records.values()):
+        return FIRST
+    names = _names(function, structure)
+    if found := records.get(kind):
+        return _changed(found[0], leaves, names)
+    nearest = max(records, key=lambda other: _agreement(kind, other))
+    return _other_kind(kind, nearest, leaves, names)
+
+
+def _names(function: Callable[..., Any], structure: Structure) -> list[str]:
+    """What the leaves of a call are called: `x`, `params['w']`."""
+    args, kwargs = structure.children
+    try:
+        parameters = [*inspect.signature(function).parameters.values()]
+    except (TypeError, ValueError):
+        parameters = []
+    names: list[str] = []
+    for i, child in enumerate(args.children):
+        last = parameters[-1] if parameters else None
+        many = last is not None and any(p.kind is p.VAR_POSITIONAL for p in parameters[: i + 1])
+        known = parameters[i].name if i < len(parameters) and not many else f"argument {i + 1}"
+        names += paths(child, known)
+    for key, child in zip(kwargs.keys, kwargs.children, strict=True):
+        names += paths(child, str(key))
+    return names
+
+
+# 1. Records of this kind
+
+
+def _changed(prepared: Prepared, leaves: Sequence[Any], names: Sequence[str]) -> str:
+    """What is not as a record of this kind of call has it."""
+    record = prepared.record
+    for i, number in record.numbers:
+        if leaves[i].hex() != number:
+            return f"{names[i]} is {leaves[i]} instead of {float.fromhex(number)}, and it is a part of the program"
+    for holder in record.state.holders:
+        if not holder.same():
+            return _state(holder)
+    if record.meets(leaves) != record.met:
+        return "an argument is a tensor that the function also reaches by itself, or is no more"
+    for place, expected in record.fixed:
+        found = signature(place.tensor(leaves))
+        if found != expected:
+            return f"a tensor that it reads has {_difference(found, expected)}"
+    if prepared.departed is not None:
+        return _departed(prepared, leaves, names)
+    return "arrays lie in memory in another order than before"
+
+
+def _state(holder: Holder) -> str:
+    """Which value of what a function reads is another one."""
+    now, before = holder.entries(), dict(holder.named()) or holder.before
+    for key, old in before.items():
+        new = now.get(key, now.get("cell_contents", MISSING))
+        if new is MISSING:
+            return f"{key} of {_kind_of(holder)} is gone"
+        if new is not old and not holder.equal(old, new):
+            return f"{key} of {_kind_of(holder)} is {_shown(new)} instead of {_shown(old)}"
+    new = [key for key in now if key not in holder.before]
+    return (
+        f"{new[0]} is new in {_kind_of(holder)}"
+        if new
+        else f"{_kind_of(holder)} has other keys, or another order of them"
+    )
+
+
+def _kind_of(holder: Holder) -> str:
+    """What a holder holds, in words."""
+    held = holder.held
+    if type(holder).__name__ == "Closure":
+        return "a variable around the function"
+    if isinstance(held, dict) and "__name__" in held:
+        return f"module {held['__name__']}"
+    return f"a {held.__name__ if isinstance(held, type) else type(held).__name__}"
+
+
+def _shown(value: object) -> str:
+    """A value in a few characters."""
+    if isinstance(value, (Tensor, np.ndarray)):
+        return (
+            f"a tensor of shape {tuple(value.shape)}"
+            if isinstance(value, Tensor)
+            else f"an array of shape {value.shape}"
+        )
+    if isinstance(value, (bool, int, float, complex, str, bytes, type(None))):
+        text = repr(value)
+        return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+    return f"another {type(value).__name__}"
+
+
+def _departed(prepared: Prepared, leaves: Sequence[Any], names: Sequence[str]) -> str:
+    """Which question about values has another answer."""
+    program, guard = prepared.machinery.program, prepared.departed
+    makers = {value: equation for equation in program.equations for value in equation.outputs}
+    guards = program.guards if guard is None or guard < 0 else program.guards[guard : guard + 1]
+    for place, value in zip(prepared.record.places, program.inputs, strict=True):
+        for asked, expected in guards:
+            if asked is value and isinstance(place, Argument) and leaves[place.number] != expected:
+                number = place.number
+                return f"{names[number]} is {leaves[number]} instead of {expected}, and the function asks for its value"
+    sites = dict.fromkeys(describe(makers[value].site) for value, _ in guards if value in makers)
+    if not sites:
+        return "a question about values has another answer than before"
+    first, *others = sites
+    rest = f", or at {len(others)} other {'lines' if len(others) > 1 else 'line'}" if others else ""
+    return f"a question about values has another answer than before, at {first}{rest}"
+
+
+# 2. Records of other kinds
+
+
+def _agreement(one: Kind, other: Kind) -> int:
+    """How much two kinds of calls have in common."""
+    same = 100 * (one.structure == other.structure) + (one.mode == other.mode) + (one.rules == other.rules)
+    if one.structure == other.structure:
+        same += sum(a == b for a, b in zip(one.leaves, other.leaves, strict=True))
+    return same
+
+
+def _other_kind(kind: Kind, known: Kind, leaves: Sequence[object], names: Sequence[str]) -> str:
+    """The first thing in which a call differs from those that have a program."""
+    if kind.structure != known.structure:
+        return "the arguments are others, or nested otherwise"
+    for name, leaf, found, expected in zip(names, leaves, kind.leaves, known.leaves, strict=True):
+        if found != expected:
+            return f"{name} {_argument(leaf, found, expected)}"
+    if kind.aliases != known.aliases:
+        return "two arguments are one tensor, or are no more"
+    if kind.mode != known.mode:
+        fields = [name for name in kind.mode._fields if getattr(kind.mode, name) != getattr(known.mode, name)]
+        return f"it is called in another mode: {', '.join(fields)}"
+    return "the default dtype, or the rule of promotion, is another one"
+
+
+def _argument(leaf: object, found: Any, expected: Any) -> str:
+    """In what an argument differs."""
+    if isinstance(leaf, Tensor):
+        ours = isinstance(expected, tuple) and isinstance(expected[0], type) and issubclass(expected[0], Tensor)
+        return f"has {_difference(found, expected)}" if ours else "is a tensor, and was none"
+    if found is int:
+        return "is an int that is another one from call to call: it is an input of the program from now on"
+    before = f" instead of {_shown(expected[1])}" if isinstance(expected, tuple) and expected[0] is type(leaf) else ""
+    return f"is {_shown(leaf)}{before}"
+
+
+SIGNATURE = ("class", "shape", "dtype")
+
+
+def _difference(found: Sequence[Any], expected: Sequence[Any]) -> str:
+    """In what two signatures of tensors differ."""
+    for name, one, other in zip(SIGNATURE, found, expected, strict=False):
+        if one != other:
+            shown = [each.__name__ if isinstance(each, type) else str(each) for each in (one, other)]
+            return f"{name} {shown[0]} instead of {shown[1]}"
+    kinds = [_tracking(each) for each in (found, expected)]
+    if kinds[0] != kinds[1]:
+        return f"{kinds[0]} instead of {kinds[1]}"
+    return "a .grad, or none, or hooks, unlike before"
+
+
+def _tracking(found: Sequence[Any]) -> str:
+    """Whether a signature is that of a tensor with a history, of a leaf that requires grad, or of another."""
+    if found[-1] == "tracked":
+        return "a history"
+    return "requires_grad=True" if len(found) > 5 else "requires_grad=False"

@@ -1,0 +1,202 @@
+"""When a compiled function is recorded again, why, and how many records it keeps."""
+
+import gc
+import warnings
+
+import numpy as np
+import pytest
+
+import pullback
+from pullback.compile import Compiled, compiled as module
+from pullback.testing import RecompiledError, no_recompiles
+
+
+def reasons(compiled):
+    """The reasons of all recordings."""
+    return [reason for _, reason in compiled.report().records]
+
+
+def test_an_int_that_counts_is_an_input_after_its_second_value():
+    decayed = pullback.compile(lambda x, step: x * (1 - 0.9**step) + step)
+    x = pullback.ones(3)
+    for step in range(500):
+        np.testing.assert_allclose(decayed(x, step).numpy(), np.float32(1 - 0.9**step) + step, rtol=1e-6)
+    assert sum(count for count, _ in decayed.report().records) == 2
+    assert reasons(decayed)[1].startswith("step is an int that is another one from call to call")
+
+
+def test_an_int_and_a_float_of_the_same_value_are_two():
+    typed = pullback.compile(lambda x, n: (x * n, n / 2, n // 2))
+    for n in (1, 2, 3, 3.0, 5):
+        _, half, whole = typed(pullback.ones(1), n)
+        assert (half, whole) == (n / 2, n // 2)
+        assert (type(half), type(whole)) == (float, type(n // 2))
+
+
+@pytest.mark.parametrize("n", [2**31, 2**31 + 1, 2**53 + 1, 2**63, 10**30, -(2**31) - 1])
+def test_large_ints_are_exact(n):
+    grown = pullback.compile(lambda x, n: (x + 1, n + 1, n * n, n % 7))
+    for value in (1, 2, n, 3, n, -n):
+        assert grown(pullback.ones(1), value)[1:] == (value + 1, value * value, value % 7)
+
+
+def test_ints_that_are_asked_for_have_programs_of_their_own():
+    summed = pullback.compile(lambda x, n: sum([x] * n, x))
+    for n in (1, 3, 2, 3, 1):
+        assert summed(pullback.ones(1), n).item() == n + 1
+    assert sum(count for count, _ in summed.report().records) == 3
+
+
+def test_a_function_that_asks_for_an_int_that_counts_says_so_once_and_runs_as_it_is():
+    counted = pullback.compile(lambda x, n: x * len(range(n)))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for n in range(60):
+            assert counted(pullback.ones(1), n).item() == n
+    assert [str(each.message).partition(":")[0] for each in told] == ["compile"]
+    assert "values of an int argument" in str(told[0].message)
+    recorded = sum(count for count, _ in counted.report().records)
+    assert recorded <= 20
+    for n in range(12):  # those that have a program keep it
+        assert counted(pullback.ones(1), n).item() == n
+    assert sum(count for count, _ in counted.report().records) == recorded
+
+
+def test_numbers_that_are_returned_are_results():
+    both = pullback.compile(lambda x, rate, n: (x * rate, rate * 0.5, {"next": n + 1}))
+    for n in range(6):
+        scaled, half, after = both(pullback.ones(2), 0.25 * n, n)
+        assert (scaled.tolist(), half, after) == ([0.25 * n] * 2, 0.125 * n, {"next": n + 1})
+        assert (type(half), type(after["next"])) == (float, int)
+    assert sum(count for count, _ in both.report().records) == 2
+
+
+CHANGES = {
+    "another shape": (lambda f, x: f(pullback.ones(3), x), "x has shape (3,) instead of (2,)"),
+    "another dtype": (lambda f, x: f(x.double(), x), "x has dtype float64 instead of float32"),
+    "a leaf": (lambda f, x: f(x.clone().requires_grad_(), x), "x has requires_grad=True instead of requires_grad=False"),
+    "a history": (lambda f, x: f(x.clone().requires_grad_() * 1, x), "x has a history instead of requires_grad=False"),
+    "a number": (lambda f, x: f(2.0, x), "x is 2.0"),
+    "a text": (lambda f, x: f(x, "one"), "y is 'one'"),
+    "a list": (lambda f, x: f(x, [x]), "the arguments are others, or nested otherwise"),
+    "one tensor twice": (lambda f, x: f(x, x), "two arguments are one tensor, or are no more"),
+    "another mode": (lambda f, x: pullback.no_grad()(f)(x, x.clone()), "it is called in another mode: grad"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_reason_says_what_is_other_than_before(change):
+    call, reason = CHANGES[change]
+
+    def pair(x, y):
+        return x * 2, y
+
+    compiled = Compiled(pair)
+    x = pullback.ones(2)
+    compiled(x, x.clone())
+    call(compiled, x)
+    assert reasons(compiled) == ["a first call", reason]
+
+
+class Settings:
+    """Something that a function reads."""
+
+    order = "C"
+
+    def __init__(self):
+        self.scale = 2.0
+
+
+SCALES = [1.0, 2.0]
+READ = {
+    "an attribute": (lambda own: setattr(own, "scale", 3), "scale of a dict is 3 instead of 2.0"),
+    "a new attribute": (lambda own: setattr(own, "order", "F"), "order is new in a dict"),
+    "an item": (lambda own: SCALES.__setitem__(1, 5.0), "1 of a list is 5.0 instead of 2.0"),
+    "a new item": (lambda own: SCALES.append(5.0), "2 is new in a list"),
+}
+
+
+@pytest.mark.parametrize("change", READ)
+def test_the_reason_names_what_the_function_reads(change, monkeypatch):
+    monkeypatch.setitem(globals(), "SCALES", [1.0, 2.0])
+    act, reason = READ[change]
+    settings = Settings()
+
+    def scaled(x):
+        return x * settings.scale * SCALES[1] if settings.order == "C" else x
+
+    compiled = Compiled(scaled)
+    compiled(pullback.ones(1))
+    act(settings)
+    compiled(pullback.ones(1))
+    assert reasons(compiled)[1] == reason
+
+
+def test_the_reason_names_the_line_that_asks():
+    def switched(x, rate):
+        if rate > 0.5:
+            return x * rate
+        return x
+
+    compiled = Compiled(switched)
+    for rate in (0.1, 0.2, 0.7):
+        compiled(pullback.ones(1), rate)
+    (last,) = reasons(compiled)[1:]
+    assert last.startswith("a question about values has another answer than before, at test_again.py:")
+    assert last.endswith("if rate > 0.5:")
+
+
+def test_the_reason_names_an_argument_that_is_asked_for():
+    compiled = Compiled(lambda x, rate: x * float(rate))
+    compiled(pullback.ones(1), 1.0)
+    compiled(pullback.ones(1), 2.0)
+    assert reasons(compiled)[1] == "rate is 2.0 instead of 1.0, and the function asks for its value"
+
+
+def test_no_recompiles_raises_and_says_why():
+    doubled = pullback.compile(lambda x: x * 2)
+    x = pullback.ones(2)
+    with no_recompiles():
+        assert doubled(x).tolist() == [2.0, 2.0]
+        assert doubled(x + 1).tolist() == [4.0, 4.0]
+        with pytest.raises(RecompiledError, match=r"would be recorded again: x has shape \(3,\) instead of \(2,\)"):
+            doubled(pullback.ones(3))
+    assert sum(count for count, _ in doubled.report().records) == 1
+    assert doubled(pullback.ones(3)).tolist() == [2.0, 2.0, 2.0]
+
+
+def test_no_recompiles_can_refuse_first_recordings():
+    x = pullback.ones(2)
+    with no_recompiles(new=False), pytest.raises(RecompiledError, match="would be recorded: a first call"):
+        pullback.compile(lambda x: x * 2)(x)
+
+
+def test_many_sizes_are_kept_within_bounds(monkeypatch):
+    monkeypatch.setattr(module, "RECORDS", 8)
+    doubled = Compiled(lambda x: x * 2)
+    frequent = pullback.ones(40)
+    for n in range(1, 40):
+        for _ in range(3):
+            assert doubled(pullback.ones(n)).tolist() == [2.0] * n
+            assert doubled(frequent).tolist() == [2.0] * 40
+    assert sum(map(len, doubled.records.values())) <= 8
+    gc.collect()
+    counts = {reason: count for count, reason in doubled.report().records}
+    assert sum(counts.values()) == 40  # the one that is used at each call has stayed
+    with no_recompiles():
+        doubled(frequent)
+        doubled(pullback.ones(39))
+
+
+@pytest.mark.parametrize("sizes", [[3], [3, 5], [3, 5, 0, 1, 7, 9, 11]])
+def test_calls_of_several_sizes_in_turn(sizes):
+    def summed(x, y):
+        return (x * y).sum(), x + 1
+
+    compiled = Compiled(summed)
+    for _ in range(5):
+        for n in sizes:
+            x, y = pullback.arange(float(n)), pullback.arange(float(n)) + 1
+            total, more = compiled(x, y)
+            assert (total.item(), more.tolist()) == (sum(i * (i + 1) for i in range(n)), [i + 1.0 for i in range(n)])
+    assert sum(count for count, _ in compiled.report().records) == len(sizes)
