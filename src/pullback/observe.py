@@ -34,14 +34,10 @@ from functools import cached_property
 from sys import _getframe
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-import numpy as np
-
-from ._core import xp as _xp
 from ._core.errors import operation_of as operation_of
 from ._core.keywords import require_spelt
-from ._core.modes import FieldBlock, Mode, ModeBlock, changed, mode, quiet, restoring, running, under
+from ._core.modes import FieldBlock, Mode, ModeBlock, changed, mode, quiet, running, under
 from ._core.primitives import Carrier, Primitive as Primitive
-from ._core.shapes import sum_to
 from ._core.sites import (
     Site as Site,
     caller,
@@ -59,11 +55,11 @@ from ._tape.node import (
     Hooks,
     Node as Node,
     Output as OutputNode,
-    Parts,
     grad_of,
     hooks_of,
 )
 from ._tape.recording import TapeOperation
+from ._tape.replaying import Again, apply_rule as apply_rule
 from ._tape.seeds import cotangent
 from ._tape.walk import Pass, restrict, youngest_first
 from .nn.modules.calls import running_module as running_module
@@ -239,7 +235,7 @@ class Observer(ModeBlock):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        require_spelt(cls, Observer, ("operation", "wrote", "begins", "ends"))
+        require_spelt(cls, Observer, ("operation", "wrote", "looked", "begins", "ends"))
 
     def operation(self, seen: Operation) -> None:
         """Called after an operation, also of a backward pass with `create_graph`, has run."""
@@ -578,24 +574,6 @@ def root(tensor: Tensor, gradient: Any = None, index: int = 0) -> tuple[Node, An
     return tensor._node, cotangent(tensor.interpreter, tensor, gradient, index, create_graph=False)  # type: ignore[return-value]  # checked above
 
 
-def apply_rule(watched: Node, g: Any, edges: Sequence[Node | None]) -> list[Any]:
-    """The cotangents of a node's inputs, as arrays: what its rule makes of the cotangent of its output, or a list of several.
-
-    `edges` are the node's own, with None for inputs whose cotangent is not asked for.
-
-    >>> import numpy, pullback
-    >>> y = pullback.tensor([3.0], requires_grad=True).square()
-    >>> pullback.observe.apply_rule(y.grad_fn, numpy.ones(1, "float32"), y.grad_fn.edges)
-    [array([6.], dtype=float32)]
-    """
-    results = quiet.run(watched.pull, _xp, g, tuple(edges), watched.saved, watched.params)
-    return [
-        result if result is None or edge is None or edge.shape is None or result.shape == edge.shape
-        else sum_to(_xp, result, edge.shape)
-        for edge, result in zip(edges, results, strict=False)
-    ]  # fmt: skip
-
-
 def replay(
     tape: Any,
     nodes: Iterable[Node],
@@ -630,47 +608,11 @@ def replay(
     >>> [g.tolist() for g in found.values()]
     [[2.0, 4.0]]
     """
-    again = _Again(nodes, needed, arrived, sent)
+    again = Again(nodes, needed, arrived, sent)
     for each, v in roots:
         again.add((each,), (v,))
     under(running, Pass(tape, False, False, True, None), again.walk)  # the program's own rules may query it
     return again.ends
-
-
-class _Again:
-    """A pass that `replay` runs."""
-
-    def __init__(self, nodes: Iterable[Node], needed: set[Node] | None, arrived: Any, sent: Any) -> None:
-        self.nodes, self.needed, self.arrived, self.sent = nodes, needed, arrived, sent
-        self.pending: dict[Node, Any] = {}
-        self.ends: dict[Node, Any] = {}
-
-    @restoring
-    def walk(self) -> None:
-        """Run each node on the sum of the cotangents that have reached it."""
-        needed = self.needed
-        with aside(), np.errstate(all="ignore"):
-            for each in self.nodes:
-                g = self.pending.pop(each, None)
-                if g is None:
-                    continue
-                if isinstance(g, Parts):
-                    g = g.filled(each.params["shapes"])
-                self.arrived(each, g)
-                if isinstance(each, AccumulateGrad):
-                    self.ends[each] = g
-                edges = tuple([edge if needed is None or edge in needed else None for edge in each.edges])
-                if any(edges):
-                    results = apply_rule(each, g, edges)
-                    self.sent(each, edges, results)
-                    self.add(edges, results)
-
-    def add(self, edges: Sequence[Node | None], results: Sequence[Any]) -> None:
-        """Add cotangents to those that wait at their nodes."""
-        for edge, result in zip(edges, results, strict=False):
-            if edge is not None and result is not None:
-                before = self.pending.get(edge)
-                self.pending[edge] = result if before is None else before + result
 
 
 def from_backward(error: BaseException) -> bool:

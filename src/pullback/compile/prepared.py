@@ -16,7 +16,7 @@ from .._tape.memory import owner, protect, storage_of, written
 from .._tape.recording import Obstacle
 from .._tape.views import alias, view
 from .._tape.walk import pull_back
-from ..observe import Snapshot, node as node_of, version
+from ..observe import Snapshot, version
 from ..utils.trees import flatten, unflatten
 from .layouts import clash, order, overlaps
 from .machinery import Machinery
