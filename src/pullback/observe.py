@@ -40,12 +40,13 @@ from ._core.modes import FieldBlock, Mode, ModeBlock, changed, mode, quiet, runn
 from ._core.primitives import Carrier, Primitive as Primitive
 from ._core.sites import (
     Site as Site,
-    caller,
+    caller as caller,
     describe as describe,
     internal,
     line_of as line_of,
     user_frame as user_frame,
 )
+from ._core.tracebacks import entries as entries
 from ._tape.backward import check_output
 from ._tape.faults import begins as begins, fault as fault
 from ._tape.memory import Cell as Snapshot, cell_of, version as version
@@ -62,6 +63,7 @@ from ._tape.recording import TapeOperation
 from ._tape.replaying import Again, apply_rule as apply_rule
 from ._tape.seeds import cotangent
 from ._tape.walk import Pass, restrict, youngest_first
+from ._tensor.calling import called_function as called_function, uncalled_function as uncalled_function
 from .nn.modules.calls import running_module as running_module
 
 if TYPE_CHECKING:
@@ -88,7 +90,10 @@ __all__ = [
     "apply_rule",
     "aside",
     "begins",
+    "called_function",
+    "caller",
     "describe",
+    "entries",
     "fault",
     "freed",
     "from_backward",
@@ -104,6 +109,7 @@ __all__ = [
     "running_module",
     "saved",
     "snapshot",
+    "uncalled_function",
     "user_frame",
     "value",
     "version",

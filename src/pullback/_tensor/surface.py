@@ -71,6 +71,7 @@ TABLE: dict[str, dict[str, str]] = {
         "of_tensor+out method": "bernoulli multinomial",
     },
     "_tensor.sharing": {"method": "is_shared share_memory_"},
+    "_tensor.showing": {"method": "_repr_html_"},
     "_tensor.spellings": {"method": "astype copy fill flags flat strides"},
     "_tensor.storages": {"package": "TypedStorage UntypedStorage is_storage", "method": "set_ storage untyped_storage"},
     "_tensor.subclasses": {"method": "_make_subclass as_subclass"},

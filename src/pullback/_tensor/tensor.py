@@ -257,33 +257,9 @@ class Conversions(Autograd):
         found: Any = self == element
         return bool(found.any())
 
-    def _repr_html_(self) -> str | None:
-        """The table that notebooks show; None for tensors that are no plain ones, which have their text."""
-        array = shared(self)
-        if array is None or (type(self) is not Tensor and self._role is None):
-            return None
-        caption = ", ".join([self.dtype.numpy.name, f"shape {tuple(self.shape)}", *self._history()])
-        found: str = vocabulary.load("_numerics.tables", "to_html")(array, caption)
-        return found
-
-    def _history(self) -> list[str]:
-        """What a text of the tensor says of its history."""
-        if self.grad_fn is not None:
-            return [f"grad_fn=<{self.grad_fn.title}>"]
-        return ["requires_grad=True"] if self.requires_grad else []
-
     def __repr__(self) -> str:
-        suffixes = []
-        shows_its_kind = self.numel() > 0 and self.dtype in (dtypes.default_complex(), dtypes.int64, dtypes.bool_)
-        if not shows_its_kind and self.dtype != dtypes.get_default_dtype():
-            suffixes.append(f"dtype={self.dtype}")
-        suffixes += self._history()
-        heading = "" if self._role is None else self._role.heading
-        prefix = "tensor(" if type(self) is Tensor or self._role is not None else f"{type(self).__name__}("
-        text: str = vocabulary.load("_numerics.printing", "format_tensor")(
-            self._array, suffixes=suffixes, prefix=prefix
-        )
-        return heading + text
+        shown: str = vocabulary.load("_tensor.showing", "text")(self)
+        return shown
 
     def __format__(self, spec: str) -> str:
         array = shared(self)  # a text is no escape

@@ -157,7 +157,7 @@ class Prepared:
         tracked = {number: found[leaf] for number in way.roots if (leaf := record.made[number].leaf) is not None}
         results = {number: leaf._base if record.made[number].base else leaf for number, leaf in tracked.items()}
         targets: dict[int, Any] = {
-            i: node_of(clones.get(id(arg), arg)) for i in way.reached if isinstance(arg := args[i], Tensor)
+            i: clones.get(id(arg), arg)._node for i in way.reached if isinstance(arg := args[i], Tensor)
         }
         roots = [(results[number]._node, each) for number, each in zip(way.roots, g, strict=True)]
         tape: Tape = Tensor.interpreter

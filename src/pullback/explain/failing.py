@@ -7,21 +7,15 @@ were given. What was recorded before is no evidence of what failed, and is used 
 from __future__ import annotations
 
 import inspect
-import os.path
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import Tensor, ops
-from .._core.errors import operation_name
-from .._core.keywords import named_at
-from .._core.sites import GENERATED, PACKAGE, called
-from .._core.tracebacks import entries, of_library
-from .._tensor.surface import BY_FORM
+from .. import Tensor
+from .._core.tracebacks import of_library
 from ..nn.modules.calls import headline
-from ..observe import Primitive, is_internal, node as node_of
+from ..observe import called_function, entries, is_internal, node as node_of, uncalled_function
 from .clashes import TAKES, Misfit, clash, said
 from .naming import name_of
 from .scopes import MODULE_CALL, Scopes
@@ -32,13 +26,6 @@ if TYPE_CHECKING:
     from .trace import Call, Overwritten, Scope
 
 
-PUBLIC = {place.defined for index in BY_FORM.values() for place in index.values()} | {"getitem", "setitem"}
-"""The names under which the functions that users call are defined."""
-PLUMBING = ("_core", "_numerics", "_tape", "nn/modules", "observe.py", "interpreters.py", "explain", "command")
-"""What runs below or around the functions that users call."""
-ENTRIES = {"backward", "grad"}
-"""Functions among the plumbing that users do call."""
-CALLED = re.compile(r"(?P<function>[\w.<>]+)\(\) (missing|takes|got) ")
 MOST_ARGUMENTS = 12
 MOST_STAGES = 40
 TEXT = 60
@@ -70,7 +57,8 @@ class Failed:
         calls = [at for at, frame in enumerate(below) if frame.f_code is MODULE_CALL]
         op = operation_in(below[calls[-1] + 1 :] if calls else below)
         if op is None and not calls:
-            op = self._called()
+            name = None if self.last is None else uncalled_function(error, self.last)
+            op = None if name is None else (name, [])
         self.op = None if op is None else op[0]
         self.given = [] if op is None else op[1]
         self.of_module = bool(calls)
@@ -105,17 +93,6 @@ class Failed:
         want = want[-1] if isinstance(want, tuple) else want
         found = shape[axis] if -len(shape) <= axis < len(shape) else want
         return None if found == want else Misfit(setting, found, want)
-
-    def _called(self) -> tuple[str, list[GivenValue]] | None:
-        """A function of ours that Python could not call, as an argument was missing."""
-        found = CALLED.match(str(self.error))
-        if found is None or self.last is None or not isinstance(self.error, TypeError):
-            return None
-        frame = self.last.tb_frame
-        written = called((frame.f_code, self.last.tb_lasti))
-        if written is None or not any(named_at(written, frame)):
-            return None
-        return found["function"].removesuffix(".__init__").rpartition(".")[2], []
 
     @property
     def frames(self) -> list[FrameType]:
@@ -233,34 +210,11 @@ def title_of(module: Any, scope: Scope) -> str:
 
 def operation_in(frames: Sequence[FrameType]) -> tuple[str, list[GivenValue]] | None:
     """The first function among frames of ours that a user can call, with what it was given."""
-    title = None
-    for frame in frames:
-        file, name = frame.f_code.co_filename, frame.f_code.co_qualname
-        simple = frame.f_code.co_name
-        if simple == "__init__" and "self" in frame.f_locals:
-            return type(frame.f_locals["self"]).__name__, _arguments(frame)[1:]
-        if file.startswith(GENERATED):
-            title = title or (_title(file), _arguments(frame))
-            continue
-        path = file.removeprefix(PACKAGE).replace(os.sep, "/")
-        if simple in ENTRIES or _is_public(path, name, simple):
-            return simple, _arguments(frame)
-    return title
-
-
-def _is_public(path: str, name: str, simple: str) -> bool:
-    if path.startswith(PLUMBING) or simple.startswith(("_", "<")) or "<locals>" in name:
-        return False
-    return simple in PUBLIC if path.startswith("vocabulary") else True
-
-
-def _title(file: str) -> str:
-    """The operation that generated code is for: `add_` of `<pullback rule add, in place>`."""
-    name, _, way = file.removeprefix(GENERATED).removesuffix(">").partition(", ")
-    primitive = getattr(ops, name, None)
-    if isinstance(primitive, Primitive) and isinstance(primitive.title, str):  # else its parameters choose
-        name = operation_name(primitive, {})
-    return f"{name}_" if way == "in place" else name
+    found = called_function(frames)
+    if found is None:
+        return None
+    name, frame = found
+    return name, _arguments(frame)[frame.f_code.co_name == "__init__" :]
 
 
 def _arguments(frame: FrameType) -> list[GivenValue]:

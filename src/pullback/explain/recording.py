@@ -18,8 +18,7 @@ import numpy as np
 
 from .. import observe
 from .._core.errors import kind as kind_of_tensor
-from .._core.sites import caller
-from ..observe import AccumulateGrad, BackwardPass, Node, Site, ancestors, gradient, is_internal, retains
+from ..observe import AccumulateGrad, BackwardPass, Node, Site, ancestors, caller, gradient, is_internal, retains
 from .accounts import account
 from .arrays import Kept, Limits, kept, plain
 from .calls import call_text, finished

@@ -218,7 +218,7 @@ class _Special(NamedTuple):
 def _engine(writer: _Writer) -> _Page:
     engine = object.__new__(_Page)
     engine.xp = engine.library = writer
-    engine.special, engine.name, engine.array, engine._kinds = _Special(writer), "the page", Word, {}
+    engine.special, engine.name, engine.array, engine.kinds = _Special(writer), "the page", Word, {}
     return engine
 
 

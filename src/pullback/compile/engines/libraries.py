@@ -119,7 +119,7 @@ class Engine:
     def __init__(self, xp: StandardNames, library: Any = None, special: Any = None) -> None:
         self.xp, self.library, self.special = xp, library or xp, special
         self.name = self.library.__name__
-        self._kinds: dict[Any, np.dtype[Any]] = {}
+        self.kinds: dict[Any, np.dtype[Any]] = {}
         self.array: Any = type(self.xp.asarray(0.0))
 
     # 1. Arrays
@@ -135,9 +135,9 @@ class Engine:
     def kind(self, x: Foreign) -> NumpyType:
         """The dtype of an array as NumPy's."""
         dtype = x.dtype
-        found = self._kinds.get(dtype)
+        found = self.kinds.get(dtype)
         if found is None:
-            found = self._kinds[dtype] = np.dtype(str(dtype).rpartition(".")[2])
+            found = self.kinds[dtype] = np.dtype(str(dtype).rpartition(".")[2])
         return found
 
     def part(self, dtype: NumpyType) -> NumpyType:

@@ -312,13 +312,13 @@ class Totals:
         outer, _, inner = self.form
         out = np.empty((outer, self.parts, inner), np.float64 if self.name in SUMS else self.dtype)
         self.call(self.name, x=x, out=out, **arrays)
-        found.reshape(outer, inner)[...] = COMBINED.get(self.name, np.add).reduce(out, 1)
+        np.copyto(found, COMBINED.get(self.name, np.add).reduce(out, 1).reshape(found.shape), casting="same_kind")
         return found
 
     def product(self, x: NumpyArray, *, keepdims: bool) -> NumpyArray:
         """Products of rows."""
         found = np.empty(self.results[keepdims], self.dtype)
-        found.reshape(-1)[...] = np.ldexp(*self._factored(x))
+        np.copyto(found, np.ldexp(*self._factored(x)).reshape(found.shape), casting="same_kind")
         return found
 
     def _factored(self, x: NumpyArray) -> tuple[NumpyArray, NumpyArray]:
