@@ -71,6 +71,15 @@ def test_numbers_that_are_returned_are_results():
     assert sum(count for count, _ in both.report().records) == 2
 
 
+def test_what_ints_have_not_their_stand_ins_have_not():
+    scaled = pullback.compile(lambda x, n: x * getattr(n, "weight", n))
+    named = pullback.compile(lambda x, n: x * n.weight)
+    for n in (1, 2, 3):
+        assert scaled(pullback.ones(1), n).item() == n
+        with pytest.raises(AttributeError, match="'int' object has no attribute 'weight'"):
+            named(pullback.ones(1), n)
+
+
 CHANGES = {
     "another shape": (lambda f, x: f(pullback.ones(3), x), "x has shape (3,) instead of (2,)"),
     "another dtype": (lambda f, x: f(x.double(), x), "x has dtype float64 instead of float32"),

@@ -39,7 +39,7 @@ c = a * np.ones(4)
     ),
     "vector product": Mistake(
         "pb.ones(3) @ pb.ones(4)",
-        "RuntimeError: matmul: the last axis of a, of shape (3,), is 3 long, the",
+        "RuntimeError: matmul: the last axis of a, of shape (3,), has size 3, and",
         "they must be equal",
     ),
     "matrix product": Mistake(
@@ -48,7 +48,7 @@ a = pb.ones(2, 3)
 b = pb.ones(2, 3)
 c = a @ b
 """,
-        "RuntimeError: matmul: the last axis of a, of shape (2, 3), is 3 long, the",
+        "RuntimeError: matmul: the last axis of a, of shape (2, 3), has size 3, and",
         "a @ b.mT has shape (2, 2)",
     ),
     "batched product": Mistake(
@@ -520,7 +520,7 @@ x[:2] = pb.ones(3)
 net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(10, 2))
 net(pb.ones(3, 4))
 """,
-        "RuntimeError: linear: the last axis of the input, of shape (3, 8), is 8",
+        "RuntimeError: linear: the last axis of the input, of shape (3, 8), has size 8",
         "Make the layer Linear(8, 2)",
     ),
     "linear of array": Mistake(
@@ -530,7 +530,7 @@ net(pb.ones(3, 4))
     ),
     "images into a linear layer": Mistake(
         "nn.Linear(16, 3)(pb.ones(2, 4, 4))",
-        "RuntimeError: linear: the last axis of the input, of shape (2, 4, 4), is",
+        "RuntimeError: linear: the last axis of the input, of shape (2, 4, 4), has",
         "input.flatten(1) has shape (2, 16)",
     ),
     "list of layers": Mistake(

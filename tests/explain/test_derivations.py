@@ -327,7 +327,7 @@ def test_derivations_as_text_and_in_the_file():
 def test_a_page_opens_at_a_call_and_a_backward_step():
     ex = recorded("mlp")
     page = ex.to_html(call=1, step=2)
-    assert f'data-start="#call=1&amp;step={len(ex.calls[0].forward) + 2}"' in page
+    assert f'data-start="#mode=read&amp;call=1&amp;step={len(ex.calls[0].forward) + 2}"' in page
     assert 'data-start=""' in ex.to_html()
     with pytest.raises(ValueError, match="call=3 is out of range: there are 2 calls"):
         ex.to_html(call=3)

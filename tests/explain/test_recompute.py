@@ -599,3 +599,18 @@ def test_most_random_programs_are_recomputed():
     if not COUNTED["numbers"]:
         pytest.skip("the random programs have not run")
     assert COUNTED["recomputed"] > 100
+
+
+REFUSALS = {
+    "an index by an array": lambda write, x, i: x[i],
+    "what depends on values": lambda write, x, i: bool(x),
+    "numbers of dtype complex64": lambda write, x, i: write.word("add", [x, x], np.zeros(3, np.complex64)),
+}
+
+
+@pytest.mark.parametrize("reason", REFUSALS)
+def test_what_has_no_words_is_named(reason):
+    write = statements.Writer()
+    x, i = (write.input(kind) for kind in (((3,), np.dtype(np.float64)), ((2,), np.dtype(np.int64))))
+    with pytest.raises(NotImplementedError, match=reason):
+        REFUSALS[reason](write, x, i)

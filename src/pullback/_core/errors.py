@@ -162,7 +162,7 @@ def no_product(a: tuple[int, ...], b: tuple[int, ...]) -> RuntimeError:
     ways = [f"a @ b.mT has shape {(*a[:-1], inner)}"] if len(b) > 1 and a[-1] == b[-1] else []
     ways += [f"a.mT @ b has shape {(*a[:-2], a[-1], *b[-1:])}"] if len(a) > 1 and a[-2] == inner else []
     return RuntimeError(
-        f"matmul: the last axis of a, of shape {a}, is {a[-1]} long, the {axis} of b, of shape {b}, {inner}, in "
+        f"matmul: the last axis of a, of shape {a}, has size {a[-1]}, and the {axis} one of b, of shape {b}, has size {inner}, in "
         f"{describe(caller())}: they must be equal. {words}"
         + (f". With one of them transposed: {', '.join(ways)}" if ways else "")
     )
@@ -171,11 +171,11 @@ def no_product(a: tuple[int, ...], b: tuple[int, ...]) -> RuntimeError:
 def no_layer(shape: tuple[int, ...], weight: tuple[int, ...]) -> RuntimeError:
     """An input of a linear layer whose last axis has not the layer's size."""
     have, (results, want) = shape[-1], weight
-    fix = f"Make the layer Linear({have}, {results}), or the one before it give {want} features"
+    fix = f"Make the layer Linear({have}, {results}), or have the layer before it return {want} features"
     if math.prod(shape[1:]) == want:
         fix = f"input.flatten(1) has shape {(shape[0], want)}"
     return RuntimeError(
-        f"linear: the last axis of the input, of shape {shape}, is {have} long, the layer takes {want}, in "
+        f"linear: the last axis of the input, of shape {shape}, has size {have}, and the layer takes {want} features, in "
         f"{describe(caller())}. mat1 and mat2 shapes cannot be multiplied ({'x'.join(map(str, shape))} and "
         f"{want}x{results}). {fix}"
     )

@@ -46,7 +46,7 @@ WORDS = {*UNARY, *BINARY, *REDUCTIONS, *OTHERS}
 
 KINDS = {"float32", "float64", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
 """The dtypes in which pages compute."""
-INSTEAD = ("pieces", "loops", "rounding identities", "contractions")
+INSTEAD = ("pieces", "buffers", "loops", "rounding identities", "contractions")
 """The passes that make programs quicker, not plainer."""
 
 
@@ -58,7 +58,7 @@ class Word:
 
     __array_ufunc__ = None
 
-    def __init__(self, writer: _Writer, number: int, like: Array) -> None:
+    def __init__(self, writer: Writer, number: int, like: Array) -> None:
         self.writer, self.number, self.like = writer, number, like
         self.shape, self.dtype, self.ndim = like.shape, like.dtype, like.ndim
 
@@ -96,7 +96,7 @@ for _name, _word in {
     setattr(Word, f"__{_name}__", _operator(_word, swapped=False))
 
 
-class _Writer:
+class Writer:
     """The namespace of the standard that writes words down."""
 
     __name__ = "the page"
@@ -208,14 +208,14 @@ class _Page(Engine):
 class _Special(NamedTuple):
     """The special functions of pages."""
 
-    writer: _Writer
+    writer: Writer
 
     def erf(self, x: Word) -> Word:
         """The error function."""
         return self.writer.word("erf", [x], x.like)
 
 
-def _engine(writer: _Writer) -> _Page:
+def _engine(writer: Writer) -> _Page:
     engine = object.__new__(_Page)
     engine.xp = engine.library = writer
     engine.special, engine.name, engine.array, engine.kinds = _Special(writer), "the page", Word, {}
@@ -358,7 +358,7 @@ def _rules(
 
 
 def _written(program: Program, there: Sequence[bool]) -> Statement:
-    writer = _Writer()
+    writer = Writer()
     words = [writer.input((value.shape, value.dtype)) for value in program.inputs]
     found: list[Any] = lowered(simplify(program, INSTEAD), _engine(writer))(*words)
     results = iter([each.number for each in found])
