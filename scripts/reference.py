@@ -145,7 +145,7 @@ def signatures(module: str, name: str, value: Any) -> list[str]:
         if (
             makers
             and (code := getattr(vars(makers[0][0])[makers[0][1]], "__code__", None))
-            and code.co_filename == "<string>"
+            and code.co_filename.startswith("<")
         ):
             return [written(of_settings(value), bound=True)]
         places = [(base.__module__, f"{base.__qualname__}.{maker}") for base, maker in makers]

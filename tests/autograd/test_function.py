@@ -659,7 +659,7 @@ def test_answers_of_rules_that_do_not_fit(case):
         (lambda primals, tangents: primals[0], "must return a pair"),
         (lambda primals, tangents: (primals[0], (tangents[0],)), "tangents that nest as .*, and outputs that nest as"),
         (lambda primals, tangents: (primals[0], tangents[0].sum()), r"a tensor of shape \(\) as the tangent of output"),
-        (lambda primals, tangents: (3, tangents[0]), "a tangent for output, which is no tensor"),
+        (lambda primals, tangents: (3, tangents[0]), "a tangent for output, which is not a tensor"),
     ],
 )
 def test_answers_of_a_pushforward_that_do_not_fit(rule, wording):

@@ -734,7 +734,7 @@ def test_a_training_loop():
     assert loss(params, 0) < 1e-3
 
 
-PROGRAM = """
+SCRIPT = """
 import sys
 import autograd.numpy as np
 from autograd import grad
@@ -745,7 +745,7 @@ SAID = "pullback run: autograd is not installed: `import autograd` gives pullbac
 
 @pytest.mark.parametrize("options", [[], ["--autograd"]])
 def test_pullback_run_stands_in_for_it(options, tmp_path):
-    (tmp_path / "fit.py").write_text(PROGRAM)
+    (tmp_path / "fit.py").write_text(SCRIPT)
     command = [sys.executable, "-W", "error", "-m", "pullback", "run", *options, "fit.py", "-v", "1"]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout) == (0, "[1.0, 1.0] ['-v', '1']\n")

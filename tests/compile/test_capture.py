@@ -634,7 +634,8 @@ def test_python_values_that_change_at_each_call():
 
 
 def test_kinds_of_calls_without_end_are_forgotten(monkeypatch):
-    monkeypatch.setattr("pullback.compile.compiled.KINDS", 4)
+    for limit in ("compiled.KINDS", "compiled.RECORDS", "kinds.PLACES"):
+        monkeypatch.setattr(f"pullback.compile.{limit}", 4)
     compiled, modules, x = plain(lambda module, x, count: module(x) * count), [], pullback.ones(2)
     for count in range(12):
         module = pullback.nn.Linear(2, 2)
@@ -643,7 +644,7 @@ def test_kinds_of_calls_without_end_are_forgotten(monkeypatch):
             same(module(each) * count, compiled(module, each, count))
     del module
     gc.collect()
-    assert sum(each() is not None for each in modules) <= 4 + 4  # with those of the quick way
+    assert sum(each() is not None for each in modules) <= 4 + 4  # with those whose ints are remembered
 
 
 def test_nothing_recorded_stays_behind():

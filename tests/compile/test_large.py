@@ -25,7 +25,7 @@ def computed(primitive, *arrays, **params):
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
     """Code is made when an operation is met for the first time."""
-    monkeypatch.setattr(large, "ENOUGH", 0)
+    monkeypatch.setattr(machine, "ENOUGH", 0)
     monkeypatch.setattr(machine, "PORTION", 0)
 
 

@@ -25,7 +25,7 @@ SPECIAL = [0.0, -0.0, np.nan, np.inf, -np.inf, 1e-42, -1e-42, 1.0, -1.0, 0.5, -0
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
     """Code is made when an operation is met for the first time."""
-    monkeypatch.setattr(large, "ENOUGH", 0)
+    monkeypatch.setattr(machine, "ENOUGH", 0)
     monkeypatch.setattr(machine, "PORTION", 0)
 
 

@@ -184,10 +184,7 @@ def begun(options):
     """Machine code from the first call on."""
     machine.budget.elements, machine.budget.multiplications = machine.ENOUGH, machine.PRODUCTS
     machine.PORTION = 0
-    if machine.installed():
-        from pullback.compile.machine import large
-
-        large.ENOUGH = 0
+    machine.ENOUGH = 0
 
 
 if __name__ == "__main__":

@@ -201,8 +201,8 @@ def add(xp, x):
 
 # What a call refuses: the operation, and what its error says
 REFUSED = {
-    "no result": (elementwise("op", lambda xp, g: g, definition=lambda xp, x: None), "op returned None, and not an array"),
-    "a number": (elementwise("op", lambda xp, g: g, definition=lambda xp, x: 3.0), "op returned the float 3.0, and not"),
+    "no result": (elementwise("op", lambda xp, g: g, definition=lambda xp, x: None), "op returned None, not an array"),
+    "a number": (elementwise("op", lambda xp, g: g, definition=lambda xp, x: 3.0), "op returned the float 3.0, not an array"),
     "no number": (elementwise("op", lambda xp, g: g, forward=lambda x: np.array([None])), "op returned an array of object"),
     "one result for two": (
         general("op", lambda xp, g: g[0], definition=lambda xp, x: x * 2, outputs=2),
@@ -267,7 +267,7 @@ def test_calls_with_other_arguments():
         with pytest.raises(TypeError, match=r"op\(\) takes 1 positional argument but 2 were given"):
             made(x, 2.0)
         assert made(x, beta=2.0).tolist() == [2.0, 2.0]
-    with pytest.raises(TypeError, match="op returned a list, and not an array: call it with tensors or arrays"):
+    with pytest.raises(TypeError, match="op returned a list, not an array: call it with tensors or arrays"):
         elementwise("op", lambda xp, g: g, definition=lambda xp, x: x * 2)([1.0, 2.0])
 
 
@@ -291,7 +291,7 @@ def test_functions_that_do_not_fit_are_refused_when_the_operation_is_made(messag
 
 def test_rules_that_are_no_rules():
     for rule in (3, np.sin):
-        with pytest.raises(TypeError, match=r"the rule of op is .* and no function written with def or lambda"):
+        with pytest.raises(TypeError, match=r"the rule of op is .*, not a function written with def or lambda"):
             elementwise("op", rule, definition=lambda xp, x: x)
     with pytest.raises(TypeError, match=r"the rule of op starts with \(xp, x\), and not with \(xp, g\)"):
         elementwise("op", lambda xp, x: x, definition=lambda xp, x: x)
@@ -360,7 +360,7 @@ def test_check_operation_finds_a_write_in_another_case():
 
 
 def test_check_operation_takes_operations_alone():
-    with pytest.raises(TypeError, match=r"is no operation: it takes what a function of pullback\.extend returned"):
+    with pytest.raises(TypeError, match=r"is not an operation: it takes what a function of pullback\.extend returned"):
         testing.check_operation(np.sin, ROW)
 
 

@@ -490,7 +490,7 @@ def test_processes_that_begin_anew(method):
     assert [[x.tolist(), y.tolist()] for x, y in loader] == [[[0, 1], [0, 1]], [[2, 3], [2, 3]], [[4], [4]]]
     with pytest.raises(Exception) as caught:  # which one differs between versions of Python
         iter(DataLoader(data, num_workers=1, multiprocessing_context=method, collate_fn=lambda batch: batch))
-    assert "no lambdas" in caught.value.__notes__[-1]
+    assert "not lambdas" in caught.value.__notes__[-1]
     assert not active_children()
 
 

@@ -63,8 +63,8 @@ def require_spelt(cls: type, base: type, methods: Sequence[str]) -> None:
     """Raises TypeError if a new subclass has a method that is nearly called like one that is its base's to call."""
     for name in vars(cls).keys() - vars(base).keys():
         meant = None if name.startswith("_") or not callable(vars(cls)[name]) else nearest(name, methods)
-        if meant is None or abs(len(name) - len(meant)) > 2:  # a word in common is none of ours misspelt
-            continue
+        if meant is None or abs(len(name) - len(meant)) > 2 or meant in (f"{name}ed", f"{name}ing"):
+            continue  # a word in common, or another form of it, is none of ours misspelt
         if getattr(cls, meant) is getattr(base, meant):
             raise TypeError(
                 f"{cls.__name__} defines {name}, which {base.__name__} does not call. Did you mean {meant!r}? Methods of its "

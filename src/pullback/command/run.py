@@ -34,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
 
     >>> from pullback.command.run import main
     >>> main(["--help"])  # doctest: +ELLIPSIS
-    usage: pullback run SCRIPT [ARGUMENT ...]
+    usage: pullback run [--autograd] SCRIPT [ARGUMENT ...]
     ...
     0
     """
