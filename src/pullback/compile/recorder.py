@@ -581,6 +581,8 @@ class Recorder(Interpreter):
             with exchanging:
                 np.copyto(target.settled(), given.settled() if isinstance(given, Recorded) else given)
             return
+        if innermost.get() is not target.interpreter:
+            raise RefusedError("a loop or a branch writes to a tensor from outside")
         array = given.numbers if isinstance(given, Recorded) else np.asarray(given)
         view = target.numbers
         if array.shape != view.shape or array.dtype != view.dtype:

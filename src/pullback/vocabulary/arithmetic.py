@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from .._core.typing import Array, Number, Tensor, TensorLike
 
 
-def _refuse_bool_negation(input: Tensor) -> None:
+def refuse_bool_negation(input: Tensor) -> None:
+    """RuntimeError for a bool tensor that a number less it would negate."""
     if category(input)[0].kind == "b":
         raise RuntimeError(
             "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use "
@@ -116,7 +117,7 @@ def rsub(input: Tensor, other: TensorLike, *, alpha: float = 1) -> Tensor:
     """
     if isinstance(other, Carrier) or alpha != 1:
         return sub(other, input, alpha=alpha)
-    _refuse_bool_negation(input)
+    refuse_bool_negation(input)
     return binary(ops.rsub, input, other)
 
 
@@ -212,6 +213,11 @@ def _beside(number: Any, dtype: np.dtype[Any]) -> Any:
     return float(number) if type(number) is int and number >> 31 not in (0, -1) else number
 
 
+def _plain(value: Any) -> Any:
+    """A number of a subclass, as an IntEnum, as Python's own: NumPy takes it for one of a dtype."""
+    return value.real if issubclass(type(value), (int, float)) and type(value) is not bool else value
+
+
 def pow(input: TensorLike, exponent: TensorLike) -> Tensor:
     """input ** exponent, elementwise.
 
@@ -219,7 +225,7 @@ def pow(input: TensorLike, exponent: TensorLike) -> Tensor:
     >>> pullback.pow(pullback.tensor([1.0, 2.0, 3.0]), 2)
     tensor([1., 4., 9.])
     """
-    number = exponent.item() if isinstance(exponent, np.generic) else exponent
+    number = exponent.item() if isinstance(exponent, np.generic) else _plain(exponent)
     if isinstance(input, Carrier) and isinstance(number, (bool, int, float)):
         dtype = common(input, number)
         if dtype.kind == "b":
@@ -245,7 +251,7 @@ def neg(input: Tensor) -> Tensor:
     >>> pullback.neg(pullback.tensor([1.0, -2.0]))
     tensor([-1.,  2.])
     """
-    _refuse_bool_negation(input)
+    refuse_bool_negation(input)
     return ops.negative(input)
 
 
