@@ -269,3 +269,13 @@ def test_a_power_by_an_int_of_a_subclass_keeps_the_dtype():
         for k in (1, Size.TWO, 3, Size.TWO, 2):
             assert function(k).dtype == pullback.float32
             assert function(k).tolist() == [1.5**k, (-2.0) ** k]
+
+
+def test_records_that_are_all_in_use_give_way_at_the_second_look(monkeypatch):
+    monkeypatch.setattr(module, "RECORDS", 4)
+    cut = pullback.compile(lambda x, k: x[:k] * 2)
+    for length in (20, 21, 22, 20):
+        for k in (*range(1, 9), 1):
+            for _ in range(3):
+                assert cut(pullback.ones(length), k).tolist() == [2.0] * k
+    assert sum(map(len, cut.records.values())) <= 5
