@@ -18,7 +18,6 @@ from weakref import ref
 import numpy as np
 
 from .. import Tensor, get_default_dtype, ops
-from ..vocabulary.arithmetic import refuse_bool_negation
 
 if TYPE_CHECKING:
     from .._core.primitives import Primitive
@@ -108,8 +107,8 @@ class Number:
     def _with(self, name: str, primitive: Primitive, other: Any, *, swapped: bool = False) -> Any:
         operation = getattr(operator, name)
         if isinstance(other, Tensor):
-            if name == "sub" and not swapped:
-                refuse_bool_negation(other)
+            if name == "sub" and not swapped and other._dtype.kind == "b":
+                return 0 - other  # an error, where two tensors would have a difference
             return operation(other, self.beside(other)) if swapped else operation(self.beside(other), other)
         if type(other) is Integer:
             other = other.item()

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from .._core.typing import Array, Number, Tensor, TensorLike
 
 
-def refuse_bool_negation(input: Tensor) -> None:
-    """RuntimeError for a bool tensor that a number less it would negate."""
+def _refuse_bool_negation(input: Tensor) -> None:
     if category(input)[0].kind == "b":
         raise RuntimeError(
             "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use "
@@ -117,7 +116,7 @@ def rsub(input: Tensor, other: TensorLike, *, alpha: float = 1) -> Tensor:
     """
     if isinstance(other, Carrier) or alpha != 1:
         return sub(other, input, alpha=alpha)
-    refuse_bool_negation(input)
+    _refuse_bool_negation(input)
     return binary(ops.rsub, input, other)
 
 
@@ -251,7 +250,7 @@ def neg(input: Tensor) -> Tensor:
     >>> pullback.neg(pullback.tensor([1.0, -2.0]))
     tensor([-1.,  2.])
     """
-    refuse_bool_negation(input)
+    _refuse_bool_negation(input)
     return ops.negative(input)
 
 
