@@ -1,5 +1,6 @@
 """When a compiled function is recorded again, why, and how many records it keeps."""
 
+import enum
 import gc
 import warnings
 
@@ -209,3 +210,72 @@ def test_calls_of_several_sizes_in_turn(sizes):
             total, more = compiled(x, y)
             assert (total.item(), more.tolist()) == (sum(i * (i + 1) for i in range(n)), [i + 1.0 for i in range(n)])
     assert sum(count for count, _ in compiled.report().records) == len(sizes)
+
+
+BOOL = f"numpy.{np.bool_.__name__}"
+
+
+def test_what_python_answers_for_numbers_is_answered():
+    def asked(a, b, k, mask):
+        try:
+            both = divmod(a, b)
+        except TypeError:
+            both = None
+        try:
+            turned = k - mask
+        except RuntimeError:
+            turned = None
+        kinds = [
+            f"{type(value).__module__}.{type(value).__name__}"
+            for value in (k < np.float64(2), a < np.float64(2), np.float32(2) - a)
+        ]
+        return both, kinds, turned
+
+    compiled, mask = pullback.compile(asked), pullback.tensor([True, False])
+    for a, b, k in ((1.5, 2.5, 1), (2.5, 0.5, 2), (3.25, -2.5, 3), (7.5, 2.0, 4)):
+        assert compiled(a, b, k, mask) == asked(a, b, k, mask) == (divmod(a, b), [BOOL, BOOL, "numpy.float32"], None)
+
+
+@pytest.mark.parametrize("positive", [True, False])
+def test_a_branch_or_a_step_that_writes_to_a_tensor_from_outside_runs_uncompiled(positive):
+    def branches(seen, x):
+        return pullback.cond(x.sum() > 0, lambda: seen.fill_(1) + x, lambda: seen.mul_(2) - x)
+
+    def steps(seen, x):
+        def step(carry, _):
+            carry = carry + seen
+            seen.fill_(1)
+            return carry, None
+
+        return pullback.scan(step, x, length=3)[0]
+
+    x = pullback.full((3,), 1.0 if positive else -1.0)
+    for function in (branches, steps):
+        compiled, ours, theirs = pullback.compile(function), pullback.full((3,), 5.0), pullback.full((3,), 5.0)
+        with pytest.warns(UserWarning, match="a loop or a branch writes to a tensor from outside"):
+            result = compiled(ours, x)
+        assert result.tolist() == function(theirs, x).tolist()
+        assert compiled(ours, x).tolist() == function(theirs, x).tolist()
+        assert ours.tolist() == theirs.tolist()
+
+
+class Size(enum.IntEnum):
+    TWO = 2
+
+
+def test_a_power_by_an_int_of_a_subclass_keeps_the_dtype():
+    x = pullback.tensor([1.5, -2.0])
+    for function in (lambda k: x**k, pullback.compile(lambda k: x**k)):
+        for k in (1, Size.TWO, 3, Size.TWO, 2):
+            assert function(k).dtype == pullback.float32
+            assert function(k).tolist() == [1.5**k, (-2.0) ** k]
+
+
+def test_records_that_are_all_in_use_give_way_at_the_second_look(monkeypatch):
+    monkeypatch.setattr(module, "RECORDS", 4)
+    cut = pullback.compile(lambda x, k: x[:k] * 2)
+    for length in (20, 21, 22, 20):
+        for k in (*range(1, 9), 1):
+            for _ in range(3):
+                assert cut(pullback.ones(length), k).tolist() == [2.0] * k
+    assert sum(map(len, cut.records.values())) <= 5

@@ -205,6 +205,8 @@ class Compiled:
         for key in [*self.records] * 2:  # those that have been used since the last look go at the second
             if sum(map(len, self.records.values())) < RECORDS:
                 return
+            if key not in self.records:  # gone at the first look
+                continue
             used = [prepared for prepared in self.records[key] if self._quick.used(prepared)]
             if used:
                 self.records[key] = self.records.pop(key)

@@ -107,6 +107,8 @@ class Number:
     def _with(self, name: str, primitive: Primitive, other: Any, *, swapped: bool = False) -> Any:
         operation = getattr(operator, name)
         if isinstance(other, Tensor):
+            if name == "sub" and not swapped and other._dtype.kind == "b":
+                return 0 - other  # an error, where two tensors would have a difference
             return operation(other, self.beside(other)) if swapped else operation(self.beside(other), other)
         if type(other) is Integer:
             other = other.item()
@@ -149,6 +151,10 @@ class Number:
 
     def __array__(self, dtype: DType | None = None, copy: bool | None = None) -> Array:
         return np.asarray(self._asked(), dtype)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """Beside arrays, and scalars of them, a number is as weak as Python's."""
+        return getattr(ufunc, method)(*map(_asked, inputs), **{name: _asked(value) for name, value in kwargs.items()})
 
     def __getattr__(self, name: str) -> Any:
         if name in FLOAT:
@@ -299,14 +305,27 @@ def _comparison(name: str, primitive: Primitive) -> None:
             return operation(self.beside(other), other)
         if not isinstance(other, (Number, int, float)):
             return operation(self._asked(), other)
-        return bool(self._recorder.guarded(primitive(*self._pair(other))))
+        answer = bool(self._recorder.guarded(primitive(*self._pair(other))))
+        return np.bool_(answer) if _of_numpy(self) or _of_numpy(other) else answer
 
     setattr(Number, f"__{name}__", compare)
 
 
+def _asked(operand: Any) -> Any:
+    """The value of a number, and any other operand as it is."""
+    if type(operand) not in (Number, Integer):
+        return operand
+    return operand.held.form.dtype.type(operand._asked()) if _of_numpy(operand) else operand._asked()
+
+
+def _of_numpy(operand: Any) -> bool:
+    """Whether an operand is a scalar of NumPy, whose comparisons answer with one."""
+    return not operand._weak if type(operand) in (Number, Integer) else isinstance(operand, np.generic)
+
+
 def _question(name: str, cls: type[Number] = Number) -> None:
     def answer(self: Number, *args: Any) -> Any:
-        return getattr(self._asked(), name)(*args)
+        return getattr(self._asked(), name)(*map(_asked, args))
 
     setattr(cls, name, answer)
 

@@ -89,7 +89,10 @@ def _state(holder: Holder) -> str:
         if new is MISSING:
             return f"{key} of {_kind_of(holder)} is gone"
         if new is not old and not holder.equal(old, new):
-            return f"{key} of {_kind_of(holder)} is {_shown(new)} instead of {_shown(old)}"
+            given, usual = _shown(new), _shown(old)
+            if given == usual:
+                return f"{key} of {_kind_of(holder)} is {given} as before, and another one"
+            return f"{key} of {_kind_of(holder)} is {given} instead of {usual}"
     new = [key for key in now if key not in holder.before]
     return (
         f"{new[0]} is new in {_kind_of(holder)}"

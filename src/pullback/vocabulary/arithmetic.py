@@ -212,6 +212,11 @@ def _beside(number: Any, dtype: np.dtype[Any]) -> Any:
     return float(number) if type(number) is int and number >> 31 not in (0, -1) else number
 
 
+def _plain(value: Any) -> Any:
+    """A number of a subclass, as an IntEnum, as Python's own: NumPy takes it for one of a dtype."""
+    return value.real if issubclass(type(value), (int, float)) and type(value) is not bool else value
+
+
 def pow(input: TensorLike, exponent: TensorLike) -> Tensor:
     """input ** exponent, elementwise.
 
@@ -219,7 +224,7 @@ def pow(input: TensorLike, exponent: TensorLike) -> Tensor:
     >>> pullback.pow(pullback.tensor([1.0, 2.0, 3.0]), 2)
     tensor([1., 4., 9.])
     """
-    number = exponent.item() if isinstance(exponent, np.generic) else exponent
+    number = exponent.item() if isinstance(exponent, np.generic) else _plain(exponent)
     if isinstance(input, Carrier) and isinstance(number, (bool, int, float)):
         dtype = common(input, number)
         if dtype.kind == "b":
