@@ -96,3 +96,15 @@ def test_a_message_is_not_cut_inside_of_brackets(explained):
     )
     _, written = explained(text, "--no-try")
     assert "(expected 2, got 1)." in " ".join(written.split())
+
+
+def test_exceptions_of_any_kind_leave_the_trace(explained):
+    begin = "x = pb.ones(2, requires_grad=True)\n(x * 2).sum().backward()\n"
+    trace, _ = explained(begin + "raise type('Stop', (BaseException,), {})('enough')\n")
+    assert trace["calls"][0]["leaves"][0]["grad"]["data"] == [2.0, 2.0]
+
+
+def test_an_excepthook_that_fails_leaves_the_trace(explained, monkeypatch):
+    monkeypatch.setattr("sys.excepthook", lambda *_: 1 / 0)
+    trace, _ = explained("pb.ones(2) @ pb.ones(3)\n", "--no-try")
+    assert trace["error"]["op"] == "matmul"

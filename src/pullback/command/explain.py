@@ -204,10 +204,11 @@ def run(
         if after is not None:
             after(names_at(stop))
         return None if stop.code in {None, 0} else f"the program exited with {stop.code}"
-    except (Exception, KeyboardInterrupt) as error:  # any exception of the program is shown
+    except BaseException as error:  # any exception of the program is shown
         if isinstance(error, BrokenPipeError) and reader_gone(sys.stdout):
             raise
-        sys.excepthook(type(error), error, error.__traceback__)
+        with contextlib.suppress(Exception):  # it may be the program's own
+            sys.excepthook(type(error), error, error.__traceback__)
         return f"the program raised {type(error).__name__}"
     finally:
         sys.argv, sys.path[:] = before[0], before[1]
