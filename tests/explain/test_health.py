@@ -140,7 +140,7 @@ def test_what_comes_in_is_born_outside():
     ex = pullback.explain((x * 2).sum())
     (finding,) = [each for each in ex.health if each.phase == "forward"]
     assert finding.born is None
-    assert finding.why == "x has nan at [1] before anything was computed"
+    assert finding.why == "x has nan at [1] before this call computed anything"
     x = pullback.tensor([1.0, 2.0], requires_grad=True)
     (finding,) = pullback.explain(x * 2, gradient=[1.0, float("inf")]).health
     assert finding.born is None

@@ -19,6 +19,7 @@ from ..compat.torch import available, stands_in
 from ..explain.arrays import Limits
 from ..explain.choosing import calls_at, only_inputs
 from ..explain.explanation import SUFFIXES, Explanation
+from ..explain.failing import names_at
 from ..explain.naming import names_of
 from ..explain.page import browse
 from ..explain.reading import read
@@ -74,10 +75,11 @@ def main(arguments: Sequence[str]) -> int:
         if options.training:
             return _train(program, options)
         recording = Recording(limits, base=sys._getframe(0), hint="")
-        begun = time.monotonic()
+        begun, folder = time.monotonic(), str(Path.cwd())
+        options.folder = folder
         raised = run(program, recording, recording.keep_unpulled, quiet=options.json)
         if options.trials and program.kind == "script":
-            script, took = Script(program.what, program.arguments, options.torch), time.monotonic() - begun
+            script, took = Script(program.what, program.arguments, options.torch, folder), time.monotonic() - begun
             failed = recording.failure
             _say(try_mends(script, recording.all_calls, took) if failed is None else try_fixes(script, failed, took))
         return _report(recording, program, options, raised)
@@ -124,7 +126,7 @@ def _parser() -> argparse.ArgumentParser:
         default=False,
         help="measure operations while recorded, longer than alone (default: not)",
     )
-    parser.set_defaults(unwritten=False)
+    parser.set_defaults(unwritten=False, folder="")  # that in which the command was given; a program may leave it
     add("--no-color", dest="color", action="store_false", help="no colors; NO_COLOR does the same")
     return parser
 
@@ -199,11 +201,14 @@ def run(
         if after is not None:
             after(names_of(variables))
     except SystemExit as stop:
+        if after is not None:
+            after(names_at(stop))
         return None if stop.code in {None, 0} else f"the program exited with {stop.code}"
-    except (Exception, KeyboardInterrupt) as error:  # any exception of the program is shown
+    except BaseException as error:  # any exception of the program is shown
         if isinstance(error, BrokenPipeError) and reader_gone(sys.stdout):
             raise
-        sys.excepthook(type(error), error, error.__traceback__)
+        with contextlib.suppress(Exception):  # it may be the program's own
+            sys.excepthook(type(error), error, error.__traceback__)
         return f"the program raised {type(error).__name__}"
     finally:
         sys.argv, sys.path[:] = before[0], before[1]
@@ -318,7 +323,7 @@ def _chosen(recording: Explanation, options: argparse.Namespace) -> Explanation:
 def _show(ex: Explanation, program: ExplainedProgram, options: argparse.Namespace) -> None:
     for name in options.save:
         try:
-            ex.save(name)
+            ex.save(Path(options.folder, name))
         except (RuntimeError, OSError) as error:
             print(f"pullback explain: {name} was not written: {error}", file=sys.stderr)
             options.unwritten = True

@@ -33,6 +33,10 @@ REFUSED = {
     "urllib.Request", "webbrowser.open", "winreg.CreateKey", "winreg.DeleteKey", "winreg.SetValue",
 }  # fmt: skip
 """The events of Python's audit at which a trial ends."""
+UNWATCHED = {"mkfifo", "mknod"}
+"""The functions of `os` that make files and tell the audit nothing."""
+LIBRARIES = {"_dbm", "_gdbm"}
+"""The modules of Python's own that write files in C."""
 PASSED = "_pullback_passed_"
 
 
@@ -68,6 +72,8 @@ class Trial:
         setattr(builtins, PASSED, self.count)  # for all files of the program
         sys.argv = self.plan.argv
         sys.path.insert(0, self.plan.folder)
+        for name in UNWATCHED & {*vars(os)}:
+            setattr(os, name, self.refused)
         sys.addaudithook(self.audit)
         clock = threading.Timer(self.plan.seconds, self.end, ["late"])
         clock.daemon = True
@@ -93,8 +99,12 @@ class Trial:
             written = isinstance(mode, str) and not {*mode}.isdisjoint("wax+")
             if (written or (isinstance(flags, int) and flags & WRITING)) and path != os.devnull:
                 self.end("refused", "writes a file")
-        elif event in REFUSED:
-            self.end("refused", "changes something outside of itself")
+        elif event in REFUSED or (event == "import" and args[0] in LIBRARIES):
+            self.refused()
+
+    def refused(self, *_: object, **__: object) -> NoReturn:
+        """End before something changes that is not this process."""
+        self.end("refused", "changes something outside of itself")
 
     def count(self, value: object = None) -> object:
         """Called by the program when it has passed the statement; gives what it was given."""

@@ -48,6 +48,8 @@ class Script(NamedTuple):
     file: str
     arguments: Sequence[str]
     torch: bool
+    folder: str
+    """The folder in which the program began."""
 
 
 def try_fixes(program: Script, failure: Failure, took: float) -> str | None:
@@ -132,7 +134,7 @@ def _run(program: Script, place: Place, changes: Sequence[Change], call: int | N
         file: "\n".join(changed(text_of(file).lines, [each for each in changes if each.place.file == file])) + "\n"
         for file in files
     }
-    argv, folder = [program.file, *program.arguments], str(Path(program.file).resolve().parent)
+    argv, folder = [program.file, *program.arguments], str(Path(program.folder, program.file).resolve().parent)
     plan = Plan(argv, folder, program.torch, texts, place.file, place.line, SECONDS, call, leaf)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PULLBACK_CACHE": "off"}
     try:
@@ -144,6 +146,7 @@ def _run(program: Script, place: Place, changes: Sequence[Change], call: int | N
             timeout=SECONDS + BEGINNING,
             check=False,
             env=environment,
+            cwd=program.folder,
         )
     except (subprocess.TimeoutExpired, OSError) as error:
         return Outcome("failed", str(error), 0)

@@ -24,7 +24,8 @@ def tell(finding: Finding, call: Call) -> None:
     leaf = _worst(finding, call)
     if leaf is not None:
         marks = _grad_marks(leaf, call)
-        ways = [(element, _backward(finding, call, leaf.tensor, element)) for element in _elements(leaf, marks)]
+        elements = sorted(_elements(leaf, marks), key=lambda element: element != finding.element)
+        ways = [(element, _backward(finding, call, leaf.tensor, element)) for element in elements]
         element, finding.way = next((pair for pair in ways if _from_birth(pair[1], finding)), ways[0])
         subject, kind = f"{leaf.tensor.name}.grad{_at(element)}", _kind_at(leaf.grad, element) or marks.bad
     else:

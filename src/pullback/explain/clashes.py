@@ -231,5 +231,6 @@ def first_sentence(message: str) -> str:
     """The beginning of a message, up to the end of its first part."""
     lines = (line.strip() for line in message.splitlines())
     text = SENTENCE.split(PREFIX.sub("", next(filter(None, lines), ""), count=1), maxsplit=1)[0]
-    mark = PART.search(text, MOST // 2) if len(text) > MOST else None
+    marks = PART.finditer(text, MOST // 2) if len(text) > MOST else iter(())
+    mark = next((each for each in marks if text.count("(", 0, each.start()) == text.count(")", 0, each.start())), None)
     return (text if mark is None else text[: mark.start()]).rstrip(".:")

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import Tensor
 from .._core.tracebacks import of_library
 from ..nn.modules.calls import headline
-from ..observe import called_function, entries, is_internal, node as node_of, uncalled_function
+from ..observe import Node, called_function, entries, is_internal, node as node_of, uncalled_function
 from .clashes import TAKES, Misfit, clash, said
-from .naming import name_of
+from .naming import Named, name_of, names_in
 from .scopes import MODULE_CALL, Scopes
 from .sources import Place, place_of, shortened, text_of
 from .trace import Argument, Failure, Stage
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 MOST_ARGUMENTS = 12
 MOST_STAGES = 40
+ENDLESS = 50
+"""The number of open calls of one function above which it is that which recurses."""
 TEXT = 60
 """The number of characters above which an argument that is no tensor is shortened."""
 
@@ -59,6 +61,9 @@ class Failed:
         if op is None and not calls:
             name = None if self.last is None else uncalled_function(error, self.last)
             op = None if name is None else (name, [])
+        endless = isinstance(error, RecursionError) and self.calls_itself
+        if endless:  # the operation is but where the last call has come to
+            op, calls = None, []
         self.op = None if op is None else op[0]
         self.given = [] if op is None else op[1]
         self.of_module = bool(calls)
@@ -69,6 +74,12 @@ class Failed:
         self.outer: Any = opened[-2].f_locals["self"] if self.call is not None and len(opened) > 1 else None
         if op is None and self.call is not None and calls:
             self.given = _of_module(self.call)
+
+    @property
+    def calls_itself(self) -> bool:
+        """Whether the program's innermost function has called itself so often that it may not again."""
+        codes = [entry.tb_frame.f_code for entry in self.program]
+        return codes.count(codes[-1]) > ENDLESS if codes else False
 
     @property
     def tensors(self) -> list[Any]:
@@ -179,6 +190,12 @@ def text_of_value(value: Any) -> str:
 def is_of_program(entry: TracebackType) -> bool:
     """Whether an entry of a traceback belongs to the program itself: not to us, to Python, or to what starts programs."""
     return not of_library(entry) and not is_internal(entry.tb_frame.f_code.co_filename)
+
+
+def names_at(error: BaseException) -> dict[Node, Named]:
+    """The names of tensors where the program raised an exception."""
+    program = [entry.tb_frame for entry in entries(error.__traceback__) if is_of_program(entry)]
+    return names_in(program[-1] if program else None)
 
 
 def place_in(entry: TracebackType) -> Place:

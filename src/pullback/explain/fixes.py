@@ -163,7 +163,11 @@ def _casts(case: Case) -> Iterator[Fix]:
     tensors = [(at, each.value) for at, each in enumerate(case.failed.given) if isinstance(each.value, Tensor)]
     kinds = [str(each.dtype).rpartition(".")[2] for _, each in tensors]
     wanted: list[tuple[int, str]] = []
-    if "Long" in case.message or "must be long" in case.message or "must be int" in case.message:
+    if (
+        ("Long" in case.message and "expected Float" not in case.message)
+        or "must be long" in case.message
+        or "must be int" in case.message
+    ):
         wanted = [(at, "int64") for (at, _), kind in zip(tensors, kinds, strict=True) if "float" in kind]
     elif "dtype" in case.message and len(kinds) > 1 and kinds[0] != kinds[1]:
         order = sorted((0, 1), key=lambda at: ("float" in kinds[at], kinds[at] != "float64"))

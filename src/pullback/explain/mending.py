@@ -14,6 +14,7 @@ from .trace import Finding, Fix
 
 NEAR, CLOSE = "1e-12", 0.999999
 """What is nearly 0, and nearly 1 among numbers of seven digits."""
+DIVIDES = {"div", "reciprocal", "remainder", "fmod"}
 LIBRARIES = {"pullback", "torch"}
 
 
@@ -42,7 +43,7 @@ GUARDS = {
 def mends(finding: Finding) -> Iterator[Fix]:
     """Changes that keep the operation away from where NaN or inf began in it, the likeliest first; a mask after it last."""
     place, step = finding.place, finding.step
-    if place is None or step is None or place.column is None:
+    if place is None or step is None or place.column is None or step.op not in GUARDS.keys() | DIVIDES:
         return
     written = Written(place.file)
     whole = written.at(place, ast.Call) or written.at(place, ast.BinOp)

@@ -115,7 +115,10 @@ def _collect(variables: Mapping[str, object], found: dict[Node, Named]) -> None:
 def _rank(pair: tuple[str, Any]) -> int:
     """Modules come first, those that contain others before their parts; then variables, and what holds tensors last."""
     if hasattr(type(pair[1]), "named_parameters"):
-        return -sum(1 for _ in pair[1].parameters())
+        try:
+            return -sum(1 for _ in pair[1].parameters())
+        except AttributeError:
+            return 0  # its __init__ has not come to the end
     return 1 if isinstance(pair[1], Tensor) else 2
 
 
@@ -133,7 +136,9 @@ def _held(value: Any) -> Iterator[tuple[Any, str]]:
         yield from ((item, f"[{i}]") for i, item in enumerate(value) if isinstance(item, Tensor))
     elif type(value) is dict and len(value) <= MOST_ELEMENTS:
         yield from ((item, f"[{key!r}]") for key, item in list(value.items()) if isinstance(item, Tensor))
-    elif type(getattr(value, "__dict__", None)) is dict and not isinstance(value, (type, ModuleType)):
+    elif isinstance(value, (type, ModuleType)):
+        return  # a module of the library loads all its parts when its names are asked for
+    elif type(getattr(value, "__dict__", None)) is dict:
         for key, item in list(value.__dict__.items())[:MOST_ELEMENTS]:
             if isinstance(item, Tensor):
                 yield item, f".{key}"

@@ -127,10 +127,14 @@ def _pass(carried: Iterable[Finding], bad: str, step: Step | None) -> None:
 
 def _born_forward(tensor: Traced, step: Step | None, bad: str) -> str:
     if step is None:
-        return f"{tensor.name} has {bad}{_at(tensor.marks)} before anything was computed"
+        return f"{tensor.name} has {bad}{_at(tensor.marks)} before this call computed anything"
     inputs = [
         f"{each.name} = {_element(each.data, tensor.marks, each.shape == tensor.shape)}" for each in tensor.inputs
     ]
+    given = [each for each in tensor.saved if each.tensor is None and len(step.outputs) == 1]
+    constant = next((marks for each in given if each.value is not None and (marks := marks_of(each.value)).bad), None)
+    if constant is not None and all(each.marks.bad is None for each in tensor.inputs):
+        return f"{tensor.op} was given {constant.bad}{_at(constant)} of a tensor that needs no gradient"
     limit = finfo(tensor.dtype).max if tensor.dtype.kind in "fc" else 0
     finite = all(each.marks.bad is None for each in tensor.inputs)
     over = bad == "inf" and finite and tensor.op in LARGE and not touched(step)

@@ -249,23 +249,24 @@ def _period(names: list[str]) -> int:
     return count
 
 
-def rounds(places: Sequence[tuple[Place | None, object]]) -> list[tuple[int, int] | None]:
+def rounds(places: Sequence[tuple[Place | None, object, object]]) -> list[tuple[int, int] | None]:
     """Which time its line ran when a node was created, and how many times it ran; None where it ran once.
 
-    The nodes are given by place and execution, in order of creation. A line runs again where an expression of it does.
+    The nodes are given by place, execution and operation, in order of creation. A line runs again where an operation of
+    it does at the same place: `y[1:] *= x` reads and writes at one.
     """
     counts: dict[tuple[str, int], int] = {}
-    seen: dict[tuple[str, int], dict[Place, object]] = {}
+    seen: dict[tuple[str, int], dict[tuple[Place, object], object]] = {}
     found: list[tuple[tuple[str, int], int] | None] = []
-    for place, execution in places:
+    for place, execution, operation in places:
         if place is None or execution is None:
             found.append(None)
             continue
         line = place.file, place.line
         before = seen.setdefault(line, {})
-        if before.get(place, execution) != execution:
+        if before.get((place, operation), execution) != execution:
             counts[line] = counts.get(line, 1) + 1
             before.clear()
-        before[place] = execution
+        before[place, operation] = execution
         found.append((line, counts.get(line, 1)))
     return [None if each is None or each[0] not in counts else (each[1], counts[each[0]]) for each in found]

@@ -105,7 +105,7 @@ class Nodes:
         made = [(node, tensor) for node in self.made for tensor in self.outputs.get(node, [])]
         records = [self.record(node) for node, _ in made]
         places = [
-            (tensor.place, None if record is None else record.execution)
+            (tensor.place, None if record is None else record.execution, tensor.op)
             for (_, tensor), record in zip(made, records, strict=True)
         ]
         for (_, tensor), found in zip(made, rounds(places), strict=True):
