@@ -51,7 +51,7 @@ function What({ trace, error }: { trace: Trace; error: Failure }) {
     <button class="link" aria-expanded={shown === what} onClick={() => show(shown === what ? null : what)}>{label}</button>
   );
   return (
-    <section class="card failure" aria-label="The failure">
+    <section class="card failure" aria-label="The error">
       <Headline trace={trace} error={error} />
       <p><b class="bad">{error.type}</b> <span class="mono">{where(trace, error.place)}</span> {error.message && toggle("message", "Whole message")} {error.frames!.length > 0 && toggle("frames", "Traceback")}</p>
       {overwritten && (

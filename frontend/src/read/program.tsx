@@ -53,8 +53,8 @@ function Stepper({ page }: { page: Story }) {
   const go = (to: number) => set({ position: positionOf(call, stops[to]!) });
   return (
     <div class="stepper" role="group" aria-label="Steps">
-      <button onClick={() => move(-1)}>← Back</button>
-      <button class="primary" id="step" onClick={() => move(1)}>Step →</button>
+      <button class={stop === 0 ? "idle" : ""} onClick={() => move(-1)}>← Back</button>
+      <button class={stop === stops.length - 1 ? "primary idle" : "primary"} id="step" onClick={() => move(1)}>Step →</button>
       <input type="range" min={0} max={stops.length - 1} value={stop} aria-label="Step" aria-valuetext={`${stop + 1} of ${stops.length}`} onInput={(event) => go(Number(event.currentTarget.value))} />
       <span id="position" class="muted">{stop + 1} of {stops.length}</span>
       <span class="choice" role="group" aria-label="One step is">
