@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 
 // A page holds them packed, as base64: a third more than `packed`, of which 120 kB are allowed.
-const LARGEST = { program: 195_000, computing: 18_000, style: 46_000, packed: 90_000 };
+const LARGEST = { program: 195_000, computing: 18_000, style: 48_000, packed: 90_000 };
 const folder = new URL("../../src/pullback/explain/static/", import.meta.url);
 const files = ["explain.js", "computing.js", "explain.css"].map((name) => readFileSync(new URL(name, folder)));
 const sizes = { program: files[0].length, computing: files[1].length, style: files[2].length, packed: gzipSync(Buffer.concat(files), { level: 9 }).length };

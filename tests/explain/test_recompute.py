@@ -506,7 +506,7 @@ def programs(draw):
     for _ in range(draw(st.integers(1, 5))):
         kind = draw(st.integers(0, len(KIND) - 1))
         name = draw(st.sampled_from(sorted(KIND[kind])))
-        constant = draw(st.integers(1, 400)) / 128 + 0.001953125 * len(steps)
+        constant = draw(st.integers(1, 400).filter(lambda n: n != 128)) / 128 + 0.001953125 * len(steps)
         steps.append((kind, name, draw(st.integers(0, 5)), draw(st.integers(0, 5)), constant, draw(st.booleans())))
     before, after = (
         [draw(st.lists(VALUES, min_size=math.prod(s), max_size=math.prod(s))) for s in shapes] for _ in range(2)

@@ -151,10 +151,11 @@ def _parameters(callee: Any) -> list[str]:
 
 
 def _layers(function: Any) -> Iterator[FunctionType]:
-    """A function and those that it wraps, as far as they are written in Python, and by us."""
+    """A function and those that it wraps, as far as they are written in Python, and by us: also an `__init__` made of settings."""
     function = getattr(function, "__func__", function)
     while function is not None:
-        if hasattr(function, "__code__") and not function.__code__.co_filename.startswith(GENERATED):
+        file = getattr(getattr(function, "__code__", None), "co_filename", None)
+        if file is not None and (file.endswith(".__init__>") or not file.startswith(GENERATED)):
             yield function
         function = getattr(function, "__wrapped__", None)
 
