@@ -44,7 +44,7 @@ REASONS = {
 }
 ATTRIBUTES = {"_bequeaths": "torch's dispatch on subclasses is half in the class Tensor"}
 
-COMPILE = 64, 73  # names, and uses of private attributes, of compile: the compiler works on the tape's own objects
+COMPILE = 66, 73  # names, and uses of private attributes, of compile: the compiler works on the tape's own objects
 
 
 def test_clients_use_the_front_door() -> None:
