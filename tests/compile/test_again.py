@@ -252,7 +252,7 @@ def test_a_branch_or_a_step_that_writes_to_a_tensor_from_outside_runs_uncompiled
     x = pullback.full((3,), 1.0 if positive else -1.0)
     for function in (branches, steps):
         compiled, ours, theirs = pullback.compile(function), pullback.full((3,), 5.0), pullback.full((3,), 5.0)
-        with pytest.warns(UserWarning, match="a loop or a branch writes to a tensor from outside"):
+        with pytest.warns(UserWarning, match="a loop or a branch changes what lies outside of it"):
             result = compiled(ours, x)
         assert result.tolist() == function(theirs, x).tolist()
         assert compiled(ours, x).tolist() == function(theirs, x).tolist()

@@ -589,7 +589,7 @@ class Recorder(Interpreter):
             )
         value, memory = self.value_of(given), target.block
         if innermost.get() is not target.interpreter:
-            raise RefusedError("a loop or a branch writes to a tensor from outside")
+            raise RefusedError("a loop or a branch changes what lies outside of it")
         if overlaps(view) or overlaps(memory.shaped):
             raise RefusedError("memory that lies in one place more than once is written")
         if memory.origin is not None or any(made() is not None for made in memory.chosen):
