@@ -142,6 +142,36 @@ def test_the_reason_names_what_the_function_reads(change, monkeypatch):
     assert reasons(compiled)[1] == reason
 
 
+def test_what_moves_at_each_call_is_no_reason():
+    class Cell:
+        def __init__(self):
+            self.hidden, self.scale = pullback.zeros(2), 2.0
+
+        def step(self, x):
+            self.hidden = self.hidden + x * self.scale
+            return self.hidden * 1
+
+    cell = Cell()
+    compiled = Compiled(cell.step)
+    for _ in range(3):
+        compiled(pullback.ones(2))
+    cell.scale = 3.0
+    assert compiled(pullback.ones(2)).tolist() == [9.0, 9.0]
+    assert reasons(compiled) == ["a first call", "scale of a dict is 3.0 instead of 2.0"]
+
+
+def test_arguments_are_called_as_they_are_reached():
+    def scaled(params, *others, scale):
+        return params["w"] * others[1]["x"] * scale
+
+    compiled = Compiled(scaled)
+    for n in (2, 3):
+        compiled({"b": pullback.ones(1), "w": pullback.ones(2)}, 3, {"x": pullback.ones(2)}, scale=float(n))
+    assert "def scaled(params_w, others_1_x, scale):" in compiled.source
+    compiled({"b": pullback.ones(1), "w": pullback.ones(1)}, 3, {"x": pullback.ones(2)}, scale=1.0)
+    assert reasons(compiled)[-1] == "params['w'] has shape (1,) instead of (2,)"
+
+
 def test_the_reason_names_the_line_that_asks():
     def switched(x, rate):
         if rate > 0.5:

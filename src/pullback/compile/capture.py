@@ -302,6 +302,7 @@ class CapturedRun:
         if recorder.overheard:
             return None, "another thread used its tensors while it was recorded"
         record = Record(recorder.program((), ()), self.places, self.state)
+        record.arguments = self.structure
         writes = self._writes(record)
         leaves, record.structure = flatten(result)
         for tensor, before, place in self.grads:

@@ -32,6 +32,7 @@ from .source import write
 
 if TYPE_CHECKING:
     from .._core.trees import Structure
+    from .._core.typing import Threshold
     from .costs import Work
     from .placed import Placed
 
@@ -44,9 +45,9 @@ IDLE_REASON = (
     f"it was recorded for {IDLE} values of an int argument in turn, none of which came twice: where it asks for the value, "
     "as range, an index or a shape does, each has a program of its own"
 )
-RECORDS = 256  # records of one function; beyond, those go that have not been used for the longest time
-REASONS = 64  # different reasons that are counted
-KINDS = 256  # kinds of calls of which it is remembered that they are not compiled
+RECORDS: Threshold = 256  # records of one function; beyond, those go that have not been used for the longest time
+REASONS: Threshold = 64  # different reasons that are counted
+KINDS: Threshold = 256  # kinds of calls of which it is remembered that they are not compiled
 
 
 class Compiled:

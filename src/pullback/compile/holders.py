@@ -155,10 +155,11 @@ class Holder:
 
     def means(self, now: dict[Any, Any]) -> bool:
         """Whether what it holds now means what it held; tensors under keys that move may be others of the same kind."""
-        return self.as_keyed(now) and all(
-            new is old or (key in self.moving and alike(old, new)) or self.equal(old, new)
-            for key, old, new in zip(self.before, self.before.values(), now.values(), strict=True)
-        )
+        return self.as_keyed(now) and all(map(self.stays, self.before, self.before.values(), now.values()))
+
+    def stays(self, key: Any, old: object, new: object) -> bool:
+        """Whether a value means what was held under a key: a tensor under a key that moves may be another one of the same kind."""
+        return new is old or (key in self.moving and alike(old, new)) or self.equal(old, new)
 
     def equal(self, old: object, new: object) -> bool:
         """Whether two values mean the same there."""

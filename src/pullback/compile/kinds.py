@@ -20,10 +20,11 @@ from .records import signature
 if TYPE_CHECKING:
     from .._core.modes import Mode
     from .._core.trees import Structure
+    from .._core.typing import Threshold
     from .prepared import Prepared
 
-IDLE = 16  # records for values of ints, none of which has served a second call, after which no more are made
-PLACES = 256  # kinds whose ints are remembered
+IDLE: Threshold = 16  # records for values of ints, none of which has served a second call, after which no more are made
+PLACES: Threshold = 256  # kinds whose ints are remembered
 
 
 class Kind(NamedTuple):

@@ -44,7 +44,7 @@ class Identifiers:
 def identifier(hint: str) -> str:
     """A text made an identifier, in the form to which Python brings all of them."""
     plain = unicodedata.normalize("NFKC", hint)
-    name = re.sub(r"\W", "_", plain).strip("_") or "x"
+    name = re.sub(r"\W+", "_", plain).strip("_") or "x"
     if not name.isidentifier():
         name = f"x_{name}"
     if not name.isidentifier():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +9,8 @@ import numpy as np
 
 from .. import Tensor
 from ..observe import describe
-from ..utils.trees import paths
-from .holders import MISSING, Holder
-from .records import Argument, signature
+from .holders import MISSING, Closure, Holder
+from .records import Argument, difference, leaf_names, signature
 
 if TYPE_CHECKING:
     from .._core.trees import Structure
@@ -33,29 +31,11 @@ def why(
     """Why no record holds for a call."""
     if not any(records.values()):
         return FIRST
-    names = _names(function, structure)
+    names = leaf_names(function, structure)
     if found := records.get(kind):
         return _changed(found[0], leaves, names)
     nearest = max(records, key=lambda other: _agreement(kind, other))
     return _other_kind(kind, nearest, leaves, names)
-
-
-def _names(function: Callable[..., Any], structure: Structure) -> list[str]:
-    """What the leaves of a call are called: `x`, `params['w']`."""
-    args, kwargs = structure.children
-    try:
-        parameters = [*inspect.signature(function).parameters.values()]
-    except (TypeError, ValueError):
-        parameters = []
-    names: list[str] = []
-    for i, child in enumerate(args.children):
-        last = parameters[-1] if parameters else None
-        many = last is not None and any(p.kind is p.VAR_POSITIONAL for p in parameters[: i + 1])
-        known = parameters[i].name if i < len(parameters) and not many else f"argument {i + 1}"
-        names += paths(child, known)
-    for key, child in zip(kwargs.keys, kwargs.children, strict=True):
-        names += paths(child, str(key))
-    return names
 
 
 # 1. Records of this kind
@@ -75,7 +55,7 @@ def _changed(prepared: Prepared, leaves: Sequence[Any], names: Sequence[str]) ->
     for place, expected in record.fixed:
         found = signature(place.tensor(leaves))
         if found != expected:
-            return f"a tensor that it reads has {_difference(found, expected)}"
+            return f"a tensor that it reads has {difference(found, expected)}"
     if prepared.departed is not None:
         return _departed(prepared, leaves, names)
     return "arrays lie in memory in another order than before"
@@ -88,23 +68,19 @@ def _state(holder: Holder) -> str:
         new = now.get(key, now.get("cell_contents", MISSING))
         if new is MISSING:
             return f"{key} of {_kind_of(holder)} is gone"
-        if new is not old and not holder.equal(old, new):
+        if not holder.stays(key, old, new):
             given, usual = _shown(new), _shown(old)
-            if given == usual:
-                return f"{key} of {_kind_of(holder)} is {given} as before, and another one"
-            return f"{key} of {_kind_of(holder)} is {given} instead of {usual}"
-    new = [key for key in now if key not in holder.before]
-    return (
-        f"{new[0]} is new in {_kind_of(holder)}"
-        if new
-        else f"{_kind_of(holder)} has other keys, or another order of them"
-    )
+            changed = f"another one, {given} as well" if given == usual else f"{given} instead of {usual}"
+            return f"{key} of {_kind_of(holder)} is {changed}"
+    if new := [key for key in now if key not in holder.before]:
+        return f"{new[0]} is new in {_kind_of(holder)}"
+    return f"{_kind_of(holder)} has other keys, or another order of them"
 
 
 def _kind_of(holder: Holder) -> str:
     """What a holder holds, in words."""
     held = holder.held
-    if type(holder).__name__ == "Closure":
+    if isinstance(holder, Closure):
         return "a variable around the function"
     if isinstance(held, dict) and "__name__" in held:
         return f"module {held['__name__']}"
@@ -114,11 +90,7 @@ def _kind_of(holder: Holder) -> str:
 def _shown(value: object) -> str:
     """A value in a few characters."""
     if isinstance(value, (Tensor, np.ndarray)):
-        return (
-            f"a tensor of shape {tuple(value.shape)}"
-            if isinstance(value, Tensor)
-            else f"an array of shape {value.shape}"
-        )
+        return f"{'a tensor' if isinstance(value, Tensor) else 'an array'} of shape {tuple(value.shape)}"
     if isinstance(value, (bool, int, float, complex, str, bytes, type(None))):
         text = repr(value)
         return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
@@ -173,30 +145,8 @@ def _argument(leaf: object, found: Any, expected: Any) -> str:
     """In what an argument differs."""
     if isinstance(leaf, Tensor):
         ours = isinstance(expected, tuple) and isinstance(expected[0], type) and issubclass(expected[0], Tensor)
-        return f"has {_difference(found, expected)}" if ours else "is a tensor, and was none"
+        return f"has {difference(found, expected)}" if ours else "is a tensor, and was none"
     if found is int:
         return "is an int that is another one from call to call: it is an input of the program from now on"
     before = f" instead of {_shown(expected[1])}" if isinstance(expected, tuple) and expected[0] is type(leaf) else ""
     return f"is {_shown(leaf)}{before}"
-
-
-SIGNATURE = ("class", "shape", "dtype")
-
-
-def _difference(found: Sequence[Any], expected: Sequence[Any]) -> str:
-    """In what two signatures of tensors differ."""
-    for name, one, other in zip(SIGNATURE, found, expected, strict=False):
-        if one != other:
-            shown = [each.__name__ if isinstance(each, type) else str(each) for each in (one, other)]
-            return f"{name} {shown[0]} instead of {shown[1]}"
-    kinds = [_tracking(each) for each in (found, expected)]
-    if kinds[0] != kinds[1]:
-        return f"{kinds[0]} instead of {kinds[1]}"
-    return "a .grad, or none, or hooks, unlike before"
-
-
-def _tracking(found: Sequence[Any]) -> str:
-    """Whether a signature is that of a tensor with a history, of a leaf that requires grad, or of another."""
-    if found[-1] == "tracked":
-        return "a history"
-    return "requires_grad=True" if len(found) > 5 else "requires_grad=False"

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._tape.node import grad_of, leaf_of
 from ..observe import AccumulateGrad
-from ..utils.trees import LEAF, Structure
+from ..utils.trees import LEAF, Structure, paths
 from .holders import Holder
 from .numbers import DOUBLE, INT
 from .program import Program
@@ -154,6 +154,10 @@ def set_grad(tensor: Tensor, grad: Tensor | None) -> None:
         leaf.grad = grad
 
 
+UNTRACKED = 5
+"""How many parts the signature of a tensor has that requires no grad."""
+
+
 def signature(tensor: Tensor) -> tuple[Any, ...]:
     """What of a tensor, besides its numbers, decides what a program does with it."""
     array, node = tensor._array, tensor._node
@@ -163,6 +167,25 @@ def signature(tensor: Tensor) -> tuple[Any, ...]:
         hooks = tuple(hook for hooks in hooks_on(tensor) for (hook,) in hooks)
         return type(tensor), array.shape, array.dtype, node.grad is None, node.grad_dtype, node.hooks is None, hooks
     return type(tensor), array.shape, array.dtype, "tracked"
+
+
+def difference(found: Sequence[Any], expected: Sequence[Any]) -> str:
+    """In what two signatures of tensors differ, in words."""
+    for name, one, other in zip(("class", "shape", "dtype"), found, expected, strict=False):
+        if one != other:
+            shown = [each.__name__ if isinstance(each, type) else str(each) for each in (one, other)]
+            return f"{name} {shown[0]} instead of {shown[1]}"
+    kinds = [_tracking(each) for each in (found, expected)]
+    if kinds[0] != kinds[1]:
+        return f"{kinds[0]} instead of {kinds[1]}"
+    return "a .grad, or none, or hooks, unlike before"
+
+
+def _tracking(found: Sequence[Any]) -> str:
+    """Whether a signature is that of a tensor with a history, of one that requires grad, or of another."""
+    if found[-1] == "tracked":
+        return "a history"
+    return "requires_grad=False" if len(found) == UNTRACKED else "requires_grad=True"
 
 
 class Way:
@@ -197,6 +220,7 @@ class Record:
         self.program = program
         self.places = places
         self.state = state
+        self.arguments: Structure = LEAF
         self.structure: Structure = LEAF
         self.made: list[Made] = []
         self.leaves = 0
@@ -220,14 +244,14 @@ class Record:
 
     def names(self, function: Callable[..., Any]) -> list[str]:
         """What the inputs are called where the function was written."""
-        parameters = list(inspect.signature(function).parameters)
-        return [self._name(place, parameters) for place in self.places]
+        leaves = leaf_names(function, self.arguments)
+        return [self._name(place, leaves) for place in self.places]
 
-    def _name(self, place: Place, parameters: list[str]) -> str:
+    def _name(self, place: Place, leaves: list[str]) -> str:
         if isinstance(place, Argument):
-            return parameters[place.number] if place.number < len(parameters) else "x"
+            return leaves[place.number]
         if isinstance(place, Gradient):
-            return f"{self._name(place.of, parameters)}_grad"
+            return f"{self._name(place.of, leaves)}_grad"
         if isinstance(place, Rate):
             return "lr"
         tensor = place.tensor(())
@@ -236,3 +260,22 @@ class Record:
                 if value is tensor:
                     return key
         return "state"
+
+
+def leaf_names(function: Callable[..., Any], arguments: Structure) -> list[str]:
+    """What the leaves of a call's arguments are called where the function was written: `x`, `params['w']`, `args[2]`."""
+    args, kwargs = arguments.children
+    try:
+        parameters = [*inspect.signature(function).parameters.values()]
+    except (TypeError, ValueError):  # of no function written in Python
+        parameters = []
+    gathered = next((i for i, each in enumerate(parameters) if each.kind is each.VAR_POSITIONAL), None)
+    names: list[str] = []
+    for i, child in enumerate(args.children):
+        if gathered is not None and i >= gathered:
+            names += paths(child, f"{parameters[gathered].name}[{i - gathered}]")
+        else:
+            names += paths(child, parameters[i].name if i < len(parameters) else f"argument {i + 1}")
+    for key, child in zip(kwargs.keys, kwargs.children, strict=True):
+        names += paths(child, str(key))
+    return names

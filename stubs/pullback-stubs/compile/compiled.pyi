@@ -55,15 +55,16 @@ from .report import Report
 from .source import write
 if TYPE_CHECKING:
     from .._core.trees import Structure
+    from .._core.typing import Threshold
     from .costs import Work
     from .placed import Placed
 REST = 64
 QUICK = 4
 PATIENCE = 8
 IDLE_REASON = f'it was recorded for {IDLE} values of an int argument in turn, none of which came twice: where it asks for the value, as range, an index or a shape does, each has a program of its own'
-RECORDS = 256
-REASONS = 64
-KINDS = 256
+RECORDS: Threshold = 256
+REASONS: Threshold = 64
+KINDS: Threshold = 256
 
 class Compiled:
     ...

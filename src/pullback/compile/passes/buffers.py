@@ -22,8 +22,9 @@ from .dead import without_dead_code
 
 if TYPE_CHECKING:
     from ..._core.primitives import Primitive
+    from ..._core.typing import Threshold
 
-FEWEST = 32
+FEWEST: Threshold = 32
 """Writes, or concatenations, of the shortest program that is looked at."""
 
 
