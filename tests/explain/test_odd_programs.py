@@ -56,10 +56,16 @@ def test_a_program_that_goes_elsewhere_is_tried_where_it_began(explained, tmp_pa
     assert not [*other.iterdir()]
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_a_trial_makes_no_pipe(explained, tmp_path, monkeypatch):
+OUTSIDE = [
+    "import socket; socket.getaddrinfo('localhost', 1)",
+    *(["os.mkfifo('pipe')"] if hasattr(os, "mkfifo") else []),
+]
+
+
+@pytest.mark.parametrize("statement", OUTSIDE)
+def test_a_trial_makes_no_pipe_and_asks_no_server(statement, explained, tmp_path, monkeypatch):
     monkeypatch.setattr(trying, "SECONDS", 60)
-    trace, _ = explained("x = pb.ones(4, requires_grad=True)\ny = x.reshape(3, 2)\nos.mkfifo('pipe')\n")
+    trace, _ = explained(f"x = pb.ones(4, requires_grad=True)\ny = x.reshape(3, 2)\n{statement}\n")
     assert not (tmp_path / "pipe").exists()
     assert "was stopped before it changes something" in trace["error"]["fixes"][0]["tried"]
 
@@ -108,3 +114,21 @@ def test_an_excepthook_that_fails_leaves_the_trace(explained, monkeypatch):
     monkeypatch.setattr("sys.excepthook", lambda *_: 1 / 0)
     trace, _ = explained("pb.ones(2) @ pb.ones(3)\n", "--no-try")
     assert trace["error"]["op"] == "matmul"
+
+
+def test_of_two_equal_lines_the_one_before_is_shown_first(explained):
+    _, text = explained(
+        "x = pb.ones(2, requires_grad=True)\ny = (x * x).sum()\ny.backward()\ny.backward()\n", "--no-try"
+    )
+    shown = [line.strip() for line in text.splitlines() if line.strip().startswith(("- ", "+ "))]
+    assert shown[:2] == ["- y.backward()", "+ y.backward(retain_graph=True)"]
+
+
+@pytest.mark.parametrize(
+    "call", ["y.backward()", "y.backward(None)", "y.backward(None,)", "y.backward(None,  # none\n)"]
+)
+def test_one_more_argument_comes_after_one_comma(call, explained):
+    _, text = explained(f"x = pb.ones(2, requires_grad=True)\ny = (x * x).sum()\n{call}\ny.backward()\n", "--no-try")
+    fixed = [line.strip()[2:] for line in text.splitlines() if line.strip().startswith("+ ")]
+    assert any("retain_graph=True" in line for line in fixed)
+    assert not any(",," in line.replace(" ", "") for line in fixed)

@@ -29,7 +29,8 @@ REFUSED = {
     "ftplib.connect", "http.client.connect", "os.chflags", "os.chmod", "os.chown", "os.exec", "os.fork", "os.forkpty", "os.kill",
     "os.killpg", "os.link", "os.lockf", "os.mkdir", "os.posix_spawn", "os.remove", "os.removexattr", "os.rename", "os.rmdir",
     "os.setxattr", "os.spawn", "os.startfile", "os.symlink", "os.system", "os.truncate", "os.utime", "poplib.connect", "pty.spawn",
-    "smtplib.connect", "socket.bind", "socket.connect", "socket.sendmsg", "socket.sendto", "sqlite3.connect", "subprocess.Popen",
+    "smtplib.connect", "socket.bind", "socket.connect", "socket.getaddrinfo", "socket.gethostbyaddr",
+    "socket.gethostbyname", "socket.getnameinfo", "socket.sendmsg", "socket.sendto", "sqlite3.connect", "subprocess.Popen", "syslog.openlog", "syslog.syslog",
     "urllib.Request", "webbrowser.open", "winreg.CreateKey", "winreg.DeleteKey", "winreg.SetValue",
 }  # fmt: skip
 """The events of Python's audit at which a trial ends."""

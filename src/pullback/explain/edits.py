@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 
+COMMENT = re.compile(r"#[^\n]*")
 Node = TypeVar("Node", bound=ast.expr | ast.stmt)
 ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant)
 """Expressions to which a method call can be appended without brackets."""
@@ -91,7 +93,9 @@ class Written:
     def passed(self, call: ast.Call, text: str) -> Change:
         """One more argument of a call, the last."""
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
-        return self.after(call, f", {text}" if given else text, back=1)
+        _, found, rest = self.segment(call).rpartition(self.segment(given[-1])) if given else ("", "", "")
+        separated = not found or "," in COMMENT.sub("", rest)
+        return self.after(call, text if separated else f", {text}", back=1)
 
 
 def innermost(tree: ast.AST, line: int) -> ast.stmt | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import operator
 from collections.abc import Iterator, Sequence
 
 from .edits import changed
@@ -110,8 +111,24 @@ def difference(changes: Sequence[Change]) -> Iterator[str]:
         lines = text_of(file).lines
         if lines:
             new = changed(lines, [change for change in changes if change.place.file == file])
-            compared = difflib.unified_diff(lines, new, n=0, lineterm="")
-            yield from (f"{line[0]} {line[1:].strip()}" for line in [*compared][2:] if not line.startswith("@@"))
+            for old_start, old_end, start, end in _edits(lines, new):
+                yield from (f"- {line.strip()}" for line in lines[old_start:old_end])
+                yield from (f"+ {line.strip()}" for line in new[start:end])
+
+
+def _edits(lines: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
+    """The ranges of lines in which two texts differ: by number if there are as many, since a matcher confuses equal lines."""
+    if len(lines) != len(new):
+        matched = difflib.SequenceMatcher(None, lines, new, autojunk=False)
+        yield from ((a, b, c, d) for tag, a, b, c, d in matched.get_opcodes() if tag != "equal")
+        return
+    start = None
+    for i, same in enumerate([*map(operator.eq, lines, new), True]):
+        if not same and start is None:
+            start = i
+        elif same and start is not None:
+            yield start, i, start, i
+            start = None
 
 
 def _called(failure: Failure) -> str:
