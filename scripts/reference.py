@@ -308,17 +308,37 @@ PARAMETERS = re.compile(
 TERM = re.compile(r"^(\*{0,2}\w[\w, *]*)\n((?: {4}.*\n?|\n(?= {4}))+)", re.MULTILINE)
 
 
+EXPLAINED_BY = re.compile(r"[Aa]rguments (?:as for|are those of) `(\w+)`")
+"""How a layer says that another one says what its arguments mean."""
+
+
+def meanings(section: str) -> dict[str, str]:
+    """What a section of parameters says of each."""
+    return {
+        name.strip("* "): " ".join(about.split()).replace("|", "\\|")
+        for names, about in TERM.findall(section)
+        for name in names.split(",")
+    }
+
+
+def meanings_elsewhere(text: str) -> dict[str, str]:
+    """What the arguments mean that are those of another layer."""
+    named = EXPLAINED_BY.search(text)
+    if named is None:
+        return {}
+    other = inspect.cleandoc(getattr(pullback.nn, named[1]).__doc__)
+    section = PARAMETERS.search(other)
+    return meanings_elsewhere(other) | meanings(section[1] if section else "")
+
+
 def with_table(text: str, form: str, *, always: bool) -> str:
     """A docstring whose section of parameters is a table with their types and defaults; with `always` it gets one."""
     section = PARAMETERS.search(text)
     if not (section or always):
         return text
-    said = {
-        name.strip("* "): " ".join(about.split()).replace("|", "\\|")
-        for names, about in TERM.findall(section[1] if section else "")
-        for name in names.split(",")
-    }
-    rows = [(*cells, said.pop(cells[0], "")) for cells in arguments(form)]
+    said = meanings(section[1] if section else "")
+    others = meanings_elsewhere(text)
+    rows = [(*cells, said.pop(cells[0], others.get(cells[0], ""))) for cells in arguments(form)]
     if said or not rows:  # of arguments that the signature does not name
         return text
     titles = ["parameter", "type", "default", "meaning"][: 4 if any(row[3] for row in rows) else 3]

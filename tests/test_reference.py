@@ -1,5 +1,6 @@
 """The reference of the site: every public name has one entry, which says how it is called and what it is."""
 
+import inspect
 import re
 import types
 from collections import Counter
@@ -94,3 +95,45 @@ def test_classes_say_what_they_inherit_and_where_they_are_written() -> None:
     assert re.search(r"src/pullback/nn/modules/conv\.py#L\d+\)$", reference.source_link(pullback.nn.Conv2d))
     assert "src/pullback/vocabulary/arithmetic.py#L" in reference.source_link(pullback.exp)
     assert not reference.source_link(len)
+
+
+def test_arguments_that_are_those_of_another_layer_mean_what_they_mean_there() -> None:
+    assert reference.meanings_elsewhere("A mean.\n\nArguments as for `AvgPool3d`.") == reference.meanings_elsewhere(
+        "A mean; its other arguments are those of `AvgPool2d`."
+    )
+    table = reference.with_table(
+        "A layer.\n\nArguments as for `Conv3d`.", "(in_channels: int, padding: int=0)", always=True
+    )
+    assert "| ``in_channels`` | ``int`` |  | The number of channels of the input. |" in table
+    own = "A layer.\n\nArguments as for `Conv3d`.\n\nParameters\n----------\npadding\n    What is cut off.\n"
+    assert "| What is cut off. |" in reference.with_table(own, "(in_channels: int, padding: int=0)", always=True)
+
+
+UNSAID = {
+    "_weight",
+    "_freeze",
+    "_random_samples",
+    "num_classes",
+    "weight",
+    "options",
+    "modules",
+    "parameters",
+    "values",
+    "mode",
+    "num_chunks",
+    "arg",
+}
+
+
+def test_layers_say_what_their_arguments_mean() -> None:
+    """All but private ones, those of containers and of bases."""
+    silent = set()
+    for name, layer in vars(pullback.nn).items():
+        if not (isinstance(layer, type) and layer.__module__.startswith("pullback.nn.modules")):
+            continue
+        text = inspect.cleandoc(layer.__doc__ or "")
+        section = reference.PARAMETERS.search(text)
+        said = reference.meanings_elsewhere(text) | reference.meanings(section[1] if section else "")
+        for form in reference.signatures("nn", name, layer)[-1:]:
+            silent |= {argument for argument, *_ in reference.arguments(form)} - said.keys()
+    assert silent <= UNSAID

@@ -136,24 +136,7 @@ class BatchNorm1d(_BatchNorm):
 class BatchNorm2d(_BatchNorm):
     """Each channel of (N, C, H, W) with mean 0 and variance 1 over the batch; as `BatchNorm1d`.
 
-    Parameters
-    ----------
-    num_features
-        The number of channels.
-    eps
-        A small number added to what is divided by.
-    momentum
-        The share of each batch in the running statistics; None for their plain average.
-    affine
-        Multiply by a weight and add a bias, which are learned.
-    track_running_stats
-        Keep running statistics, which are used in evaluation.
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
-    bias
-        Add a bias, which is learned.
+    Arguments as for `BatchNorm1d`.
 
     >>> import pullback
     >>> y = pullback.nn.BatchNorm2d(3)(pullback.arange(48.0).reshape(4, 3, 2, 2))
@@ -167,24 +150,7 @@ class BatchNorm2d(_BatchNorm):
 class BatchNorm3d(_BatchNorm):
     """Each channel of (N, C, D, H, W) with mean 0 and variance 1 over the batch; as `BatchNorm1d`.
 
-    Parameters
-    ----------
-    num_features
-        The number of channels.
-    eps
-        A small number added to what is divided by.
-    momentum
-        The share of each batch in the running statistics; None for their plain average.
-    affine
-        Multiply by a weight and add a bias, which are learned.
-    track_running_stats
-        Keep running statistics, which are used in evaluation.
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
-    bias
-        Add a bias, which is learned.
+    Arguments as for `BatchNorm1d`.
 
     >>> import pullback
     >>> pullback.nn.BatchNorm3d(2)(pullback.ones(4, 2, 3, 3, 3)).shape
@@ -197,26 +163,12 @@ class BatchNorm3d(_BatchNorm):
 class SyncBatchNorm(_BatchNorm):
     """Batch normalization over several processes, always one here: as `BatchNorm1d`, for any number of axes.
 
+    Arguments as for `BatchNorm1d`.
+
     Parameters
     ----------
-    num_features
-        The number of channels.
-    eps
-        A small number added to what is divided by.
-    momentum
-        The share of each batch in the running statistics; None for their plain average.
-    affine
-        Multiply by a weight and add a bias, which are learned.
-    track_running_stats
-        Keep running statistics, which are used in evaluation.
     process_group
         Accepted, and changes nothing.
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
-    bias
-        Add a bias, which is learned.
 
     >>> from pullback import nn, tensor
     >>> nn.SyncBatchNorm(1)(tensor([[-1.0], [1.0]])).tolist() == nn.BatchNorm1d(1)(tensor([[-1.0], [1.0]])).tolist()

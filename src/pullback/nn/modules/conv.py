@@ -144,6 +144,10 @@ class Conv1d(_Convolution):
 
     Parameters
     ----------
+    in_channels
+        The number of channels of the input.
+    out_channels
+        The number of channels of the result.
     kernel_size, stride, dilation
         An integer, or one for each axis.
     padding
@@ -154,6 +158,10 @@ class Conv1d(_Convolution):
         Whether to add a constant to each output channel.
     padding_mode
         'zeros', 'reflect', 'replicate' or 'circular'.
+    device
+        Where the parameters lie; there is only the CPU.
+    dtype
+        The dtype of the parameters; None for the default.
 
     Raises
     ------
@@ -172,31 +180,6 @@ class Conv1d(_Convolution):
 class Conv2d(_Convolution):
     """A convolution of images (N, C, H, W), or of one, with kernels that are learned; arguments as for `Conv1d`.
 
-    Parameters
-    ----------
-    in_channels
-        The number of channels of the input.
-    out_channels
-        The number of channels of the result.
-    kernel_size
-        The lengths of the window, one for all axes or one for each.
-    stride
-        The steps of the window, one for all axes or one for each.
-    padding
-        How many zeros are put at both ends of each axis, or "same" or "valid".
-    dilation
-        The distances of elements within the window.
-    groups
-        In how many groups, each connected for itself, the channels are.
-    bias
-        Add a bias, which is learned.
-    padding_mode
-        What is put there: "zeros", "reflect", "replicate" or "circular".
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
-
     >>> import pullback
     >>> conv = pullback.nn.Conv2d(3, 8, kernel_size=3, padding=1)
     >>> conv(pullback.randn(5, 3, 16, 16)).shape
@@ -209,31 +192,6 @@ class Conv2d(_Convolution):
 
 class Conv3d(_Convolution):
     """A convolution of (N, C, D, H, W), or of one sample, with kernels that are learned; arguments as for `Conv1d`.
-
-    Parameters
-    ----------
-    in_channels
-        The number of channels of the input.
-    out_channels
-        The number of channels of the result.
-    kernel_size
-        The lengths of the window, one for all axes or one for each.
-    stride
-        The steps of the window, one for all axes or one for each.
-    padding
-        How many zeros are put at both ends of each axis, or "same" or "valid".
-    dilation
-        The distances of elements within the window.
-    groups
-        In how many groups, each connected for itself, the channels are.
-    bias
-        Add a bias, which is learned.
-    padding_mode
-        What is put there: "zeros", "reflect", "replicate" or "circular".
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
 
     >>> import pullback
     >>> layer = pullback.nn.Conv3d(2, 4, kernel_size=3, padding=1)
@@ -309,30 +267,10 @@ class ConvTranspose1d(_ConvTransposeNd):
 
     Parameters
     ----------
-    in_channels
-        The number of channels of the input.
-    out_channels
-        The number of channels of the result.
-    kernel_size
-        The lengths of the window, one for all axes or one for each.
-    stride
-        The steps of the window, one for all axes or one for each.
     padding
         How much is left out at both ends of each axis of the result.
     output_padding
         How much longer the result is at one end: several lengths would give the same input.
-    groups
-        In how many groups, each connected for itself, the channels are.
-    bias
-        Add a bias, which is learned.
-    dilation
-        The distances of elements within the window.
-    padding_mode
-        What is put there: "zeros", "reflect", "replicate" or "circular".
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
 
     >>> import pullback
     >>> pullback.nn.ConvTranspose1d(4, 2, 3, stride=2)(pullback.randn(5, 4, 10)).shape
@@ -346,33 +284,6 @@ class ConvTranspose1d(_ConvTransposeNd):
 class ConvTranspose2d(_ConvTransposeNd):
     """The transpose of a convolution of images (N, C, H, W); arguments as for `ConvTranspose1d`.
 
-    Parameters
-    ----------
-    in_channels
-        The number of channels of the input.
-    out_channels
-        The number of channels of the result.
-    kernel_size
-        The lengths of the window, one for all axes or one for each.
-    stride
-        The steps of the window, one for all axes or one for each.
-    padding
-        How much is left out at both ends of each axis of the result.
-    output_padding
-        How much longer the result is at one end: several lengths would give the same input.
-    groups
-        In how many groups, each connected for itself, the channels are.
-    bias
-        Add a bias, which is learned.
-    dilation
-        The distances of elements within the window.
-    padding_mode
-        What is put there: "zeros", "reflect", "replicate" or "circular".
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
-
     >>> import pullback
     >>> pullback.nn.ConvTranspose2d(3, 6, kernel_size=2, stride=2)(pullback.ones(1, 3, 4, 4)).shape
     pullback.Size([1, 6, 8, 8])
@@ -384,33 +295,6 @@ class ConvTranspose2d(_ConvTransposeNd):
 
 class ConvTranspose3d(_ConvTransposeNd):
     """The transpose of a convolution of (N, C, D, H, W); arguments as for `ConvTranspose1d`.
-
-    Parameters
-    ----------
-    in_channels
-        The number of channels of the input.
-    out_channels
-        The number of channels of the result.
-    kernel_size
-        The lengths of the window, one for all axes or one for each.
-    stride
-        The steps of the window, one for all axes or one for each.
-    padding
-        How much is left out at both ends of each axis of the result.
-    output_padding
-        How much longer the result is at one end: several lengths would give the same input.
-    groups
-        In how many groups, each connected for itself, the channels are.
-    bias
-        Add a bias, which is learned.
-    dilation
-        The distances of elements within the window.
-    padding_mode
-        What is put there: "zeros", "reflect", "replicate" or "circular".
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
 
     >>> import pullback
     >>> pullback.nn.ConvTranspose3d(3, 6, kernel_size=2, stride=2)(pullback.ones(1, 3, 4, 4, 4)).shape

@@ -81,24 +81,7 @@ class InstanceNorm1d(_InstanceNorm):
 
     Weight, bias and running statistics are optional, by default absent.
 
-    Parameters
-    ----------
-    num_features
-        The number of channels.
-    eps
-        A small number added to what is divided by.
-    momentum
-        The share of each batch in the running statistics; None for their plain average.
-    affine
-        Multiply by a weight and add a bias, which are learned.
-    track_running_stats
-        Keep running statistics, which are used in evaluation.
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
-    bias
-        Add a bias, which is learned.
+    Arguments as for `BatchNorm1d`.
 
     >>> import pullback
     >>> pullback.nn.InstanceNorm1d(3)(pullback.randn(20, 3, 8)).shape
@@ -111,24 +94,7 @@ class InstanceNorm1d(_InstanceNorm):
 class InstanceNorm2d(_InstanceNorm):
     """Each channel of each sample of (N, C, H, W) or (C, H, W) with mean 0 and variance 1; as `InstanceNorm1d`.
 
-    Parameters
-    ----------
-    num_features
-        The number of channels.
-    eps
-        A small number added to what is divided by.
-    momentum
-        The share of each batch in the running statistics; None for their plain average.
-    affine
-        Multiply by a weight and add a bias, which are learned.
-    track_running_stats
-        Keep running statistics, which are used in evaluation.
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
-    bias
-        Add a bias, which is learned.
+    Arguments as for `BatchNorm1d`.
 
     >>> import pullback
     >>> pullback.nn.InstanceNorm2d(2)(pullback.arange(8.0).reshape(1, 2, 2, 2)).mean((2, 3)).abs().max() < 1e-6
@@ -141,24 +107,7 @@ class InstanceNorm2d(_InstanceNorm):
 class InstanceNorm3d(_InstanceNorm):
     """Each channel of each sample of (N, C, D, H, W) or (C, D, H, W) with mean 0 and variance 1.
 
-    Parameters
-    ----------
-    num_features
-        The number of channels.
-    eps
-        A small number added to what is divided by.
-    momentum
-        The share of each batch in the running statistics; None for their plain average.
-    affine
-        Multiply by a weight and add a bias, which are learned.
-    track_running_stats
-        Keep running statistics, which are used in evaluation.
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
-    bias
-        Add a bias, which is learned.
+    Arguments as for `BatchNorm1d`.
 
     >>> import pullback
     >>> pullback.nn.InstanceNorm3d(2)(pullback.ones(1, 2, 3, 3, 3)).shape

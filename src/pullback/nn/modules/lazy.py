@@ -120,16 +120,7 @@ class _Learning(LazyModuleMixin):
 class LazyLinear(_Learning, linear.Linear):
     """`Linear` whose `in_features` is the size of the last axis of its first input.
 
-    Parameters
-    ----------
-    out_features
-        The length of the result's last axis.
-    bias
-        Add a bias, which is learned.
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
+    Arguments as for `Linear`.
 
     >>> import pullback
     >>> from pullback import nn
@@ -223,28 +214,7 @@ class _LazyTransposed(_Channels):
 class LazyConv1d(_LazyConvolution, conv.Conv1d):
     """`Conv1d` whose `in_channels` is that of its first input.
 
-    Parameters
-    ----------
-    out_channels
-        The number of channels of the result.
-    kernel_size
-        The lengths of the window, one for all axes or one for each.
-    stride
-        The steps of the window, one for all axes or one for each.
-    padding
-        How many zeros are put at both ends of each axis, or "same" or "valid".
-    dilation
-        The distances of elements within the window.
-    groups
-        In how many groups, each connected for itself, the channels are.
-    bias
-        Add a bias, which is learned.
-    padding_mode
-        What is put there: "zeros", "reflect", "replicate" or "circular".
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
+    Arguments as for `Conv1d`.
 
     >>> import pullback
     >>> layer = pullback.nn.LazyConv1d(4, 3)
@@ -258,28 +228,7 @@ class LazyConv1d(_LazyConvolution, conv.Conv1d):
 class LazyConv2d(_LazyConvolution, conv.Conv2d):
     """`Conv2d` whose `in_channels` is that of its first input.
 
-    Parameters
-    ----------
-    out_channels
-        The number of channels of the result.
-    kernel_size
-        The lengths of the window, one for all axes or one for each.
-    stride
-        The steps of the window, one for all axes or one for each.
-    padding
-        How many zeros are put at both ends of each axis, or "same" or "valid".
-    dilation
-        The distances of elements within the window.
-    groups
-        In how many groups, each connected for itself, the channels are.
-    bias
-        Add a bias, which is learned.
-    padding_mode
-        What is put there: "zeros", "reflect", "replicate" or "circular".
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
+    Arguments as for `Conv2d`.
 
     >>> import pullback
     >>> layer = pullback.nn.LazyConv2d(4, kernel_size=3)
@@ -293,28 +242,7 @@ class LazyConv2d(_LazyConvolution, conv.Conv2d):
 class LazyConv3d(_LazyConvolution, conv.Conv3d):
     """`Conv3d` whose `in_channels` is that of its first input.
 
-    Parameters
-    ----------
-    out_channels
-        The number of channels of the result.
-    kernel_size
-        The lengths of the window, one for all axes or one for each.
-    stride
-        The steps of the window, one for all axes or one for each.
-    padding
-        How many zeros are put at both ends of each axis, or "same" or "valid".
-    dilation
-        The distances of elements within the window.
-    groups
-        In how many groups, each connected for itself, the channels are.
-    bias
-        Add a bias, which is learned.
-    padding_mode
-        What is put there: "zeros", "reflect", "replicate" or "circular".
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
+    Arguments as for `Conv3d`.
 
     >>> import pullback
     >>> layer = pullback.nn.LazyConv3d(4, kernel_size=3)
@@ -328,30 +256,7 @@ class LazyConv3d(_LazyConvolution, conv.Conv3d):
 class LazyConvTranspose1d(_LazyTransposed, conv.ConvTranspose1d):
     """`ConvTranspose1d` whose `in_channels` is that of its first input.
 
-    Parameters
-    ----------
-    out_channels
-        The number of channels of the result.
-    kernel_size
-        The lengths of the window, one for all axes or one for each.
-    stride
-        The steps of the window, one for all axes or one for each.
-    padding
-        How much is left out at both ends of each axis of the result.
-    output_padding
-        How much longer the result is at one end: several lengths would give the same input.
-    groups
-        In how many groups, each connected for itself, the channels are.
-    bias
-        Add a bias, which is learned.
-    dilation
-        The distances of elements within the window.
-    padding_mode
-        What is put there: "zeros", "reflect", "replicate" or "circular".
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
+    Arguments as for `ConvTranspose1d`.
 
     >>> import pullback
     >>> layer = pullback.nn.LazyConvTranspose1d(4, kernel_size=3)
@@ -365,30 +270,7 @@ class LazyConvTranspose1d(_LazyTransposed, conv.ConvTranspose1d):
 class LazyConvTranspose2d(_LazyTransposed, conv.ConvTranspose2d):
     """`ConvTranspose2d` whose `in_channels` is that of its first input.
 
-    Parameters
-    ----------
-    out_channels
-        The number of channels of the result.
-    kernel_size
-        The lengths of the window, one for all axes or one for each.
-    stride
-        The steps of the window, one for all axes or one for each.
-    padding
-        How much is left out at both ends of each axis of the result.
-    output_padding
-        How much longer the result is at one end: several lengths would give the same input.
-    groups
-        In how many groups, each connected for itself, the channels are.
-    bias
-        Add a bias, which is learned.
-    dilation
-        The distances of elements within the window.
-    padding_mode
-        What is put there: "zeros", "reflect", "replicate" or "circular".
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
+    Arguments as for `ConvTranspose2d`.
 
     >>> import pullback
     >>> layer = pullback.nn.LazyConvTranspose2d(4, kernel_size=3)
@@ -402,30 +284,7 @@ class LazyConvTranspose2d(_LazyTransposed, conv.ConvTranspose2d):
 class LazyConvTranspose3d(_LazyTransposed, conv.ConvTranspose3d):
     """`ConvTranspose3d` whose `in_channels` is that of its first input.
 
-    Parameters
-    ----------
-    out_channels
-        The number of channels of the result.
-    kernel_size
-        The lengths of the window, one for all axes or one for each.
-    stride
-        The steps of the window, one for all axes or one for each.
-    padding
-        How much is left out at both ends of each axis of the result.
-    output_padding
-        How much longer the result is at one end: several lengths would give the same input.
-    groups
-        In how many groups, each connected for itself, the channels are.
-    bias
-        Add a bias, which is learned.
-    dilation
-        The distances of elements within the window.
-    padding_mode
-        What is put there: "zeros", "reflect", "replicate" or "circular".
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
+    Arguments as for `ConvTranspose3d`.
 
     >>> import pullback
     >>> layer = pullback.nn.LazyConvTranspose3d(4, kernel_size=3)
@@ -469,22 +328,7 @@ class _LazyNorm(_Learning):
 class LazyBatchNorm1d(_LazyNorm, batchnorm.BatchNorm1d):
     """`BatchNorm1d` whose `num_features` is the size of axis 1 of its first input.
 
-    Parameters
-    ----------
-    eps
-        A small number added to what is divided by.
-    momentum
-        The share of each batch in the running statistics; None for their plain average.
-    affine
-        Multiply by a weight and add a bias, which are learned.
-    track_running_stats
-        Keep running statistics, which are used in evaluation.
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
-    bias
-        Add a bias, which is learned.
+    Arguments as for `BatchNorm1d`.
 
     >>> import pullback
     >>> norm = pullback.nn.LazyBatchNorm1d()
@@ -498,22 +342,7 @@ class LazyBatchNorm1d(_LazyNorm, batchnorm.BatchNorm1d):
 class LazyBatchNorm2d(_LazyNorm, batchnorm.BatchNorm2d):
     """`BatchNorm2d` whose `num_features` is the size of axis 1 of its first input.
 
-    Parameters
-    ----------
-    eps
-        A small number added to what is divided by.
-    momentum
-        The share of each batch in the running statistics; None for their plain average.
-    affine
-        Multiply by a weight and add a bias, which are learned.
-    track_running_stats
-        Keep running statistics, which are used in evaluation.
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
-    bias
-        Add a bias, which is learned.
+    Arguments as for `BatchNorm2d`.
 
     >>> import pullback
     >>> layer = pullback.nn.LazyBatchNorm2d()
@@ -527,22 +356,7 @@ class LazyBatchNorm2d(_LazyNorm, batchnorm.BatchNorm2d):
 class LazyBatchNorm3d(_LazyNorm, batchnorm.BatchNorm3d):
     """`BatchNorm3d` whose `num_features` is the size of axis 1 of its first input.
 
-    Parameters
-    ----------
-    eps
-        A small number added to what is divided by.
-    momentum
-        The share of each batch in the running statistics; None for their plain average.
-    affine
-        Multiply by a weight and add a bias, which are learned.
-    track_running_stats
-        Keep running statistics, which are used in evaluation.
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
-    bias
-        Add a bias, which is learned.
+    Arguments as for `BatchNorm3d`.
 
     >>> import pullback
     >>> layer = pullback.nn.LazyBatchNorm3d()
@@ -558,22 +372,7 @@ class LazyInstanceNorm1d(_LazyNorm, instancenorm.InstanceNorm1d):
 
     Unlike `InstanceNorm1d`, it has weights and running statistics by default, as in torch.
 
-    Parameters
-    ----------
-    eps
-        A small number added to what is divided by.
-    momentum
-        The share of each batch in the running statistics; None for their plain average.
-    affine
-        Multiply by a weight and add a bias, which are learned.
-    track_running_stats
-        Keep running statistics, which are used in evaluation.
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
-    bias
-        Add a bias, which is learned.
+    Arguments as for `InstanceNorm1d`.
 
     >>> import pullback
     >>> layer = pullback.nn.LazyInstanceNorm1d()
@@ -587,22 +386,7 @@ class LazyInstanceNorm1d(_LazyNorm, instancenorm.InstanceNorm1d):
 class LazyInstanceNorm2d(_LazyNorm, instancenorm.InstanceNorm2d):
     """`InstanceNorm2d` whose `num_features` is the size of axis 1 of its first input; as `LazyInstanceNorm1d`.
 
-    Parameters
-    ----------
-    eps
-        A small number added to what is divided by.
-    momentum
-        The share of each batch in the running statistics; None for their plain average.
-    affine
-        Multiply by a weight and add a bias, which are learned.
-    track_running_stats
-        Keep running statistics, which are used in evaluation.
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
-    bias
-        Add a bias, which is learned.
+    Arguments as for `InstanceNorm2d`.
 
     >>> import pullback
     >>> layer = pullback.nn.LazyInstanceNorm2d()
@@ -616,22 +400,7 @@ class LazyInstanceNorm2d(_LazyNorm, instancenorm.InstanceNorm2d):
 class LazyInstanceNorm3d(_LazyNorm, instancenorm.InstanceNorm3d):
     """`InstanceNorm3d` whose `num_features` is the size of axis 1 of its first input; as `LazyInstanceNorm1d`.
 
-    Parameters
-    ----------
-    eps
-        A small number added to what is divided by.
-    momentum
-        The share of each batch in the running statistics; None for their plain average.
-    affine
-        Multiply by a weight and add a bias, which are learned.
-    track_running_stats
-        Keep running statistics, which are used in evaluation.
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
-    bias
-        Add a bias, which is learned.
+    Arguments as for `InstanceNorm3d`.
 
     >>> import pullback
     >>> layer = pullback.nn.LazyInstanceNorm3d()

@@ -90,12 +90,7 @@ class L1Loss(_ReducedLoss):
 class MSELoss(_ReducedLoss):
     """The squared differences of input and target.
 
-    Parameters
-    ----------
-    size_average, reduce
-        torch's old form of `reduction`.
-    reduction
-        "mean" or "sum" of the losses, or "none" for each.
+    Arguments as for `L1Loss`.
 
     >>> import pullback
     >>> pullback.nn.MSELoss()(pullback.tensor([1.0, 2.0]), pullback.tensor([1.0, 4.0]))
@@ -107,12 +102,10 @@ class MSELoss(_ReducedLoss):
 class SmoothL1Loss(_ReducedLoss):
     """Squared differences where they are below beta, absolute ones above, joined smoothly.
 
+    Arguments as for `L1Loss`.
+
     Parameters
     ----------
-    size_average, reduce
-        torch's old form of `reduction`.
-    reduction
-        "mean" or "sum" of the losses, or "none" for each.
     beta
         The difference from which on it is linear.
 
@@ -180,16 +173,10 @@ class NLLLoss(_WeightedLoss):
 class CrossEntropyLoss(_WeightedLoss):
     """The cross-entropy of target classes, or target probabilities, and scores (N, C, ...) or (C,).
 
+    Arguments as for `NLLLoss`.
+
     Parameters
     ----------
-    weight
-        A weight for each class.
-    size_average, reduce
-        torch's old form of `reduction`.
-    ignore_index
-        The target that counts for nothing.
-    reduction
-        "mean" or "sum" of the losses, or "none" for each.
     label_smoothing
         The share of a target's weight that is spread over all classes.
 
@@ -211,6 +198,8 @@ class LinearCrossEntropyLoss(_WeightedLoss):
 
     With `out_features=(d1, ...)` each input gives scores (num_classes, d1, ...).
 
+    Arguments as for `CrossEntropyLoss`.
+
     Parameters
     ----------
     in_features
@@ -223,12 +212,6 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         Where the parameters lie; there is only the CPU.
     dtype
         The dtype of the parameters; None for the default.
-    reduction
-        "mean" or "sum" of the losses, or "none" for each.
-    ignore_index
-        The target that counts for nothing.
-    label_smoothing
-        The share of a target's weight that is spread over all classes.
 
     >>> import pullback
     >>> loss = pullback.nn.LinearCrossEntropyLoss(3, 10)
@@ -290,14 +273,12 @@ class LinearCrossEntropyLoss(_WeightedLoss):
 class BCELoss(_WeightedLoss):
     """The binary cross entropy of probabilities and targets from 0 to 1.
 
+    Arguments as for `NLLLoss`.
+
     Parameters
     ----------
     weight
         A weight for each element.
-    size_average, reduce
-        torch's old form of `reduction`.
-    reduction
-        "mean" or "sum" of the losses, or "none" for each.
 
     >>> import pullback
     >>> pullback.nn.BCELoss()(pullback.tensor([0.5, 1.0]), pullback.tensor([1.0, 1.0]))  # log(2) / 2
@@ -341,12 +322,10 @@ class BCEWithLogitsLoss(_Loss):
 class KLDivLoss(_ReducedLoss):
     """The elementwise Kullback-Leibler divergence of log-probabilities from a target; use 'batchmean' for its mean.
 
+    Arguments as for `L1Loss`.
+
     Parameters
     ----------
-    size_average, reduce
-        torch's old form of `reduction`.
-    reduction
-        "mean" or "sum" of the losses, or "none" for each.
     log_target
         The target holds logarithms.
 
@@ -437,14 +416,7 @@ class HingeEmbeddingLoss(_MarginLoss):
 class MarginRankingLoss(_MarginLoss):
     """max(0, margin - target * (input1 - input2)): target 1 means that input1 should be larger, -1 input2.
 
-    Parameters
-    ----------
-    margin
-        By how much what is right has to exceed what is wrong.
-    size_average, reduce
-        torch's old form of `reduction`.
-    reduction
-        "mean" or "sum" of the losses, or "none" for each.
+    Arguments as for `HingeEmbeddingLoss`.
 
     >>> from pullback import nn, ones, tensor
     >>> nn.MarginRankingLoss(reduction="none")(tensor([3.0, 1.0]), tensor([1.0, 3.0]), ones(2))
@@ -456,12 +428,7 @@ class MarginRankingLoss(_MarginLoss):
 class MultiLabelMarginLoss(_ReducedLoss):
     """The multi-class, multi-label hinge loss of scores; the target lists the correct classes.
 
-    Parameters
-    ----------
-    size_average, reduce
-        torch's old form of `reduction`.
-    reduction
-        "mean" or "sum" of the losses, or "none" for each.
+    Arguments as for `L1Loss`.
 
     >>> from pullback import nn, tensor
     >>> nn.MultiLabelMarginLoss()(tensor([2.0, 1.5, 0.0]), tensor([0, -1, -1]))  # (1 - 2 + 1.5) / 3
@@ -473,14 +440,7 @@ class MultiLabelMarginLoss(_ReducedLoss):
 class MultiLabelSoftMarginLoss(_WeightedLoss):
     """The binary cross entropy of scores for classes, averaged over them.
 
-    Parameters
-    ----------
-    weight
-        A weight for each class.
-    size_average, reduce
-        torch's old form of `reduction`.
-    reduction
-        "mean" or "sum" of the losses, or "none" for each.
+    Arguments as for `NLLLoss`.
 
     >>> from pullback import nn, tensor
     >>> nn.MultiLabelSoftMarginLoss()(tensor([[100.0, 0.0]]), tensor([[1.0, 0.0]]))  # log(2) / 2
@@ -497,18 +457,14 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 class MultiMarginLoss(_WeightedLoss):
     """The multi-class hinge loss of scores with one correct class.
 
+    Arguments as for `NLLLoss`.
+
     Parameters
     ----------
     p
         The exponent of what is missing: 1 or 2.
     margin
         By how much what is right has to exceed what is wrong.
-    weight
-        A weight for each class.
-    size_average, reduce
-        torch's old form of `reduction`.
-    reduction
-        "mean" or "sum" of the losses, or "none" for each.
 
     >>> from pullback import nn, tensor
     >>> nn.MultiMarginLoss()(tensor([[2.0, 1.5, 0.0]]), tensor([0]))  # (1 - 2 + 1.5) / 3
@@ -536,12 +492,7 @@ class MultiMarginLoss(_WeightedLoss):
 class SoftMarginLoss(_ReducedLoss):
     """log(1 + exp(-target * input)) for targets 1 and -1.
 
-    Parameters
-    ----------
-    size_average, reduce
-        torch's old form of `reduction`.
-    reduction
-        "mean" or "sum" of the losses, or "none" for each.
+    Arguments as for `L1Loss`.
 
     >>> import pullback
     >>> pullback.nn.SoftMarginLoss()(pullback.tensor([0.0, 100.0]), pullback.tensor([1.0, 1.0]))  # log(2) / 2
@@ -553,14 +504,7 @@ class SoftMarginLoss(_ReducedLoss):
 class CosineEmbeddingLoss(_MarginLoss):
     """1 - cosine of two vectors where the target is 1, max(0, cosine - margin) where it is -1.
 
-    Parameters
-    ----------
-    margin
-        By how much what is right has to exceed what is wrong.
-    size_average, reduce
-        torch's old form of `reduction`.
-    reduction
-        "mean" or "sum" of the losses, or "none" for each.
+    Arguments as for `HingeEmbeddingLoss`.
 
     >>> from pullback import nn, tensor
     >>> nn.CosineEmbeddingLoss()(tensor([[1.0, 0.0]]), tensor([[0.0, 5.0]]), tensor([1.0]))

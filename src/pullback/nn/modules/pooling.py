@@ -73,20 +73,7 @@ class MaxPool1d(_MaxPoolNd):
 class MaxPool2d(_MaxPoolNd):
     """The maximum of each window of (N, C, H, W) or (C, H, W); with `return_indices`, also its index.
 
-    Parameters
-    ----------
-    kernel_size
-        The lengths of the window, one for all axes or one for each.
-    stride
-        The steps of the window, one for all axes or one for each.
-    padding
-        How much is put at both ends of each axis, which counts as minus infinity.
-    dilation
-        The distances of elements within the window.
-    return_indices
-        Return where the elements were, too, as `MaxUnpool` needs it.
-    ceil_mode
-        Round the number of windows up, so that the last one may reach over the end.
+    Arguments as for `MaxPool1d`.
 
     >>> import pullback
     >>> pullback.nn.MaxPool2d(2)(pullback.arange(8.0).reshape(1, 2, 4))
@@ -98,20 +85,7 @@ class MaxPool2d(_MaxPoolNd):
 class MaxPool3d(_MaxPoolNd):
     """The maximum of each window of (N, C, D, H, W) or (C, D, H, W); with `return_indices`, also its index.
 
-    Parameters
-    ----------
-    kernel_size
-        The lengths of the window, one for all axes or one for each.
-    stride
-        The steps of the window, one for all axes or one for each.
-    padding
-        How much is put at both ends of each axis, which counts as minus infinity.
-    dilation
-        The distances of elements within the window.
-    return_indices
-        Return where the elements were, too, as `MaxUnpool` needs it.
-    ceil_mode
-        Round the number of windows up, so that the last one may reach over the end.
+    Arguments as for `MaxPool1d`.
 
     >>> import pullback
     >>> pullback.nn.MaxPool3d(2)(pullback.arange(8.0).reshape(1, 2, 2, 2))
@@ -170,14 +144,7 @@ class MaxUnpool1d(_MaxUnpoolNd):
 class MaxUnpool2d(_MaxUnpoolNd):
     """Maxima of `MaxPool2d` at their original positions, zeros elsewhere.
 
-    Parameters
-    ----------
-    kernel_size
-        The lengths of the window, one for all axes or one for each.
-    stride
-        The steps of the window, one for all axes or one for each.
-    padding
-        What the padding was.
+    Arguments as for `MaxUnpool1d`.
 
     >>> from pullback import nn, tensor
     >>> values, places = nn.MaxPool2d(2, return_indices=True)(tensor([[[1.0, 3.0], [2.0, 0.0]]]))
@@ -194,14 +161,7 @@ class MaxUnpool2d(_MaxUnpoolNd):
 class MaxUnpool3d(_MaxUnpoolNd):
     """Maxima of `MaxPool3d` at their original positions, zeros elsewhere.
 
-    Parameters
-    ----------
-    kernel_size
-        The lengths of the window, one for all axes or one for each.
-    stride
-        The steps of the window, one for all axes or one for each.
-    padding
-        What the padding was.
+    Arguments as for `MaxUnpool1d`.
 
     >>> import pullback
     >>> values, places = pullback.nn.MaxPool3d(2, return_indices=True)(pullback.ones(1, 4, 4, 4))
@@ -228,16 +188,12 @@ class _AvgPoolNd(_Strided, Computed):
 class AvgPool1d(_AvgPoolNd):
     """The mean of each window of (N, C, L) or (C, L).
 
+    Arguments as for `MaxPool1d`.
+
     Parameters
     ----------
-    kernel_size
-        The lengths of the window, one for all axes or one for each.
-    stride
-        The steps of the window, one for all axes or one for each.
     padding
         How many zeros are put at both ends of each axis.
-    ceil_mode
-        Round the number of windows up, so that the last one may reach over the end.
     count_include_pad
         Count zeros of the padding in the mean.
 
@@ -256,18 +212,10 @@ class AvgPool1d(_AvgPoolNd):
 class AvgPool2d(_AvgPoolNd):
     """The mean of each window of (N, C, H, W) or (C, H, W).
 
+    Arguments as for `AvgPool1d`.
+
     Parameters
     ----------
-    kernel_size
-        The lengths of the window, one for all axes or one for each.
-    stride
-        The steps of the window, one for all axes or one for each.
-    padding
-        How many zeros are put at both ends of each axis.
-    ceil_mode
-        Round the number of windows up, so that the last one may reach over the end.
-    count_include_pad
-        Count zeros of the padding in the mean.
     divisor_override
         What sums are divided by; None for the number of elements.
 
@@ -283,20 +231,7 @@ class AvgPool2d(_AvgPoolNd):
 class AvgPool3d(_AvgPoolNd):
     """The mean of each window of (N, C, D, H, W) or (C, D, H, W).
 
-    Parameters
-    ----------
-    kernel_size
-        The lengths of the window, one for all axes or one for each.
-    stride
-        The steps of the window, one for all axes or one for each.
-    padding
-        How many zeros are put at both ends of each axis.
-    ceil_mode
-        Round the number of windows up, so that the last one may reach over the end.
-    count_include_pad
-        Count zeros of the padding in the mean.
-    divisor_override
-        What sums are divided by; None for the number of elements.
+    Arguments as for `AvgPool2d`.
 
     >>> import pullback
     >>> pullback.nn.AvgPool3d(2)(pullback.ones(1, 2, 4, 4, 4)).shape
@@ -341,16 +276,7 @@ class LPPool1d(_LPPoolNd):
 class LPPool2d(_LPPoolNd):
     """The norm of each window of (N, C, H, W) or (C, H, W).
 
-    Parameters
-    ----------
-    norm_type
-        The exponent of the norm.
-    kernel_size
-        The lengths of the window, one for all axes or one for each.
-    stride
-        The steps of the window, one for all axes or one for each.
-    ceil_mode
-        Round the number of windows up, so that the last one may reach over the end.
+    Arguments as for `LPPool1d`.
 
     >>> import pullback
     >>> pullback.nn.LPPool2d(1, 2)(pullback.tensor([[[3.0, 4.0], [0.0, 1.0]]]))
@@ -362,16 +288,7 @@ class LPPool2d(_LPPoolNd):
 class LPPool3d(_LPPoolNd):
     """The norm of each window of (N, C, D, H, W) or (C, D, H, W).
 
-    Parameters
-    ----------
-    norm_type
-        The exponent of the norm.
-    kernel_size
-        The lengths of the window, one for all axes or one for each.
-    stride
-        The steps of the window, one for all axes or one for each.
-    ceil_mode
-        Round the number of windows up, so that the last one may reach over the end.
+    Arguments as for `LPPool1d`.
 
     >>> import pullback
     >>> pullback.nn.LPPool3d(1, 2)(pullback.ones(1, 2, 2, 2))
@@ -549,16 +466,7 @@ class FractionalMaxPool2d(_FractionalMaxPool):
 class FractionalMaxPool3d(_FractionalMaxPool):
     """The maxima of windows of volumes at random positions, for an output of the given size or ratio.
 
-    Parameters
-    ----------
-    kernel_size
-        The lengths of the window, one for all axes or one for each.
-    output_size
-        The lengths of the result, one for all axes or one for each; None leaves an axis as it is.
-    output_ratio
-        The lengths of the result as shares of those of the input, in the place of `output_size`.
-    return_indices
-        Return where the elements were, too, as `MaxUnpool` needs it.
+    Arguments as for `FractionalMaxPool2d`.
 
     >>> import pullback
     >>> pullback.nn.FractionalMaxPool3d(2, output_ratio=0.6)(pullback.ones(1, 5, 5, 5)).shape

@@ -272,28 +272,12 @@ class RNN(RNNBase):
     `batch_first`, (steps, features) for a single sequence, or packed. Gives the states of the last layer at each step
     and, for each layer and direction, the last state. Between layers is `dropout`.
 
+    Arguments as for `RNNBase`.
+
     Parameters
     ----------
-    input_size
-        The number of features of each step's input.
-    hidden_size
-        The number of features of the state.
-    num_layers
-        The number of layers, each of which gets the states of the one before.
     nonlinearity
         "tanh" or "relu".
-    bias
-        Add a bias, which is learned.
-    batch_first
-        The batch is the first axis of input and result, the steps the second.
-    dropout
-        The probability with which an element is set to zero in training.
-    bidirectional
-        Go through the steps in both directions.
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
 
     >>> import pullback
     >>> out, last = pullback.nn.RNN(10, 20, num_layers=2)(pullback.randn(5, 3, 10))
@@ -349,28 +333,7 @@ class LSTM(RNNBase):
     c' = f * c + i * g and h' = o * tanh(c'); with `proj_size`, h' is projected to that size. Called as `RNN`, with
     initial states (h, c), and gives the last ones as such a pair.
 
-    Parameters
-    ----------
-    input_size
-        The number of features of each step's input.
-    hidden_size
-        The number of features of the state.
-    num_layers
-        The number of layers, each of which gets the states of the one before.
-    bias
-        Add a bias, which is learned.
-    batch_first
-        The batch is the first axis of input and result, the steps the second.
-    dropout
-        The probability with which an element is set to zero in training.
-    bidirectional
-        Go through the steps in both directions.
-    proj_size
-        The number of features to which the state is projected; 0 for none.
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
+    Arguments as for `RNNBase`.
 
     >>> import pullback
     >>> out, (h, c) = pullback.nn.LSTM(10, 20, batch_first=True)(pullback.randn(3, 5, 10))
@@ -415,26 +378,7 @@ class GRU(RNNBase):
     Cho et al., Learning phrase representations using RNN encoder-decoder, 2014. h' = (1 - z) * n + z * h, with gates
     r and z, and n = tanh(weight_in @ x + bias_in + r * (weight_hn @ h + bias_hn)).
 
-    Parameters
-    ----------
-    input_size
-        The number of features of each step's input.
-    hidden_size
-        The number of features of the state.
-    num_layers
-        The number of layers, each of which gets the states of the one before.
-    bias
-        Add a bias, which is learned.
-    batch_first
-        The batch is the first axis of input and result, the steps the second.
-    dropout
-        The probability with which an element is set to zero in training.
-    bidirectional
-        Go through the steps in both directions.
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
+    Arguments as for `RNNBase`.
 
     >>> import pullback
     >>> out, last = pullback.nn.GRU(10, 20, bidirectional=True)(pullback.randn(5, 10))
@@ -475,18 +419,7 @@ class GRU(RNNBase):
 class RNNCellBase(_Recurrent):
     """The common base of cells: one step of a recurrent network.
 
-    Parameters
-    ----------
-    input_size
-        The number of features of each step's input.
-    hidden_size
-        The number of features of the state.
-    bias
-        Add a bias, which is learned.
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
+    Arguments as for `RNNBase`.
 
     >>> from pullback import nn
     >>> isinstance(nn.GRUCell(4, 8), nn.RNNCellBase), nn.GRUCell(4, 8).weight_hh.shape
@@ -536,20 +469,7 @@ class RNNCellBase(_Recurrent):
 class RNNCell(RNNCellBase):
     """h' = tanh(weight_ih @ x + bias_ih + weight_hh @ h + bias_hh), or relu: one step of an `RNN`.
 
-    Parameters
-    ----------
-    input_size
-        The number of features of each step's input.
-    hidden_size
-        The number of features of the state.
-    bias
-        Add a bias, which is learned.
-    nonlinearity
-        "tanh" or "relu".
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
+    Arguments as for `RNN`.
 
     >>> import pullback
     >>> cell, h = pullback.nn.RNNCell(10, 20), None
@@ -601,18 +521,7 @@ class _GatedCell(RNNCellBase):
 class LSTMCell(_GatedCell):
     """One step of an `LSTM`, from (h, c) to the next such pair; the default state is zero.
 
-    Parameters
-    ----------
-    input_size
-        The number of features of each step's input.
-    hidden_size
-        The number of features of the state.
-    bias
-        Add a bias, which is learned.
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
+    Arguments as for `RNNBase`.
 
     >>> import pullback
     >>> h, c = pullback.nn.LSTMCell(4, 8)(pullback.ones(2, 4))
@@ -629,18 +538,7 @@ class LSTMCell(_GatedCell):
 class GRUCell(_GatedCell):
     """One step of a `GRU`: the next state; the default state is zero.
 
-    Parameters
-    ----------
-    input_size
-        The number of features of each step's input.
-    hidden_size
-        The number of features of the state.
-    bias
-        Add a bias, which is learned.
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
+    Arguments as for `RNNBase`.
 
     >>> import pullback
     >>> pullback.nn.GRUCell(4, 8)(pullback.ones(2, 4)).shape

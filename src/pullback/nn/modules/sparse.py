@@ -164,30 +164,14 @@ class EmbeddingBag(_Table):
 
     Bags are the rows of a matrix, or pieces of a vector that start at `offsets`. `mode` is 'sum', 'mean' or 'max'.
 
+    Arguments as for `Embedding`.
+
     Parameters
     ----------
-    num_embeddings
-        The number of vectors.
-    embedding_dim
-        The length of each.
-    max_norm
-        The largest norm of a vector that is taken: longer ones are shortened, in place.
-    norm_type
-        The exponent of the norm.
-    scale_grad_by_freq
-        Divide the gradient of a vector by how often it is taken.
     mode
         "sum", "mean" or "max" of each bag.
-    sparse
-        Accepted; gradients are dense.
     include_last_offset
         The last offset is the end of the last bag.
-    padding_idx
-        The number of a vector that is zero and not learned.
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
 
     >>> import pullback
     >>> bags = pullback.nn.EmbeddingBag(10, 3, mode="sum")

@@ -146,30 +146,7 @@ class TransformerEncoderLayer(_Layer):
 class TransformerDecoderLayer(_Layer):
     """Self-attention, attention to `memory`, then a feed-forward network; each is added to its input, and normalized.
 
-    Parameters
-    ----------
-    d_model
-        The number of features.
-    nhead
-        The number of heads.
-    dim_feedforward
-        The number of features between the two linear layers.
-    dropout
-        The probability with which an element is set to zero in training.
-    activation
-        The function between them: "relu", "gelu" or a function.
-    layer_norm_eps
-        The `eps` of the layer normalizations.
-    batch_first
-        The batch is the first axis of input and result, the steps the second.
-    norm_first
-        Normalize before each part, not after it.
-    bias
-        Add a bias, which is learned.
-    device
-        Where the parameters lie; there is only the CPU.
-    dtype
-        The dtype of the parameters; None for the default.
+    Arguments as for `TransformerEncoderLayer`.
 
     >>> import pullback
     >>> layer = pullback.nn.TransformerDecoderLayer(d_model=8, nhead=2, dim_feedforward=16)
