@@ -1,4 +1,4 @@
-"""Arguments that are no tensors, or tensors without axes, beside tensors of all dtypes: compiled, a function gives what it gives eagerly.
+"""Arguments that are not tensors, or tensors without axes, beside tensors of all dtypes: compiled, a function gives what it gives eagerly.
 
 A case is an operation on x and k, where k is one of many kinds of numbers, in one of several places among the arguments,
 and a way of differentiating, inside the compiled function or around it. Some calls with other numbers of the same kind
