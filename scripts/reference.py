@@ -309,7 +309,7 @@ TERM = re.compile(r"^(\*{0,2}\w[\w, *]*)\n((?: {4}.*\n?|\n(?= {4}))+)", re.MULTI
 
 
 EXPLAINED_BY = re.compile(r"[Aa]rguments (?:as for|are those of) `(\w+)`")
-"""How a layer says that another one says what its arguments mean."""
+"""How a layer or an optimizer says that another one says what its arguments mean."""
 
 
 def meanings(section: str) -> dict[str, str]:
@@ -322,11 +322,12 @@ def meanings(section: str) -> dict[str, str]:
 
 
 def meanings_elsewhere(text: str) -> dict[str, str]:
-    """What the arguments mean that are those of another layer."""
+    """What the arguments mean that are those of another layer or optimizer."""
     named = EXPLAINED_BY.search(text)
     if named is None:
         return {}
-    other = inspect.cleandoc(getattr(pullback.nn, named[1]).__doc__)
+    package = pullback.nn if hasattr(pullback.nn, named[1]) else pullback.optim
+    other = inspect.cleandoc(getattr(package, named[1]).__doc__)
     section = PARAMETERS.search(other)
     return meanings_elsewhere(other) | meanings(section[1] if section else "")
 

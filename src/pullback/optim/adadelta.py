@@ -16,24 +16,12 @@ class Adadelta(Elementwise):
 
     Zeiler, ADADELTA: an adaptive learning rate method, 2012.
 
+    Arguments as for `Adam`.
+
     Parameters
     ----------
-    params
-        Tensors, pairs of a name and a tensor, or dictionaries for groups with options of their own.
-    lr
-        The learning rate: what an update is multiplied by.
     rho
         The share that the running means keep at each step.
-    eps
-        A small number added to what is divided by.
-    weight_decay
-        The factor of the parameter that is added to its gradient.
-    foreach, capturable
-        Accepted, and changes nothing.
-    maximize
-        Step upwards, to increase the loss.
-    differentiable
-        Record the step, so that gradients go through it.
 
     Raises
     ------

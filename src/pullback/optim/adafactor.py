@@ -20,10 +20,10 @@ class Adafactor(Whole):
     (None: the machine epsilon) and the least size that a parameter counts as; `d` is the size from which on an update
     is clipped. The memory of parameters with more than two axes is that of matrices along the last two.
 
+    Arguments as for `Adam`.
+
     Parameters
     ----------
-    params
-        Tensors, pairs of a name and a tensor, or dictionaries for groups with options of their own.
     lr
         The most that the relative size of a step may be, and the factor of weight decay.
     beta2_decay
@@ -35,10 +35,6 @@ class Adafactor(Whole):
         The size from which on an update is clipped.
     weight_decay
         The factor, times `lr`, by which the parameter itself shrinks.
-    foreach
-        Accepted, and changes nothing.
-    maximize
-        Step upwards, to increase the loss.
 
     Raises
     ------

@@ -16,26 +16,14 @@ class Adagrad(Elementwise):
 
     Duchi, Hazan and Singer, Adaptive subgradient methods for online learning and stochastic optimization, 2011.
 
+    Arguments as for `Adam`.
+
     Parameters
     ----------
-    params
-        Tensors, pairs of a name and a tensor, or dictionaries for groups with options of their own.
-    lr
-        The learning rate: what an update is multiplied by.
     lr_decay
         How much the rate falls with each step.
-    weight_decay
-        The factor of the parameter that is added to its gradient.
     initial_accumulator_value
         What the sum of squares begins with.
-    eps
-        A small number added to what is divided by.
-    foreach, fused
-        Accepted, and changes nothing.
-    maximize
-        Step upwards, to increase the loss.
-    differentiable
-        Record the step, so that gradients go through it.
 
     Raises
     ------

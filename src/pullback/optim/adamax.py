@@ -14,24 +14,12 @@ if TYPE_CHECKING:
 class Adamax(Elementwise):
     """Adam by the infinity norm: section 7 of Kingma and Ba, Adam: a method for stochastic optimization, 2015.
 
+    Arguments as for `Adam`.
+
     Parameters
     ----------
-    params
-        Tensors, pairs of a name and a tensor, or dictionaries for groups with options of their own.
-    lr
-        The learning rate: what an update is multiplied by.
     betas
         The shares that the running mean of the gradient, and its largest size, keep at each step.
-    eps
-        A small number added to what is divided by.
-    weight_decay
-        The factor of the parameter that is added to its gradient.
-    foreach, capturable
-        Accepted, and changes nothing.
-    maximize
-        Step upwards, to increase the loss.
-    differentiable
-        Record the step, so that gradients go through it.
 
     Raises
     ------

@@ -16,26 +16,12 @@ class AdamW(Adam):
 
     Loshchilov and Hutter, Decoupled weight decay regularization, 2019. Options and errors are those of `Adam`.
 
+    Arguments as for `Adam`.
+
     Parameters
     ----------
-    params
-        Tensors, pairs of a name and a tensor, or dictionaries for groups with options of their own.
-    lr
-        The learning rate: what an update is multiplied by.
-    betas
-        The shares that running means of the gradient and of its square keep at each step.
-    eps
-        A small number added to what is divided by.
     weight_decay
         The factor, times `lr`, by which the parameter itself shrinks.
-    amsgrad
-        Divide by the largest second moment so far.
-    maximize
-        Step upwards, to increase the loss.
-    foreach, capturable, fused
-        Accepted, and changes nothing.
-    differentiable
-        Record the step, so that gradients go through it.
 
     >>> import pullback
     >>> w = pullback.tensor([1.0, -2.0], requires_grad=True)

@@ -18,26 +18,16 @@ class ASGD(Elementwise):
     Polyak and Juditsky, Acceleration of stochastic approximation by averaging, 1992. The rate of step t is
     lr / (1 + lambd lr t)^alpha; averaging begins after step `t0`.
 
+    Arguments as for `Adam`.
+
     Parameters
     ----------
-    params
-        Tensors, pairs of a name and a tensor, or dictionaries for groups with options of their own.
-    lr
-        The learning rate: what an update is multiplied by.
     lambd
         The factor of the decay, of the rate and of the parameter.
     alpha
         The power by which the rate decays.
     t0
         The step after which averaging begins.
-    weight_decay
-        The factor of the parameter that is added to its gradient.
-    foreach, capturable
-        Accepted, and changes nothing.
-    maximize
-        Step upwards, to increase the loss.
-    differentiable
-        Record the step, so that gradients go through it.
 
     Raises
     ------

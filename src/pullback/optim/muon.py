@@ -27,18 +27,14 @@ class Muon(Whole):
     "match_rms_adamw" for rates and decays that were found with AdamW (Liu et al., Muon is scalable for LLM training,
     2025). Other parameters, such as biases, need another optimizer.
 
+    Arguments as for `SGD`.
+
     Parameters
     ----------
-    params
-        Tensors, pairs of a name and a tensor, or dictionaries for groups with options of their own.
-    lr
-        The learning rate: what an update is multiplied by.
     weight_decay
         The factor, times `lr`, by which the parameter itself shrinks.
     momentum
         The share that the momentum keeps at each step.
-    nesterov
-        Take the gradient a step ahead, along the momentum.
     ns_coefficients
         The three coefficients of the polynomial that makes a matrix orthogonal.
     eps

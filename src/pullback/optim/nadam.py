@@ -18,28 +18,12 @@ class NAdam(Elementwise):
 
     The momentum of step t is mu_t = beta1 (1 - 0.96^(t momentum_decay) / 2).
 
+    Arguments as for `Adam`.
+
     Parameters
     ----------
-    params
-        Tensors, pairs of a name and a tensor, or dictionaries for groups with options of their own.
-    lr
-        The learning rate: what an update is multiplied by.
-    betas
-        The shares that running means of the gradient and of its square keep at each step.
-    eps
-        A small number added to what is divided by.
-    weight_decay
-        The factor of the parameter that is added to its gradient.
     momentum_decay
         How fast the momentum approaches its final value.
-    decoupled_weight_decay
-        Shrink the parameter itself by `weight_decay`, as `AdamW` does, not its gradient.
-    foreach, capturable
-        Accepted, and changes nothing.
-    maximize
-        Step upwards, to increase the loss.
-    differentiable
-        Record the step, so that gradients go through it.
 
     Raises
     ------

@@ -16,26 +16,7 @@ class RAdam(Elementwise):
 
     Liu et al., On the variance of the adaptive learning rate and beyond, 2020.
 
-    Parameters
-    ----------
-    params
-        Tensors, pairs of a name and a tensor, or dictionaries for groups with options of their own.
-    lr
-        The learning rate: what an update is multiplied by.
-    betas
-        The shares that running means of the gradient and of its square keep at each step.
-    eps
-        A small number added to what is divided by.
-    weight_decay
-        The factor of the parameter that is added to its gradient.
-    decoupled_weight_decay
-        Shrink the parameter itself by `weight_decay`, as `AdamW` does, not its gradient.
-    foreach, capturable
-        Accepted, and changes nothing.
-    maximize
-        Step upwards, to increase the loss.
-    differentiable
-        Record the step, so that gradients go through it.
+    Arguments as for `Adam`.
 
     Raises
     ------

@@ -17,28 +17,16 @@ class RMSprop(Elementwise):
     `centered` takes the variance in the place of the mean square (Graves, Generating sequences with recurrent neural
     networks, 2013).
 
+    Arguments as for `Adam`.
+
     Parameters
     ----------
-    params
-        Tensors, pairs of a name and a tensor, or dictionaries for groups with options of their own.
-    lr
-        The learning rate: what an update is multiplied by.
     alpha
         The share that the running mean of squares keeps at each step.
-    eps
-        A small number added to what is divided by.
-    weight_decay
-        The factor of the parameter that is added to its gradient.
     momentum
         The share of the last update that is added to the next.
     centered
         Divide by the root of the variance, not of the mean square.
-    capturable, foreach
-        Accepted, and changes nothing.
-    maximize
-        Step upwards, to increase the loss.
-    differentiable
-        Record the step, so that gradients go through it.
 
     Raises
     ------

@@ -17,22 +17,16 @@ class Rprop(Elementwise):
     Riedmiller and Braun, A direct adaptive method for faster backpropagation learning, 1993; where the gradient has
     turned there is no step.
 
+    Arguments as for `Adam`.
+
     Parameters
     ----------
-    params
-        Tensors, pairs of a name and a tensor, or dictionaries for groups with options of their own.
     lr
         The length of the first step.
     etas
         The factors by which the length shrinks and grows.
     step_sizes
         The shortest and the longest step.
-    capturable, foreach
-        Accepted, and changes nothing.
-    maximize
-        Step upwards, to increase the loss.
-    differentiable
-        Record the step, so that gradients go through it.
 
     Raises
     ------

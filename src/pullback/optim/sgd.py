@@ -18,26 +18,16 @@ class SGD(Elementwise):
     `nesterov` the gradient is that of a point further along. The rate multiplies the momentum, as in torch. `foreach`
     and `fused` are accepted, and change nothing.
 
+    Arguments as for `Adam`.
+
     Parameters
     ----------
-    params
-        Tensors, pairs of a name and a tensor, or dictionaries for groups with options of their own.
-    lr
-        The learning rate: what an update is multiplied by.
     momentum
         The share of the last update that is added to the next.
     dampening
         The share of the gradient that the momentum leaves out.
-    weight_decay
-        The factor of the parameter that is added to its gradient.
     nesterov
         Take the gradient a step ahead, along the momentum.
-    maximize
-        Step upwards, to increase the loss.
-    foreach, fused
-        Accepted, and changes nothing.
-    differentiable
-        Record the step, so that gradients go through it.
 
     Raises
     ------

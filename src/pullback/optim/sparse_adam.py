@@ -16,18 +16,7 @@ class SparseAdam(Whole):
 
     torch's takes sparse gradients alone. Here gradients are dense, and a row is taken to be absent if all of it is zero.
 
-    Parameters
-    ----------
-    params
-        Tensors, pairs of a name and a tensor, or dictionaries for groups with options of their own.
-    lr
-        The learning rate: what an update is multiplied by.
-    betas
-        The shares that running means of the gradient and of its square keep at each step.
-    eps
-        A small number added to what is divided by.
-    maximize
-        Step upwards, to increase the loss.
+    Arguments as for `Adam`.
 
     Raises
     ------
