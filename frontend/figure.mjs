@@ -2,11 +2,11 @@
 // and the recorded call that it shows. Into SOURCE/_static come its program and style, and into SOURCE/index.md, in place of a
 // comment, the figure as it is seen without scripts.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { common, here } from "./options.mjs";
 
-const here = fileURLToPath(new URL(".", import.meta.url));
 const [source, recorded] = process.argv.slice(2);
 const MARK = "<!-- figure -->";
 /** What the figure does not show of a trace. */
@@ -18,17 +18,8 @@ for (const file of trace.sources) {
   Object.assign(file, { first, lines: file.lines.slice(first - file.first) });
 }
 
-const common = {
-  absWorkingDir: here,
-  bundle: true,
-  minify: true,
-  charset: "utf8",
-  jsx: "transform",
-  jsxFactory: "h",
-  jsxFragment: "Fragment",
-  legalComments: "none",
-  target: ["chrome123", "firefox120", "safari17.5"],
-  logLevel: "warning",
+const options = {
+  ...common,
   write: false,
   plugins: [
     {
@@ -40,7 +31,7 @@ const common = {
     },
   ],
 };
-const made = async (entry, options = {}) => (await build({ ...common, entryPoints: [entry], ...options })).outputFiles[0].text;
+const made = async (entry, own = {}) => (await build({ ...options, entryPoints: [entry], ...own })).outputFiles[0].text;
 
 const program = await made("src/figure/main.tsx", { format: "iife" });
 // All rules hold within the figure alone: the page around it has a style of its own.

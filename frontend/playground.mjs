@@ -6,11 +6,10 @@
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
+import { common, here } from "./options.mjs";
 
-const here = fileURLToPath(new URL(".", import.meta.url));
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { engine: { type: "string" }, distribution: { type: "string" } } });
 const [folder, wheel, figures] = positionals;
 const package_ = `${here}node_modules/pyodide/`;
@@ -51,31 +50,22 @@ const examples = {
     });
   },
 };
-const common = {
-  absWorkingDir: here,
-  bundle: true,
-  minify: true,
-  charset: "utf8",
-  jsx: "transform",
-  jsxFactory: "h",
-  jsxFragment: "Fragment",
-  legalComments: "none",
-  target: ["chrome123", "firefox120", "safari17.5"],
-  logLevel: "warning",
+const options = {
+  ...common,
   outdir: folder,
   plugins: [examples],
 };
-await build({ ...common, entryPoints: { playground: "src/playground/main.tsx", blocks: "src/playground/blocks.ts" }, format: "esm" });
+await build({ ...options, entryPoints: { playground: "src/playground/main.tsx", blocks: "src/playground/blocks.ts" }, format: "esm" });
 const core = values.engine ?? "src/playground/core.ts";
 await build({
-  ...common,
+  ...options,
   entryPoints: { worker: "src/playground/worker.ts" },
   format: "esm",
   loader: { ".py": "text" },
   define: { PARTS: JSON.stringify(parts), WHEEL: JSON.stringify(basename(wheel)), LOCK: JSON.stringify({ ...lock, packages: { numpy } }) },
   external: ["node:*", "ws"],
   ...(values.engine && (await import(`${here}test/playground/bundle.mjs`)).options),
-  plugins: [...common.plugins, { name: "core", setup: (plugins) => plugins.onResolve({ filter: /^\.\/core$/ }, () => ({ path: `${here}${core}` })) }],
+  plugins: [...options.plugins, { name: "core", setup: (plugins) => plugins.onResolve({ filter: /^\.\/core$/ }, () => ({ path: `${here}${core}` })) }],
 });
 
 const kept = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -84,7 +74,7 @@ const kept = readdirSync(folder, { recursive: true, withFileTypes: true })
   .filter((name) => !parts.some((part) => part.name === name));
 const state = digest(kept.map((name) => digest(readFileSync(`${folder}/${name}`), "hex")).join(), "hex").slice(0, 12);
 await build({
-  ...common,
+  ...options,
   entryPoints: { service: "src/playground/service.ts" },
   format: "iife",
   define: { VERSION: JSON.stringify(`pullback-${state}`), KEPT: JSON.stringify(["./", "./index.html", ...kept]) },

@@ -59,19 +59,26 @@ export function ThemeButton({ page }: { page: Page }) {
   );
 }
 
+/** Which of several calls is shown; nothing where there is one. */
+export function CallPicker({ page }: { page: Page }) {
+  const { trace, state } = page;
+  if (trace.calls.length < 2) return null;
+  return (
+    <label class="calls">
+      call{" "}
+      <select value={state.call} onChange={(event) => page.set({ call: Number(event.currentTarget.value) })}>
+        {trace.calls.map((call, k) => <option value={k}>{`${k + 1} of ${trace.calls.length}${call.place ? `, line ${call.place.line}` : ""}`}</option>)}
+      </select>
+    </label>
+  );
+}
+
 export function Header({ page }: { page: Page }) {
-  const { trace, state, flow } = page;
+  const { state, flow } = page;
   return (
     <header class="header">
       <h1><span class="logo" aria-hidden="true">∂</span> pullback explain</h1>
-      {trace.calls.length > 1 && (
-        <label class="calls">
-          call{" "}
-          <select value={state.call} onChange={(event) => page.set({ call: Number(event.currentTarget.value) })}>
-            {trace.calls.map((call, k) => <option value={k}>{`${k + 1} of ${trace.calls.length}${call.place ? `, line ${call.place.line}` : ""}`}</option>)}
-          </select>
-        </label>
-      )}
+      <CallPicker page={page} />
       <code class="call" dir="auto">{clip(callText(page), 120)}</code>
       {flow.whatIf && <span class="what-if">what if: not the call in your script</span>}
       <Chips page={page} />

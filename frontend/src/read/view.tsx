@@ -2,7 +2,7 @@
 import { Fragment, h } from "preact";
 import { useCallback, useRef } from "preact/hooks";
 import { Pickers } from "../answer";
-import { ModeSwitch, ThemeButton } from "../bars";
+import { CallPicker, ModeSwitch, ThemeButton } from "../bars";
 import { Equation } from "../equation";
 import { clip } from "../format";
 import { Graph } from "../graph";
@@ -24,20 +24,13 @@ import { isNetwork } from "./stages";
 import type { Stop } from "./stops";
 
 function Bar({ page }: { page: Page }) {
-  const { trace, state, call } = page;
+  const { trace, call } = page;
   const source = call.place && trace.sources[call.place.source];
   return (
     <header class="header">
       <p class="brand"><span class="logo" aria-hidden="true">∂</span> pullback explain</p>
       {source && <code class="where">{clip(source.file, 60)}:{call.place!.line}</code>}
-      {trace.calls.length > 1 && (
-        <label class="calls">
-          call{" "}
-          <select value={state.call} onChange={(event) => page.set({ call: Number(event.currentTarget.value) })}>
-            {trace.calls.map((call, k) => <option value={k}>{`${k + 1} of ${trace.calls.length}${call.place ? `, line ${call.place.line}` : ""}`}</option>)}
-          </select>
-        </label>
-      )}
+      <CallPicker page={page} />
       <div class="modes">
         <ModeSwitch page={page} />
         <ThemeButton page={page} />
