@@ -362,7 +362,7 @@ z = pb.ones(2, requires_grad=True)
 pb.autograd.grad((x * 2).sum(), z)
 """,
         "RuntimeError: The differentiated Tensor at index 0 appears to not have",
-        "no operation that leads to the loss used x",
+        "no operation that leads to the loss used z",
     ),
     "grad of a vector": Mistake(
         """\
