@@ -256,6 +256,8 @@ class Finding:
     """Changes of the program that help; only those that were tried say with what result."""
     vain: list[Fix] = field(default_factory=list)
     """Changes with which the program was run, and the number still is what it is."""
+    given: Place | None = None
+    """Where the program gave the number itself, if no operation made it."""
 
     @property
     def kinds(self) -> set[str]:
@@ -280,7 +282,7 @@ class Finding:
     @property
     def place(self) -> Place | None:
         """The place of the program where it first appeared."""
-        return self.tensor.place if self.step is None else self.step.place
+        return self.given or (self.tensor.place if self.step is None else self.step.place)
 
     @property
     def line(self) -> int | None:
