@@ -120,7 +120,7 @@ def test_a_change_is_shown_with_the_gradient_that_it_gives(tmp_path, monkeypatch
     file, saved = tmp_path / "root.py", tmp_path / "root.json"
     file.write_text(ROOT)
     assert main(["-o", str(saved), str(file)]) == 0
-    assert "the gradient is finite with 1" in capsys.readouterr().err
+    assert "its numbers are finite with 1" in capsys.readouterr().err
     (found,) = json.loads(saved.read_text())["calls"][0]["findings"]
     (helps,), (vain,) = found["fixes"], found["vain"]
     assert [each["text"] for each in helps["changes"]] == ["(w * x).clamp(min=1e-12)"]

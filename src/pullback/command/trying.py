@@ -119,7 +119,7 @@ def try_mends(program: Script, calls: Sequence[Call], took: float) -> str | None
     helped = sum(found.helps for _, found in tried)
     if not helped and not all(fix.guess for fix in finding.vain):
         finding.fix = ""  # it advises what has just been seen not to help
-    with_it = "the gradient is finite with none of them" if not helped else f"the gradient is finite with {helped}"
+    with_it = "its numbers are finite with none of them" if not helped else f"its numbers are finite with {helped}"
     return f"the program was run again with {counted(len(tried), 'change')}: {with_it} (--no-try runs nothing again)"
 
 
