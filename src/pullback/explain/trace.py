@@ -145,6 +145,19 @@ class Term:
         return f"<to {self.to.name}: {self.out}, contribution {self.nth} of {self.of}>"
 
 
+class Hooked(NamedTuple):
+    """A gradient that a hook of the program has changed: which functions were called, with their places, and the gradients."""
+
+    functions: list[tuple[str, Place | None]]
+    before: Kept
+    after: Kept
+
+    def __str__(self) -> str:
+        """Which hooks."""
+        texts = [name if place is None else f"{name} ({place.where})" for name, place in self.functions]
+        return f"hook{'s' * (len(texts) > 1)} {' and '.join(texts)}"
+
+
 @dataclass(eq=False, slots=True)
 class Step:
     """One operation, forward or backward. A backward step is one vector-Jacobian product, or the sum at a leaf."""
@@ -162,6 +175,7 @@ class Step:
     time: float | None = None
     live_bytes: int = 0
     marks: Marks = FINE
+    hooked: Hooked | None = None
 
     @property
     def v(self) -> Kept | None:
