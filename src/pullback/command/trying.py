@@ -61,7 +61,7 @@ def try_fixes(program: Script, failure: Failure, took: float) -> str | None:
         return None
     begun = time.monotonic()
     before = _run(program, failure.place, [])
-    if before.ended != "raised" or not before.detail.startswith(f"{failure.type}:"):
+    if before.ended != "raised" or not before.detail.startswith(f"{failure.raised or failure.type}:"):
         return None
     helped: list[Fix] = []
     count = 0

@@ -114,5 +114,6 @@ class StoryWriter:
 
 def _changed(leaf: Leaf) -> bool:
     """True if a hook has changed `.grad` after the pass had written it."""
-    whole = isinstance(leaf.grad, np.ndarray) and isinstance(leaf.grad_after, np.ndarray)
-    return whole and not np.array_equal(leaf.grad, leaf.grad_after, equal_nan=True)
+    put, now = leaf.grad, leaf.grad_after
+    whole = isinstance(put, np.ndarray) and isinstance(now, np.ndarray)
+    return whole and not np.array_equal(np.asarray(put), np.asarray(now), equal_nan=True)

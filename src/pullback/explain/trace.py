@@ -393,6 +393,13 @@ class Failure:
     stages: list[Stage] = field(default_factory=list)
     frames: list[tuple[str, Place]] = field(default_factory=list)
     fixes: list[Fix] = field(default_factory=list)
+    raised: str = ""
+    """The exception with which the program ended, if it was made of this one."""
+
+    @property
+    def ours(self) -> bool:
+        """Whether a module or an operation has failed."""
+        return self.op is not None or self.scope is not None
 
     @property
     def shown_fixes(self) -> list[Fix]:
