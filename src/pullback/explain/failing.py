@@ -13,7 +13,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import Tensor
-from .._core.tracebacks import is_remote, of_library
+from .._core import tracebacks
 from ..nn.modules.calls import headline
 from ..observe import Node, called_function, entries, is_internal, node as node_of, uncalled_function
 from .clashes import TAKES, Misfit, clash, said
@@ -160,7 +160,9 @@ class Failed:
         failure.arguments = self.arguments(scope, redact=redact)
         failure.clash = clash(self.op, [given.value for given in self.given[:MOST_ARGUMENTS]])
         failure.made = self.made(scope)
-        failure.said = said(failure, self.misfit, of_module=self.of_module, remote=is_remote(self.error.__cause__))
+        failure.said = said(
+            failure, self.misfit, of_module=self.of_module, remote=tracebacks.is_remote(self.error.__cause__)
+        )
         return failure
 
     def show_stages(self, failure: Failure, scopes: Scopes, call: Call) -> None:
@@ -214,7 +216,7 @@ def text_of_value(value: Any) -> str:
 
 def is_of_program(entry: TracebackType) -> bool:
     """Whether an entry of a traceback belongs to the program itself: not to us, to Python, or to what starts programs."""
-    return not of_library(entry) and not is_internal(entry.tb_frame.f_code.co_filename)
+    return not tracebacks.of_library(entry) and not is_internal(entry.tb_frame.f_code.co_filename)
 
 
 def names_at(error: BaseException) -> dict[Node, Named]:

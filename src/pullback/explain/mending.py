@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .. import finfo
-from .._tape.diagnosis import INSIDE, POSITIVE
+from .._tape import diagnosis
 from .edits import ATOMS, Written
 from .nonfinite import kept_out
 from .trace import Finding, Fix
@@ -28,8 +28,8 @@ class Bound(NamedTuple):
 
 
 BOUNDS = {
-    POSITIVE: Bound(".clamp(min={tiny})", "{} > 0"),
-    INSIDE: Bound(".clamp(-{close}, {close})", "{}.abs() < 1"),
+    diagnosis.POSITIVE: Bound(".clamp(min={tiny})", "{} > 0"),
+    diagnosis.INSIDE: Bound(".clamp(-{close}, {close})", "{}.abs() < 1"),
     "above -1": Bound(".clamp(min=-{close})", "{} > -1"),
     "above 1": Bound(".clamp(min=1 + {step})", "{} > 1"),
     "between 0 and 1": Bound(".clamp({step}, 1 - {step})", "({} - 0.5).abs() < 0.5"),
