@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .._tape import diagnosis
+from .._tape.diagnosis import pole_of
 from .arrays import Kept, Marks, marks_of, stats_of
 from .nonfinite import Product, product, touched
 from .numbers import counted, short
@@ -55,7 +55,7 @@ def _kind_at(value: Kept, element: Element) -> str | None:
 def _because(finding: Finding) -> str:
     """The pole that was met, or else what gave the number."""
     step = finding.step
-    pole = None if step is None else diagnosis.pole_of(step.op or "")
+    pole = None if step is None else pole_of(step.op or "")
     if step is None or pole is None:
         return finding.why
     point = touched(step, finding.element)

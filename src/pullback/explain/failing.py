@@ -13,7 +13,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import Tensor
-from .._core import tracebacks
+from .._core.tracebacks import of_library
 from ..nn.modules.calls import headline
 from ..observe import Node, called_function, entries, is_internal, node as node_of, uncalled_function
 from .clashes import TAKES, Misfit, clash, said
@@ -160,9 +160,10 @@ class Failed:
         failure.arguments = self.arguments(scope, redact=redact)
         failure.clash = clash(self.op, [given.value for given in self.given[:MOST_ARGUMENTS]])
         failure.made = self.made(scope)
-        failure.said = said(
-            failure, self.misfit, of_module=self.of_module, remote=tracebacks.is_remote(self.error.__cause__)
-        )
+        remote = isinstance(
+            getattr(self.error.__cause__, "tb", None), str
+        )  # the traceback there, as pools of processes have it
+        failure.said = said(failure, self.misfit, of_module=self.of_module, remote=remote)
         return failure
 
     def show_stages(self, failure: Failure, scopes: Scopes, call: Call) -> None:
@@ -216,7 +217,7 @@ def text_of_value(value: Any) -> str:
 
 def is_of_program(entry: TracebackType) -> bool:
     """Whether an entry of a traceback belongs to the program itself: not to us, to Python, or to what starts programs."""
-    return not tracebacks.of_library(entry) and not is_internal(entry.tb_frame.f_code.co_filename)
+    return not of_library(entry) and not is_internal(entry.tb_frame.f_code.co_filename)
 
 
 def names_at(error: BaseException) -> dict[Node, Named]:

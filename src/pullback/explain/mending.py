@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .. import finfo
-from .._tape import diagnosis
 from .edits import ATOMS, Written
 from .nonfinite import kept_out
 from .trace import Finding, Fix
@@ -28,8 +27,8 @@ class Bound(NamedTuple):
 
 
 BOUNDS = {
-    diagnosis.POSITIVE: Bound(".clamp(min={tiny})", "{} > 0"),
-    diagnosis.INSIDE: Bound(".clamp(-{close}, {close})", "{}.abs() < 1"),
+    "above 0": Bound(".clamp(min={tiny})", "{} > 0"),
+    "between -1 and 1": Bound(".clamp(-{close}, {close})", "{}.abs() < 1"),
     "above -1": Bound(".clamp(min=-{close})", "{} > -1"),
     "above 1": Bound(".clamp(min=1 + {step})", "{} > 1"),
     "between 0 and 1": Bound(".clamp({step}, 1 - {step})", "({} - 0.5).abs() < 0.5"),

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from .. import finfo
-from .._tape import diagnosis
+from .._tape.diagnosis import pole_of
 from .._tape.faults import MASKS
 from ..observe import begins
 from .arrays import Kept, Marks, Summary, marks_of, ranged, stats_of
 from .numbers import short
 from .trace import Call, Finding, Step, Term, Traced
+
+if TYPE_CHECKING:
+    from .._tape.diagnosis import Pole
+
 
 Origins = dict[Traced, list[Finding]]
 """The findings that have come to a tensor: forward to its value, backward to its gradient."""
@@ -125,7 +129,7 @@ def _starts(tensor: Traced, bad: str, carried: Sequence[Finding]) -> bool:
 
 def _swallowed(step: Step | None, element: tuple[int, ...] | None, origins: Origins) -> list[Finding]:
     """The findings whose inf has made the 0 of which an operation has a pole: what is divided by inf is 0."""
-    pole = None if step is None else diagnosis.pole_of(step.op or "")
+    pole = None if step is None else pole_of(step.op or "")
     if step is None or pole is None or touched(step, element) != 0:
         return []
     made = step.outputs[0].inputs[pole.operand :][:1] or step.outputs[0].inputs[:1]
@@ -344,7 +348,7 @@ def product(step: Step, term: Term, element: tuple[int, ...] | None) -> Product 
 
 def touched(step: Step, element: tuple[int, ...] | None = None) -> float | None:
     """The pole that an operation's operand is at, among its elements if it is not known at which; None if at none."""
-    pole, tensor = diagnosis.pole_of(step.op or ""), step.outputs[0]
+    pole, tensor = pole_of(step.op or ""), step.outputs[0]
     if pole is None:
         return None
     names = {1: "other"}.get(pole.operand, "self")
@@ -364,10 +368,10 @@ def _has(value: Kept, point: float, element: tuple[int, ...] | None) -> bool:
     return bool((value == point).any())
 
 
-def kept_out(finding: Finding) -> diagnosis.Pole | None:
+def kept_out(finding: Finding) -> Pole | None:
     """The pole that an operation is to be kept from, if that is what helps: it was met, or its operand lay beyond it."""
     step = finding.step
-    pole = None if step is None else diagnosis.pole_of(step.op or "")
+    pole = None if step is None else pole_of(step.op or "")
     if step is None or pole is None or not pole.keep:
         return None
     beyond = finding.phase == "forward" and finding.tensor.marks.bad == "nan" and step.op not in DIVISIONS
