@@ -217,7 +217,7 @@ def parse_sizes(args: tuple[Any, ...], operation: str = "", argument: str = "siz
     place = ints.index(None)
     raise TypeError(
         f'{begun} failed to unpack the object at pos {place + 1} with error "type must be tuple of ints,but got '
-        f'{type(sizes[place]).__name__}": {sizes}'
+        f'{type(sizes[place]).__name__}": {sizes[place]!r} in {sizes}'
     )
 
 
@@ -358,7 +358,7 @@ def _not_expanded(dim: int, size: int, existing: int | None) -> str:
         return f"isn't allowed in a leading, non-existing dimension {dim}, where there is no size to keep."
     if size < 0:
         return f"isn't allowed in dimension {dim}: the only negative size is -1, to keep the one it has."
-    return f"must match the existing size ({existing}) at non-singleton dimension {dim}."
+    return f"must match the existing size ({existing}) at non-singleton dimension {dim}: only an axis of size 1 is expanded."
 
 
 @functools.lru_cache(maxsize=1024)

@@ -36,6 +36,8 @@ from .sites import GENERATED, PACKAGE, internal
 _STANDARD = os.path.join(os.path.dirname(os.__file__), "")
 _NUMERIC = tuple(os.path.join(os.path.dirname(os.path.dirname(np.__file__)), name, "") for name in ("numpy", "scipy"))
 
+ARGUMENTS = "unexpected keyword", "__init__() "
+"""What Python says of arguments, where `keywords.suggested` may say more."""
 ENTRY = re.compile(r'^  File "(?P<file>[^"]+)", line .*\n(?:    .*\n)*', re.MULTILINE)
 """An entry of a traceback as text, with the lines of its source."""
 Run = Sequence[TracebackType]
@@ -104,7 +106,7 @@ class Shortened:
         if is_remote(cause):
             self.texts[id(cause)] = cause, cause.tb
             cause.tb = _shorter(cause.tb)
-        if isinstance(error, TypeError) and "unexpected keyword" in str(error.args):
+        if isinstance(error, TypeError) and any(words in str(error.args[:1]) for words in ARGUMENTS):
             keywords = importlib.import_module("pullback._core.keywords")
             error.args = keywords.suggested(error, list(entries(error.__traceback__)))
         runs = [list(run) for _, run in itertools.groupby(entries(error.__traceback__), of_library)]
