@@ -24,7 +24,7 @@ def test_an_int_that_counts_is_an_input_after_its_second_value():
     for step in range(500):
         np.testing.assert_allclose(decayed(x, step).numpy(), np.float32(1 - 0.9**step) + step, rtol=1e-6)
     assert sum(count for count, _ in decayed.report().records) == 2
-    assert reasons(decayed)[1].startswith("step is an int that is another one from call to call")
+    assert reasons(decayed)[1].startswith("step is an int that changes from call to call")
 
 
 def test_an_int_and_a_float_of_the_same_value_are_two():

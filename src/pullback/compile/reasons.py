@@ -159,6 +159,6 @@ def _argument(leaf: object, found: Any, expected: Any) -> str:
         ours = isinstance(expected, tuple) and isinstance(expected[0], type) and issubclass(expected[0], Tensor)
         return f"has {difference(found, expected)}" if ours else "is a tensor, and was none"
     if found is int:
-        return "is an int that is another one from call to call: it is an input of the program from now on"
+        return "is an int that changes from call to call: it is an input of the program from now on"
     before = f" instead of {_shown(expected[1])}" if isinstance(expected, tuple) and expected[0] is type(leaf) else ""
     return f"is {_shown(leaf)}{before}"

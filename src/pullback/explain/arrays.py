@@ -53,7 +53,7 @@ class Stats(NamedTuple):
 class Cells(NamedTuple):
     """A picture of an array: a cell for each element, or for each block of a larger array, of which it is the largest.
 
-    The last axis is the columns. Each letter of `data` is a cell, row by row: a digit of base 36, of which 17 is zero, 0
+    Columns run along the last axis. Each letter of `data` is a cell, row by row: a digit of base 36, of which 17 is zero, 0
     and 34 are `-most` and `most`, and 35 is NaN or infinite.
     """
 

@@ -1,7 +1,7 @@
 """A training run: what each step of an optimizer did to each parameter, written to a file while it goes on.
 
-An optimizer's own hooks are used, and the hooks of its parameters, so that operations cost what they always cost. Steps that
-are not recorded only count, and note the loss.
+An optimizer's own hooks are used, and the hooks of its parameters, so that operations take no longer than usual. Steps that
+are not recorded are only counted, with their loss.
 """
 
 from __future__ import annotations
