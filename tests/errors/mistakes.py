@@ -1551,7 +1551,7 @@ pb.value_and_grad(f)(np.ones(2))
     "expanded axis": Mistake(
         "pb.ones(2, 3).expand(3, 3)",
         "RuntimeError: expand(): The expanded size of the tensor (3) must match",
-        "only an axis of size 1 is expanded",
+        "Only an axis of size 1 is expanded",
     ),
     "too few repeats": Mistake(
         "pb.ones(2, 3).repeat(2)",

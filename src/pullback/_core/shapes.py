@@ -348,7 +348,7 @@ def expand_shape(shape: Shape, target: Shape, operation: str = "expand") -> Shap
         elif size < 0 or existing not in (None, 1, size):
             raise RuntimeError(
                 f"{_begun(operation)}The expanded size of the tensor ({size}) {_not_expanded(dim, size, existing)}  "
-                f"Target sizes: {list(target)}.  Tensor sizes: {list(shape)}"
+                f"Target sizes: {list(target)}.  Tensor sizes: {list(shape)}. Only an axis of size 1 is expanded"
             )
     return tuple(result)
 
@@ -358,7 +358,7 @@ def _not_expanded(dim: int, size: int, existing: int | None) -> str:
         return f"isn't allowed in a leading, non-existing dimension {dim}, where there is no size to keep."
     if size < 0:
         return f"isn't allowed in dimension {dim}: the only negative size is -1, to keep the one it has."
-    return f"must match the existing size ({existing}) at non-singleton dimension {dim}: only an axis of size 1 is expanded."
+    return f"must match the existing size ({existing}) at non-singleton dimension {dim}."
 
 
 @functools.lru_cache(maxsize=1024)
