@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from .._core.typing import Params, Result, Tensor, Value
 
 
+TOLD = frozenset({"elementwise", "multilinear", "general"})
+"""The kinds of operations whose rules say which values they read."""
+
+
 class Series:
     """The coefficients of a power series, by order: values one level beneath, None for zero."""
 
@@ -107,12 +111,11 @@ class Taylor(Interpreter):
             return self.box(y)
         done = {} if self.done is None else self.done
         pushed = Pushed(self, primitive, primals, moved, y, params, done)
-        pieces = [self.moving(piece, Part(pushed, i) if is_moving(piece) else None) for i, piece in enumerate(pieces_of(y))]
-        result = tuple(pieces) if type(y) is tuple else pieces[0]
+        result = pushed.result()
         if key is not None:
             done[key] = result, primals, moved  # whose ids are in the key
         if self.done is None:
-            self._finish(pieces)
+            self._finish(pieces_of(result))
             done.clear()
         return result
 
@@ -159,6 +162,12 @@ class Pushed:
             self.known.append([as_arrays(piece) for piece in self.next(len(self.known))])
         return self.known[order]
 
+    def result(self) -> Any:
+        """The results with their series."""
+        y = self.known[0]
+        parts = [self.taylor.moving(piece, Part(self, i) if is_moving(piece) else None) for i, piece in enumerate(y)]
+        return tuple(parts) if type(self.y) is tuple else parts[0]
+
     def _rule(self) -> Callable[[int], Sequence[Any]]:
         """The coefficients of the results at an order, from those of lower orders and those of the operands."""
         if self.primitive.kind in ("linear", "jointly linear") or self._slope_is_constant():
@@ -169,7 +178,7 @@ class Pushed:
 
     def _slope_is_constant(self) -> bool:
         """True if the rules of the operands that move read no value that moves."""
-        if self.primitive.push is not None:
+        if self.primitive.kind not in TOLD or self.primitive.push is not None:
             return False
         moving = {place for place, series in enumerate(self.moved) if series is not None}
         places = range(len(self.moved))
@@ -229,10 +238,10 @@ class Pushed:
         taylor, around = self.taylor, self.taylor.done
         taylor.done = self.done
         try:
-            primals = [taylor.moving(x, series) for x, series in zip(self.primals, self.moved, strict=True)]
-            slopes = [None if s is None else self._slope(x, s) for x, s in zip(self.primals, self.moved, strict=True)]
-            parts = [taylor.moving(piece, Part(self, i) if is_moving(piece) else None) for i, piece in enumerate(self.known[0])]
-            y = tuple(parts) if type(self.y) is tuple else parts[0]
+            pairs = list(zip(self.primals, self.moved, strict=True))
+            primals = [x if series is None else taylor.moving(x, series) for x, series in pairs]
+            slopes = [None if series is None else self._slope(x, series) for x, series in pairs]
+            y = self.result()
             return self._of(pushforward(self.primitive, primals, slopes, y, self.params))
         finally:
             taylor.done = around
