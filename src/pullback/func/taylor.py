@@ -13,22 +13,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import ops
 from .._core.modes import restoring
 from .._core.primitives import Primitive
-from .._core.trees import unflatten
+from .._core.trees import Structure, unflatten
 from ..interpreters import Boxed, Interpreter
 from .forward import applied, as_arrays, fitting, is_moving
 from .levels import inner, output_leaves, tensor_of, tensors
 from .pushforwards import dtype_of, pushforward
 
 if TYPE_CHECKING:
-    from .._core.typing import Params, Result, Tensor, Value
+    from .._core.typing import Params, Result, Returned, Tensor, Value
 
+    Coefficient = Value | None
+    """None for zero."""
+    Pieces = Sequence[Coefficient]
+    """A coefficient of each result of an operation."""
+    Done = dict[Hashable, tuple[Any, ...]]
 
 TOLD = frozenset({"elementwise", "multilinear", "general"})
 """The kinds of operations whose rules say which values they read."""
@@ -37,10 +42,10 @@ TOLD = frozenset({"elementwise", "multilinear", "general"})
 class Series:
     """The coefficients of a power series, by order: values one level beneath, None for zero."""
 
-    def __init__(self, known: Sequence[Any]) -> None:
+    def __init__(self, known: Pieces) -> None:
         self.known = known
 
-    def __getitem__(self, order: int) -> Any:
+    def __getitem__(self, order: int) -> Coefficient:
         return self.known[order]
 
     @property
@@ -76,7 +81,7 @@ class Taylor(Interpreter):
     def __init__(self, order: int) -> None:
         super().__init__()
         self.order = order
-        self.done: dict[Hashable, tuple[Any, ...]] | None = None
+        self.done: Done | None = None
         """The operations that the derivative being written has in common with what it is the derivative of; None elsewhere.
 
         So that sin and cos, of which each needs the other, are one series each.
@@ -89,7 +94,7 @@ class Taylor(Interpreter):
             piece.series = None
         return boxed
 
-    def moving(self, value: Value, series: Series | None) -> Any:
+    def moving(self, value: Value, series: Series | None) -> Tensor:
         """A value with its series."""
         boxed = self.box(value)
         boxed.series = series
@@ -106,7 +111,7 @@ class Taylor(Interpreter):
         key = _key(primitive, primals, moved, params)
         if self.done is not None and key in self.done:
             return self.done[key][0]
-        y = as_arrays(primitive(*primals, **params))
+        y = as_arrays(self.computed(primitive, primals, params))
         if all(series is None for series in moved) or not (primitive.differentiable and is_moving(y)):
             return self.box(y)
         done = {} if self.done is None else self.done
@@ -118,6 +123,10 @@ class Taylor(Interpreter):
             self._finish(pieces_of(result))
             done.clear()
         return result
+
+    def computed(self, primitive: Primitive, values: Sequence[Any], params: Params) -> Any:
+        """The operation on values, of which several may be coefficients of one order or another."""
+        return primitive(*values, **params)
 
     def _finish(self, pieces: Sequence[Any]) -> None:
         """Compute all coefficients, and forget what they are computed from."""
@@ -149,91 +158,78 @@ class Pushed:
         moved: Sequence[Series | None],
         y: Result,
         params: Params,
-        done: dict[Hashable, tuple[Any, ...]],
+        done: Done,
     ) -> None:
         self.taylor, self.primitive, self.primals, self.moved = taylor, primitive, primals, moved
         self.y, self.params, self.done = y, params, done
-        self.known: list[Sequence[Any]] = [pieces_of(y)]
-        self.derivative: Sequence[Any] | None = None
+        self.known: list[Pieces] = [pieces_of(y)]
+        self.derivative: Pieces | None = None
         self.next = self._rule()
 
-    def __getitem__(self, order: int) -> Sequence[Any]:
+    def __getitem__(self, order: int) -> Pieces:
         while len(self.known) <= order:
             self.known.append([as_arrays(piece) for piece in self.next(len(self.known))])
         return self.known[order]
 
-    def result(self) -> Any:
+    def result(self) -> Result:
         """The results with their series."""
-        y = self.known[0]
+        y = pieces_of(self.y)
         parts = [self.taylor.moving(piece, Part(self, i) if is_moving(piece) else None) for i, piece in enumerate(y)]
         return tuple(parts) if type(self.y) is tuple else parts[0]
 
-    def _rule(self) -> Callable[[int], Sequence[Any]]:
+    def _rule(self) -> Callable[[int], Pieces]:
         """The coefficients of the results at an order, from those of lower orders and those of the operands."""
-        if self.primitive.kind in ("linear", "jointly linear") or self._slope_is_constant():
+        if is_linear_in(self.primitive, [series is not None for series in self.moved]):
             return self._by_slope
         if self.primitive.kind == "multilinear" or self.primitive is ops.multiply:
             return self._product
         return self._quotient if self.primitive is ops.divide else self._by_derivative
 
-    def _slope_is_constant(self) -> bool:
-        """True if the rules of the operands that move read no value that moves."""
-        if self.primitive.kind not in TOLD or self.primitive.push is not None:
-            return False
-        moving = {place for place, series in enumerate(self.moved) if series is not None}
-        places = range(len(self.moved))
-        for place, users in self.primitive.keeps:
-            if users is None or not moving.isdisjoint(users):
-                read = moving if place is None else places[place] if isinstance(place, slice) else [place]
-                if not moving.isdisjoint(read):
-                    return False
-        return True
-
-    def _at(self, place: int, order: int) -> Any:
+    def _at(self, place: int, order: int) -> Coefficient:
         """A coefficient of an operand."""
         series = self.moved[place]
         return series[order] if series is not None else None if order else self.primals[place]
 
-    def _by_slope(self, order: int) -> Sequence[Any]:
+    def _by_slope(self, order: int) -> Pieces:
         moves = [self._at(place, order) for place in range(len(self.primals))]
         return self._of(pushforward(self.primitive, self.primals, moves, self.y, self.params))
 
-    def _of(self, result: Any) -> Sequence[Any]:
+    def _of(self, result: Coefficient | tuple[Coefficient, ...]) -> Pieces:
         """The pieces of a pushforward's result, which is None if it is zero."""
         return [None] * len(self.known[0]) if result is None else pieces_of(result)
 
-    def _product(self, order: int) -> Sequence[Any]:
+    def _product(self, order: int) -> Pieces:
         total = None
         for orders in _sums(order, len(self.primals)):
             factors = [self._at(place, each) for place, each in enumerate(orders)]
             if all(factor is not None for factor in factors):
-                part = self.primitive(*factors, **self.params)
+                part = self.taylor.computed(self.primitive, factors, self.params)
                 total = part if total is None else total + part
         return [total]
 
-    def _quotient(self, order: int) -> Sequence[Any]:
+    def _quotient(self, order: int) -> Pieces:
         """That of y = a / b, from those of y b = a."""
         rest = self._at(0, order)
         for each in range(1, order + 1):
             divisor, (value,) = self._at(1, each), self.known[order - each]
             if divisor is not None and value is not None:
-                part = value * divisor
+                part: Any = self.taylor.computed(ops.multiply, (value, divisor), {})
                 rest = -part if rest is None else rest - part
         return [None if rest is None else self.primitive(rest, self.primals[1], **self.params)]
 
-    def _by_derivative(self, order: int) -> Sequence[Any]:
+    def _by_derivative(self, order: int) -> Pieces:
         if self.derivative is None:
             self.derivative = self._written()
         found = [self._coefficient(piece, order - 1) for piece in self.derivative]
         return [piece if piece is None or order == 1 else piece / order for piece in found]
 
-    def _coefficient(self, value: Any, order: int) -> Any:
+    def _coefficient(self, value: Coefficient, order: int) -> Coefficient:
         """A coefficient of a value of this level, or of one that does not move."""
         if not self.taylor.holds(value):
             return None if order else value
         return value._array if not order else None if value.series is None else value.series[order]
 
-    def _written(self) -> Sequence[Any]:
+    def _written(self) -> Pieces:
         """The derivative of the results, as values of this level."""
         taylor, around = self.taylor, self.taylor.done
         taylor.done = self.done
@@ -251,13 +247,26 @@ class Pushed:
         return self.taylor.moving(np.zeros(np.shape(x), dtype_of(x)) if first is None else first, Slope(series))
 
 
+def is_linear_in(primitive: Primitive, moving: Sequence[bool]) -> bool:
+    """True if an operation is known to be linear in the operands that move, together: no rule of theirs reads one of them."""
+    if primitive.kind in ("linear", "jointly linear"):
+        return True
+    if primitive.kind not in TOLD or primitive.push is not None:
+        return False
+    for place, users in primitive.keeps:
+        read = moving if place is None else moving[place] if isinstance(place, slice) else [moving[place]]
+        if any(read) and (users is None or any(moving[user] for user in users)):
+            return False
+    return True
+
+
 class Part(Series):
     """The series of one of an operation's results."""
 
     def __init__(self, whole: Pushed, place: int) -> None:
         self.whole, self.place = whole, place
 
-    def __getitem__(self, order: int) -> Any:
+    def __getitem__(self, order: int) -> Coefficient:
         return self.whole[order][self.place]
 
     @property
@@ -272,12 +281,12 @@ class Slope(Series):
     def __init__(self, series: Series) -> None:
         self.series = series
 
-    def __getitem__(self, order: int) -> Any:
+    def __getitem__(self, order: int) -> Coefficient:
         found = self.series[order + 1]
         return found if found is None or not order else as_arrays(found * (order + 1))
 
 
-def pieces_of(result: Result) -> Sequence[Any]:
+def pieces_of(result: Any) -> Sequence[Any]:
     """The results of an operation."""
     return result if type(result) is tuple else (result,)
 
@@ -293,7 +302,9 @@ def _sums(total: int, count: int) -> Iterator[tuple[int, ...]]:
 
 
 @restoring
-def jet(f: Callable[..., Any], primals: tuple[Any, ...], series: tuple[Sequence[Any], ...]) -> tuple[Any, list[Any]]:
+def jet(
+    f: Callable[..., Returned], primals: tuple[object, ...], series: tuple[Sequence[Any], ...]
+) -> tuple[Returned, list[Returned]]:
     """f(*primals), and the derivatives of f up to order k along a curve through the primals.
 
     The curve x(t) is given by its derivatives at t = 0: for each primal, the first, the second, ..., the k-th. Returns f's
@@ -336,11 +347,11 @@ def jet(f: Callable[..., Any], primals: tuple[Any, ...], series: tuple[Sequence[
     def boxes() -> list[Tensor]:
         return [taylor.moving(x, Series([x, *column])) for x, *column in zip(map(inner, leaves), *rows, strict=True)]
 
-    def call(boxed: list[Tensor]) -> tuple[Any, object]:
+    def call(boxed: list[Tensor]) -> tuple[tuple[list[Tensor], Structure], object]:
         return output_leaves(f(*unflatten(structure, boxed)), name), None
 
     (results, nested), _, lowered = applied(taylor, boxes, call, leaves, leaves)
-    derivatives = [[_derivative(taylor, result, each + 1) for result in results] for each in range(order)]
+    derivatives = [[derivative(taylor, result, each + 1) for result in results] for each in range(order)]
     return unflatten(nested, list(map(lowered, results))), [unflatten(nested, row) for row in derivatives]
 
 
@@ -364,7 +375,7 @@ def _divided(value: Value, divisor: int) -> Value:
 
 
 @restoring
-def _derivative(taylor: Taylor, result: Tensor, order: int) -> Tensor:
+def derivative(taylor: Taylor, result: Tensor, order: int) -> Tensor:
     """The derivative of an output of an order; zeros if it depends on no input."""
     series = result.series if taylor.holds(result) else None
     found = None if series is None else series[order]
