@@ -308,9 +308,8 @@ def jet(
     """f(*primals), and the derivatives of f up to order k along a curve through the primals.
 
     The curve x(t) is given by its derivatives at t = 0: for each primal, the first, the second, ..., the k-th. Returns f's
-    outputs, and the derivatives of f(x(t)) at t = 0 in a list, the first first. Along a line (derivatives v, 0, ..., 0) these are
-    the directional derivatives of f. It takes one pass, and a number of operations proportional to k * k, where k nested calls
-    of `jvp` take about 2 ** k.
+    outputs, and the derivatives of f(x(t)) at t = 0 in a list, the first first. Along a line (v, 0, ..., 0) these are directional
+    derivatives. It takes one pass, and about k * k operations for each of f's; k nested calls of `jvp` take about 2 ** k.
 
     Parameters
     ----------
