@@ -19,13 +19,15 @@ from .jacobians import jacfwd
 from .levels import tensors
 
 if TYPE_CHECKING:
-    from .._core.typing import Array
+    from .._core.typing import Array, Given
+
+    Params = tuple[object, ...]
 
 TOLERANCE = 0.01
 """How large a step of Newton's method from a solution may be, over 1 plus the largest number of the solution."""
 
 
-def implicit(condition: Callable[..., Any], solver: Callable[..., Any]) -> Callable[..., Any]:
+def implicit(condition: Callable[..., Any], solver: Callable[Given, object]) -> Callable[Given, Any]:
     """A solver as a differentiable function of its parameters: of y(*params) where condition(y, *params) is 0.
 
     For a root the condition is the equation, for a fixed point of g it is g(y, *params) - y, for a minimum the gradient by y of
@@ -62,46 +64,53 @@ def implicit(condition: Callable[..., Any], solver: Callable[..., Any]) -> Calla
     known = _Known(solver)
 
     @custom_jvp
-    def solution(*params: Any) -> Any:
+    def solution(*params: object) -> object:
         return known(params)
 
     @solution.defjvp
-    def pushed(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+    def pushed(primals: Params, tangents: Params) -> tuple[object, object]:
         y = solution(*primals)
         unknowns, nested = flatten(y)
-        leaves, structure = flatten(primals)
-        moving = [(place, tangent) for place, tangent in enumerate(flatten(tangents)[0]) if tangent is not None]
-
-        def remaining(flat: Tensor, *moved: Tensor) -> Tensor:
-            """What the condition gives, which is 0 at the solution."""
-            given = list(leaves)
-            for (place, _), value in zip(moving, moved, strict=True):
-                given[place] = value
-            return _flat(flatten(condition(unflatten(nested, _like(flat, unknowns)), *unflatten(structure, given)))[0])
-
-        start = _flat(unknowns)
-        moved = tuple([leaves[place] for place, _ in moving])
-        rest, shift = jvp(partial(remaining, start), moved, tuple([tangent for _, tangent in moving]))
-        if rest.shape != start.shape:
-            raise ValueError(
-                f"implicit: the solution has {start.numel()} numbers, and the condition returns {rest.numel()}: give as many "
-                "equations as unknowns"
-            )
-        slope = jacfwd(remaining)(start, *moved)
-        _require_small(-solve(slope, rest), start)
-        return y, unflatten(nested, _like(-solve(slope, shift), unknowns))
+        return y, unflatten(nested, _tangents(condition, unknowns, nested, primals, tangents))
 
     return wraps(solver)(solution)
+
+
+def _tangents(
+    condition: Callable[..., Any], unknowns: Sequence[Tensor], nested: Structure, primals: Params, tangents: Params
+) -> list[Tensor]:
+    """The tangents of a solution's leaves."""
+    leaves, structure = flatten(primals)
+    moving = [(place, tangent) for place, tangent in enumerate(flatten(tangents)[0]) if tangent is not None]
+
+    def remaining(flat: Tensor, *moved: Tensor) -> Tensor:
+        """What the condition gives, which is 0 at the solution."""
+        given = list(leaves)
+        for (place, _), value in zip(moving, moved, strict=True):
+            given[place] = value
+        return _flat(flatten(condition(unflatten(nested, _like(flat, unknowns)), *unflatten(structure, given)))[0])
+
+    y = _flat(unknowns)
+    moved = tuple([leaves[place] for place, _ in moving])
+    rest, shift = jvp(partial(remaining, y), moved, tuple([tangent for _, tangent in moving]))
+    if rest.shape != y.shape:
+        raise ValueError(
+            f"implicit: the solution has {y.numel()} numbers, and the condition returns {rest.numel()}: give as many "
+            "equations as unknowns"
+        )
+    slope = jacfwd(remaining)(y, *moved)
+    _require_small(-solve(slope, rest), y)
+    return _like(-solve(slope, shift), unknowns)
 
 
 class _Known:
     """A solver that does not solve again for the parameters that it had last, as the rule of a derivative asks it to."""
 
-    def __init__(self, solver: Callable[..., Any]) -> None:
+    def __init__(self, solver: Callable[..., object]) -> None:
         self.solver = solver
-        self.last: tuple[list[Any], Structure, Any] | None = None
+        self.last: tuple[list[object], Structure, object] | None = None
 
-    def __call__(self, params: tuple[Any, ...]) -> Any:
+    def __call__(self, params: Params) -> object:
         leaves, structure = flatten(params)
         known = self.last
         if known is not None and known[1] == structure and all(map(_same, known[0], leaves)):
@@ -133,7 +142,7 @@ def _same(known: object, given: object) -> bool:
     return mine.dtype == theirs.dtype and mine.shape == theirs.shape and mine.tobytes() == theirs.tobytes()
 
 
-def _flat(leaves: Sequence[Any]) -> Tensor:
+def _flat(leaves: Sequence[Tensor]) -> Tensor:
     return cat([reshape(leaf, (-1,)) for leaf in leaves])
 
 
@@ -156,7 +165,7 @@ def _require_small(step: Tensor, y: Tensor) -> None:
         )
 
 
-def _concrete(value: Any) -> Array | None:
+def _concrete(value: object) -> Array | None:
     """The numbers of a tensor, beneath all transforms; None while they are not known."""
     while isinstance(value, Carrier):
         value = value._array
