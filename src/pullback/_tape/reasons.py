@@ -11,7 +11,7 @@ import os.path
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -69,7 +69,7 @@ class Asked(NamedTuple):
     name: str
     loss: str = ""
     """What the first output is called; empty where it has no name."""
-    names: Mapping[Node, Any] = {}
+    names: Mapping[Node, str] = {}
 
     @property
     def the_loss(self) -> str:
@@ -78,15 +78,24 @@ class Asked(NamedTuple):
 
     def named(self, node: Node, otherwise: str) -> str:
         """The program's name for the tensor of a node."""
-        return self.names[node].name if node in self.names else otherwise
+        return self.names.get(node, otherwise)
 
 
-def asked(x: Tensor, outputs: Sequence[Target], frame: FrameType, name: str | None, loss: str | None = None) -> Asked:
-    """With the names that a function of the program has for them, or else those that are given."""
-    names = provider("names of tensors").names_in(frame)
+def asked(
+    x: Tensor, outputs: Sequence[Target], names: Mapping[Node, str], name: str | None, loss: str | None = None
+) -> Asked:
+    """With the names that the program has for them, or else those that are given."""
     root = _node(outputs[0]) if outputs else None
     known, found = (None if node is None else names.get(node) for node in (x._node, root))
-    return Asked(x, outputs, known.name if known else name or "x", found.name if found else loss or "", names)
+    return Asked(x, outputs, known or name or "x", found or loss or "", names)
+
+
+def _variables(frame: FrameType) -> dict[Node, str]:
+    """The variables of a function, and of its module, that hold tensors of a graph: what an error can find out in no time."""
+    variables = [*frame.f_locals.items(), *frame.f_globals.items()]
+    return {
+        each._node: name for name, each in reversed(variables) if isinstance(each, Carrier) and each._node is not None
+    }
 
 
 def why(x: Tensor, loss: Tensor, *, gradient: object = None, optimizer: Optimizer | None = None) -> Reason:
@@ -137,8 +146,9 @@ def why(x: Tensor, loss: Tensor, *, gradient: object = None, optimizer: Optimize
     require_tensors("why", x=x, loss=loss)
     frame = user_frame(sys._getframe(1))
     site = frame.f_code, frame.f_lasti
-    names = asked(x, [loss], frame, given(site, 0, "x"), given(site, 1, "loss"))
-    return _reason(names, loss, gradient, grad_of(x), optimizer)
+    known = {node: each.name for node, each in provider("names of tensors").names_in(frame).items()}
+    called = asked(x, [loss], known, given(site, 0, "x"), given(site, 1, "loss"))
+    return _reason(called, loss, gradient, grad_of(x), optimizer)
 
 
 def _reason(asked: Asked, loss: Tensor, gradient: object, grad: Tensor | None, optimizer: Optimizer | None) -> Reason:
@@ -201,7 +211,7 @@ def unused(index: int, tensor: object, outputs: Sequence[Target]) -> RuntimeErro
         "if this is the desired behavior."
     )
     if isinstance(tensor, Carrier):
-        found = cut_between(asked(tensor, outputs, user_frame(sys._getframe(1)), "it"))
+        found = cut_between(asked(tensor, outputs, _variables(user_frame(sys._getframe(1))), "it"))
         text += f" It is a {errors.kind(tensor)}" + ("." if found is None else f": {found.text}.")
     return RuntimeError(text)
 
