@@ -144,8 +144,7 @@ def why(x: Tensor, loss: Tensor, *, gradient: object = None, optimizer: Optimize
     'zero factor'
     """
     require_tensors("why", x=x, loss=loss)
-    frame = user_frame(sys._getframe(1))
-    site = frame.f_code, frame.f_lasti
+    site = (frame := user_frame(sys._getframe(1))).f_code, frame.f_lasti
     known = {node: each.name for node, each in provider("names of tensors").names_in(frame).items()}
     called = asked(x, [loss], known, given(site, 0, "x"), given(site, 1, "loss"))
     return _reason(called, loss, gradient, grad_of(x), optimizer)

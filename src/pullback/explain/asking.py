@@ -54,9 +54,8 @@ def explain(
     explanation to paths to these tensors. Of arrays with more than `values` elements only both ends and statistics are
     stored, local Jacobians with more than `jacobian` elements are not computed, and of a longer graph only the newest
     `max_nodes` nodes are shown. `lines=False` skips the lookup of source lines. `timing=True` measures how long each
-    operation takes while it is recorded, several times as long as alone: good for comparing operations with one another,
-    not for the time that a program takes. `redact=True` leaves out all values and source code, but not expressions and
-    names, for a report to others.
+    operation takes while recorded, several times as long as alone: good for comparing operations, not for the time that
+    a program takes. `redact=True` leaves out all values and source code, but not expressions and names, for a report.
 
     Raises
     ------
