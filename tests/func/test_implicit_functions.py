@@ -97,6 +97,29 @@ def test_a_minimum_of_scipy_beside_differences():
         close(jacobian[:, place], (minimum(a + step) - minimum(a - step)) / 2e-5, rtol=1e-6)
 
 
+def test_parameters_that_do_not_move_at_any_order():
+    """A tensor among the parameters by which nothing is differentiated: of y**3 + y = a * b."""
+    root = func.implicit(lambda y, a, b: cubic(y, a * b), lambda a, b: bracketed(a * b))
+    f = lambda a: root(a, tensor(1.0))
+    for expected in (1 / 4, -6 / 4**3, -6 / 4**4 + 108 / 4**5):
+        f = func.grad(f)
+        close(f(tensor(2.0)), expected)
+
+
+def test_gradients_of_a_compiled_solver_reach_parameters():
+    def newton(a):
+        y = pullback.ones_like(a)
+        for _ in range(20):
+            y = y - cubic(y, a) / (3 * y**2 + 1)
+        return y
+
+    a = tensor(2.0).requires_grad_()
+    compiled = pullback.compile(func.implicit(cubic, newton))
+    for count in (1, 2):
+        compiled(a).backward()
+        close(a.grad, count / 4)
+
+
 def test_trees_and_what_does_not_move():
     """Solutions and parameters in dicts; a linear system has the derivative of `solve`."""
 
