@@ -205,3 +205,12 @@ def test_random_numbers_are_the_same_in_all_directions():
     found = func.laplacian(lambda x: (x * x * pullback.rand(1)).sum())(pullback.tensor([1.0, 2.0]))
     pullback.manual_seed(0)
     assert found.item() == pytest.approx(4 * pullback.rand(1).item())
+
+
+@pytest.mark.parametrize("name", ["eigvalsh", "svdvals"])
+def test_laplacians_of_rules_that_choose_by_the_direction(name):
+    """The bases of equal values are chosen for each direction."""
+    values = getattr(pullback.linalg, name)
+    x = pullback.tensor([[2.0, 0.3, 0.1], [0.1, 4.0, 0.2], [0.5, -0.2, 7.0]], dtype=pullback.float64)
+    f = lambda x: (values(x + x.T) * pullback.arange(3)).sum()
+    close(func.laplacian(f)(x), func.hessian(f)(x).reshape(9, 9).trace())

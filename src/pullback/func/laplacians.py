@@ -12,7 +12,7 @@ from .. import ops
 from .._core.primitives import Primitive
 from .._core.trees import Structure, flatten, unflatten
 from .diagonal import DiagonalTensor, Rows
-from .forward import applied, require_primals
+from .forward import applied, is_moving, require_primals
 from .jacobians import Numbers, identity
 from .levels import chosen, inner, output_leaves, require_real, tensor_of
 from .taylor import Series, Taylor, derivative, is_linear_in
@@ -30,12 +30,17 @@ class Collapsed(Taylor):
     def __init__(self, directions: Rows) -> None:
         super().__init__(2)
         self.directions = directions
+        self.apart = False
+        """True if a sum over the directions is not enough."""
 
     def computed(self, primitive: Primitive, values: Sequence[Value], params: Params) -> Result:
         """The operation on values; where it multiplies those of the directions, the sum over these."""
         directions = self.directions
         found = primitive(*values, **params)
         batched = [directions.holds(value) and value.batched and value.dtype.is_floating_point for value in values]
+        if primitive.kind == "zero":  # what is chosen for a direction is no number of its order
+            self.apart = self.apart or (any(batched) and is_moving(found))
+            return found
         if sum(batched) < 2 or is_linear_in(primitive, batched):
             return found
         return tuple(map(self._sum, found)) if type(found) is tuple else self._sum(found)
@@ -101,8 +106,9 @@ def _summed(call: Callable[..., Any], leaves: Sequence[Tensor]) -> tuple[list[Te
             (outputs, nested), _, _ = applied(taylor, boxes, call, leaves, leaves)
             return [inner(derivative(taylor, output, 2)) for output in outputs], nested
 
-        found, nested = second(Collapsed(directions))
-        if any(directions.holds(value) and value.batched for value in found):  # it depends on single directions
+        collapsed = Collapsed(directions)
+        found, nested = second(collapsed)
+        if collapsed.apart or any(directions.holds(value) and value.batched for value in found):
             found, nested = second(Taylor(2))
             found = [ops.sum(directions.rows(value), axis=(0,), keepdims=False) for value in found]
         return [tensor_of(directions.unbox(value)) for value in found], nested
