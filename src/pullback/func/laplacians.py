@@ -41,7 +41,7 @@ class Collapsed(Taylor):
         if primitive.kind == "zero":  # what is chosen for a direction is no number of its order
             self.apart = self.apart or (any(batched) and is_moving(found))
             return found
-        if sum(batched) < 2 or is_linear_in(primitive, batched):
+        if sum(batched) < 2 or is_linear_in(primitive, tuple(batched)):
             return found
         return tuple(map(self._sum, found)) if type(found) is tuple else self._sum(found)
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,6 +48,10 @@ class Series:
 
     def __getitem__(self, order: int) -> Coefficient:
         return self.known[order]
+
+    def moves(self, order: int) -> bool:
+        """False if all coefficients from an order on are known to be zero."""
+        return any(coefficient is not None for coefficient in self.known[order:])
 
     @property
     def key(self) -> Hashable:
@@ -95,9 +100,9 @@ class Taylor(Interpreter):
         return boxed
 
     def moving(self, value: Value, series: Series | None) -> Tensor:
-        """A value with its series."""
-        boxed = self.box(value)
-        boxed.series = series
+        """A value with its series, if that moves."""
+        boxed = super().box(value)
+        boxed.series = series if series is not None and series.moves(1) else None
         return boxed
 
     def adopt(self, made: Tensor) -> Tensor:
@@ -133,7 +138,8 @@ class Taylor(Interpreter):
         with np.errstate(all="ignore"):
             for piece in pieces:
                 if piece.series is not None:
-                    piece.series = Series([piece.series[order] for order in range(self.order + 1)])
+                    series = Series([piece.series[order] for order in range(self.order + 1)])
+                    piece.series = series if series.moves(1) else None
 
 
 def _key(primitive: Primitive, primals: Sequence[Value], moved: Sequence[Series | None], params: Params) -> Hashable:
@@ -179,7 +185,7 @@ class Pushed:
 
     def _rule(self) -> Callable[[int], Pieces]:
         """The coefficients of the results at an order, from those of lower orders and those of the operands."""
-        if is_linear_in(self.primitive, [series is not None for series in self.moved]):
+        if is_linear_in(self.primitive, tuple([series is not None for series in self.moved])):
             return self._by_slope
         if self.primitive.kind == "multilinear" or self.primitive is ops.multiply:
             return self._product
@@ -247,11 +253,12 @@ class Pushed:
         return self.taylor.moving(np.zeros(np.shape(x), dtype_of(x)) if first is None else first, Slope(series))
 
 
-def is_linear_in(primitive: Primitive, moving: Sequence[bool]) -> bool:
+@lru_cache(1000)
+def is_linear_in(primitive: Primitive, moving: tuple[bool, ...]) -> bool:
     """True if an operation is known to be linear in the operands that move, together: no rule of theirs reads one of them."""
     if primitive.kind in ("linear", "jointly linear"):
         return True
-    if primitive.kind not in TOLD or primitive.push is not None:
+    if primitive.kind not in TOLD:
         return False
     for place, users in primitive.keeps:
         read = moving if place is None else moving[place] if isinstance(place, slice) else [moving[place]]
@@ -269,6 +276,10 @@ class Part(Series):
     def __getitem__(self, order: int) -> Coefficient:
         return self.whole[order][self.place]
 
+    def moves(self, order: int) -> bool:
+        """True, as what is not computed yet may be anything."""
+        return True
+
     @property
     def key(self) -> Hashable:
         """Parts are made anew; what they are a part of is not."""
@@ -284,6 +295,10 @@ class Slope(Series):
     def __getitem__(self, order: int) -> Coefficient:
         found = self.series[order + 1]
         return found if found is None or not order else as_arrays(found * (order + 1))
+
+    def moves(self, order: int) -> bool:
+        """False if all coefficients from an order on are known to be zero."""
+        return self.series.moves(order + 1)
 
 
 def pieces_of(result: Any) -> Sequence[Any]:
@@ -340,7 +355,7 @@ def jet(
     rows = []
     for each in range(order):
         leaves, row, structure = fitting(name, primals, tuple([given[each] for given in series]))
-        rows.append([_divided(inner(move), math.factorial(each + 1)) for move in row])
+        rows.append([_coefficient(inner(move), each + 1) for move in row])
     taylor = Taylor(order)
 
     def boxes() -> list[Tensor]:
@@ -369,8 +384,11 @@ def _order(name: str, primals: object, series: object) -> int:
     return len(series[0]) if series else 0
 
 
-def _divided(value: Value, divisor: int) -> Value:
-    return value if divisor == 1 else as_arrays(value / divisor)
+def _coefficient(value: Value, order: int) -> Coefficient:
+    """A coefficient of a curve from its derivative; None for zeros."""
+    if type(value) is np.ndarray and not value.any():
+        return None
+    return value if order == 1 else as_arrays(value / math.factorial(order))
 
 
 @restoring
