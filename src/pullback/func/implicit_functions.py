@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import numpy as np
 
@@ -84,7 +84,7 @@ def implicit(condition: Callable[..., Any], solver: Callable[Given, object]) -> 
 
         return solution(*params)
 
-    return implied
+    return cast("Callable[Given, Any]", implied)
 
 
 def _tangents(
@@ -150,12 +150,6 @@ def _unknown(found: object, numbers: NumpyType) -> Tensor:
 def _copied(y: object) -> object:
     """A solution that may be written to."""
     return mapped(Tensor.clone, y)
-
-
-def _copied(y: object) -> object:
-    """A solution that may be written to."""
-    leaves, structure = flatten(y)
-    return unflatten(structure, [leaf.clone() if isinstance(leaf, Tensor) else leaf for leaf in leaves])
 
 
 def _is_tensor(leaf: object) -> TypeGuard[Tensor]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import ops
+from .._core.bfloat import held
 from .._core.primitives import Primitive
 from .._core.trees import Structure, flatten, unflatten
 from .diagonal import DiagonalTensor, Rows
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from .._core.typing import Given, Params, Result, Tensor, Value
 
 
+class Apart(BaseException):
+    """Raised where a sum over the directions is not enough, before anything is written to the arguments."""
+
+
 class Collapsed(Taylor):
     """Taylor mode of order 2, whose coefficients of order 1 are batches, one example for each direction.
 
@@ -30,16 +35,15 @@ class Collapsed(Taylor):
     def __init__(self, directions: Rows) -> None:
         super().__init__(2)
         self.directions = directions
-        self.apart = False
-        """True if a sum over the directions is not enough."""
 
     def computed(self, primitive: Primitive, values: Sequence[Value], params: Params) -> Result:
         """The operation on values; where it multiplies those of the directions, the sum over these."""
         directions = self.directions
         found = primitive(*values, **params)
         batched = [directions.holds(value) and value.batched and value.dtype.is_floating_point for value in values]
-        if primitive.kind == "zero":  # what is chosen for a direction is no number of its order
-            self.apart = self.apart or (any(batched) and is_moving(found))
+        if primitive.kind == "zero":
+            if any(batched) and is_moving(found):
+                raise Apart  # what is chosen for a direction is of no order
             return found
         if sum(batched) < 2 or is_linear_in(primitive, tuple(batched)):
             return found
@@ -99,7 +103,7 @@ def _summed(call: Callable[..., Any], leaves: Sequence[Tensor]) -> tuple[list[Te
     with Rows(sum(leaf.numel() for leaf in leaves), "same") as directions:
         units = _units(directions, leaves)
 
-        def second(taylor: Taylor) -> tuple[list[Value], Structure]:
+        def second(taylor: Taylor, call: Callable[..., Any]) -> tuple[list[Value], Structure]:
             """The second derivatives of the outputs."""
             starts = [Series([inner(leaf), unit, None]) for leaf, unit in zip(leaves, units, strict=True)]
             boxes = partial(map, taylor.moving, map(inner, leaves), starts)
@@ -107,9 +111,18 @@ def _summed(call: Callable[..., Any], leaves: Sequence[Tensor]) -> tuple[list[Te
             return [inner(derivative(taylor, output, 2)) for output in outputs], nested
 
         collapsed = Collapsed(directions)
-        found, nested = second(collapsed)
-        if collapsed.apart or any(directions.holds(value) and value.batched for value in found):
-            found, nested = second(Taylor(2))
+
+        def checked(boxed: list[Tensor]) -> object:
+            (outputs, _), _ = answer = call(boxed)
+            seconds = [output.series[2] for output in outputs if collapsed.holds(output) and output.series is not None]
+            if any(directions.holds(value) and value.batched for value in seconds):
+                raise Apart
+            return answer
+
+        try:
+            found, nested = second(collapsed, checked)
+        except Apart:
+            found, nested = second(Taylor(2), call)
             found = [ops.sum(directions.rows(value), axis=(0,), keepdims=False) for value in found]
         return [tensor_of(directions.unbox(value)) for value in found], nested
 
@@ -117,5 +130,5 @@ def _summed(call: Callable[..., Any], leaves: Sequence[Tensor]) -> tuple[list[Te
 def _units(directions: Rows, leaves: Sequence[Tensor]) -> list[Tensor]:
     """The unit vectors of the space of all elements; those of a single axis as a diagonal."""
     if len(leaves) == 1 and leaves[0].ndim == 1:
-        return [directions.box(np.ones(leaves[0].numel(), leaves[0]._dtype), axis=0)]
+        return [directions.box(held(np.ones(leaves[0].numel(), leaves[0]._dtype)), axis=0)]
     return [directions.box(inner(units)) for units in identity(leaves)]

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import ops
+from .._core.bfloat import held
 from .._core.modes import restoring
 from .._core.primitives import Primitive
 from .._core.trees import Structure, unflatten
@@ -250,7 +251,7 @@ class Pushed:
 
     def _slope(self, x: Value, series: Series) -> Tensor:
         first = series[1]
-        return self.taylor.moving(np.zeros(np.shape(x), dtype_of(x)) if first is None else first, Slope(series))
+        return self.taylor.moving(held(np.zeros(np.shape(x), dtype_of(x))) if first is None else first, Slope(series))
 
 
 @lru_cache(1000)
