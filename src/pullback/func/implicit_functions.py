@@ -70,21 +70,26 @@ def implicit(condition: Callable[..., Any], solver: Callable[Given, object]) -> 
 
     @wraps(solver)
     def implied(*params: Any) -> Any:
-        known = _Known(solver)  # of this call: the next may find another solution, as what the solver reads may change
-
-        @custom_jvp
-        def solution(*params: object) -> object:
-            return known(params)
-
-        @solution.defjvp
-        def pushed(primals: Params, tangents: Params) -> tuple[object, object]:
-            y = solution(*primals)
-            unknowns, nested = flatten(y)
-            return y, unflatten(nested, _tangents(condition, unknowns, nested, primals, tangents))
-
-        return solution(*params)
+        return _solution(condition, solver)(*params)
 
     return cast("Callable[Given, Any]", implied)
+
+
+def _solution(condition: Callable[..., Any], solver: Callable[..., object]) -> custom_jvp:
+    """What one call computes: the next may find another solution, as what the solver reads may change."""
+    known = _Known(solver)
+
+    @custom_jvp
+    def solution(*params: object) -> object:
+        return known(params)
+
+    @solution.defjvp
+    def pushed(primals: Params, tangents: Params) -> tuple[object, object]:
+        y = solution(*primals)
+        unknowns, nested = flatten(y)
+        return y, unflatten(nested, _tangents(condition, unknowns, nested, primals, tangents))
+
+    return solution
 
 
 def _tangents(
