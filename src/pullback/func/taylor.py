@@ -112,13 +112,18 @@ class Taylor(Interpreter):
 
     def process(self, primitive: Primitive, args: Sequence[Value], params: Params) -> Result:
         """The operation on the values, and on their series."""
-        moved = [arg.series if self.holds(arg) else None for arg in args]
-        primals = [arg._array if self.holds(arg) else inner(arg) for arg in args]
-        key = _key(primitive, primals, moved, params)
-        if self.done is not None and key in self.done:
+        primals: list[Value] = []
+        moved: list[Series | None] = []
+        for arg in args:
+            held = self.holds(arg)
+            primals.append(arg._array if held else inner(arg))
+            moved.append(arg.series if held else None)
+        moves = primitive.differentiable and any(series is not None for series in moved)
+        key = _key(primitive, primals, moved, params) if moves else None
+        if key is not None and self.done is not None and key in self.done:
             return self.done[key][0]
         y = as_arrays(self.computed(primitive, primals, params))
-        if all(series is None for series in moved) or not (primitive.differentiable and is_moving(y)):
+        if not (moves and is_moving(y)):
             return self.box(y)
         done = {} if self.done is None else self.done
         pushed = Pushed(self, primitive, primals, moved, y, params, done)
@@ -180,9 +185,10 @@ class Pushed:
 
     def result(self) -> Result:
         """The results with their series."""
-        y = pieces_of(self.y)
-        parts = [self.taylor.moving(piece, Part(self, i) if is_moving(piece) else None) for i, piece in enumerate(y)]
-        return tuple(parts) if type(self.y) is tuple else parts[0]
+        if type(self.y) is not tuple:
+            return self.taylor.moving(self.y, Part(self, 0))
+        parts = [Part(self, i) if is_moving(piece) else None for i, piece in enumerate(self.y)]
+        return tuple(map(self.taylor.moving, self.y, parts))
 
     def _rule(self) -> Callable[[int], Pieces]:
         """The coefficients of the results at an order, from those of lower orders and those of the operands."""
