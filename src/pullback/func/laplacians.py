@@ -32,6 +32,8 @@ class Collapsed(Taylor):
     What two such coefficients give is of order 2, in which results are linear: their sum over the directions is enough.
     """
 
+    pushes = False
+
     def __init__(self, directions: Rows) -> None:
         super().__init__(2)
         self.directions = directions

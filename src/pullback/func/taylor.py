@@ -86,12 +86,15 @@ class Taylor(Interpreter):
 
     def __init__(self, order: int) -> None:
         super().__init__()
-        self.order = order
+        self.order = self.limit = order
         self.done: Done | None = None
         """The operations that the derivative being written has in common with what it is the derivative of; None elsewhere.
 
         So that sin and cos, of which each needs the other, are one series each.
         """
+
+    pushes = True
+    """The last order that anything asks for is a pushforward of coefficients, which are values as any others."""
 
     def box(self, value: object) -> Any:
         """A value that does not move."""
@@ -112,16 +115,13 @@ class Taylor(Interpreter):
 
     def process(self, primitive: Primitive, args: Sequence[Value], params: Params) -> Result:
         """The operation on the values, and on their series."""
-        primals: list[Value] = []
-        moved: list[Series | None] = []
-        for arg in args:
-            held = self.holds(arg)
-            primals.append(arg._array if held else inner(arg))
-            moved.append(arg.series if held else None)
+        pairs = [(arg._array, arg.series) if self.holds(arg) else (inner(arg), None) for arg in args]
+        primals, moved = zip(*pairs, strict=True) if pairs else ((), ())
         moves = primitive.differentiable and any(series is not None for series in moved)
         key = _key(primitive, primals, moved, params) if moves else None
-        if key is not None and self.done is not None and key in self.done:
-            return self.done[key][0]
+        known = None if key is None or self.done is None else self.done.get(key)
+        if known is not None and known[1] >= self.limit:
+            return known[0]
         y = as_arrays(self.computed(primitive, primals, params))
         if not (moves and is_moving(y)):
             return self.box(y)
@@ -129,7 +129,7 @@ class Taylor(Interpreter):
         pushed = Pushed(self, primitive, primals, moved, y, params, done)
         result = pushed.result()
         if key is not None:
-            done[key] = result, primals, moved  # whose ids are in the key
+            done[key] = result, self.limit, primals, moved  # whose ids are in the key
         if self.done is None:
             self._finish(pieces_of(result))
             done.clear()
@@ -173,7 +173,7 @@ class Pushed:
         done: Done,
     ) -> None:
         self.taylor, self.primitive, self.primals, self.moved = taylor, primitive, primals, moved
-        self.y, self.params, self.done = y, params, done
+        self.y, self.params, self.done, self.limit = y, params, done, taylor.limit
         self.known: list[Pieces] = [pieces_of(y)]
         self.derivative: Pieces | None = None
         self.next = self._rule()
@@ -185,13 +185,15 @@ class Pushed:
 
     def result(self) -> Result:
         """The results with their series."""
-        if type(self.y) is not tuple:
+        if not isinstance(self.y, tuple):
             return self.taylor.moving(self.y, Part(self, 0))
         parts = [Part(self, i) if is_moving(piece) else None for i, piece in enumerate(self.y)]
         return tuple(map(self.taylor.moving, self.y, parts))
 
     def _rule(self) -> Callable[[int], Pieces]:
         """The coefficients of the results at an order, from those of lower orders and those of the operands."""
+        if self.limit == 1 and self.taylor.pushes:
+            return self._by_slope
         if is_linear_in(self.primitive, tuple([series is not None for series in self.moved])):
             return self._by_slope
         if self.primitive.kind == "multilinear" or self.primitive is ops.multiply:
@@ -244,8 +246,9 @@ class Pushed:
 
     def _written(self) -> Pieces:
         """The derivative of the results, as values of this level."""
-        taylor, around = self.taylor, self.taylor.done
-        taylor.done = self.done
+        taylor = self.taylor
+        around = taylor.done, taylor.limit
+        taylor.done, taylor.limit = self.done, self.limit - 1
         try:
             pairs = list(zip(self.primals, self.moved, strict=True))
             primals = [x if series is None else taylor.moving(x, series) for x, series in pairs]
@@ -253,7 +256,7 @@ class Pushed:
             y = self.result()
             return self._of(pushforward(self.primitive, primals, slopes, y, self.params))
         finally:
-            taylor.done = around
+            taylor.done, taylor.limit = around
 
     def _slope(self, x: Value, series: Series) -> Tensor:
         first = series[1]
