@@ -584,6 +584,12 @@ def test_a_projection_is_smaller_than_the_hidden_state():
     assert nn.LSTM(3, 4, proj_size=3)(pullback.ones(2, 1, 3))[0].shape == (2, 1, 3)
 
 
+@pytest.mark.parametrize("shape", [(1, 3, 4), (2, 2, 4), (1, 2, 5)], ids=["batch", "layers", "size"])
+def test_a_hidden_state_has_the_layers_the_batch_and_the_size(shape):
+    with pytest.raises(RuntimeError, match=r"Expected hidden size \(1, .*, 4\), got \[" + ", ".join(map(str, shape))):
+        nn.GRU(3, 4)(pullback.ones(2, 2, 3), pullback.ones(shape))
+
+
 @pytest.mark.filterwarnings("ignore:Full backward hook is firing")
 def test_a_hook_where_no_input_has_a_gradient_returns_none_for_all():
     def pulled(answer):
