@@ -18,7 +18,8 @@ def test_a_joined_transform_keeps_one_value_of_each_part_unless_told(kind):
 
 
 @pytest.mark.parametrize(
-    ("kind", "axes"), [(d.Binomial, 0), (d.Bernoulli, 0), (d.Categorical, 0), (d.Multinomial, 1), (d.OneHotCategorical, 1)]
+    ("kind", "axes"),
+    [(d.Binomial, 0), (d.Bernoulli, 0), (d.Categorical, 0), (d.Multinomial, 1), (d.OneHotCategorical, 1)],
 )
 def test_the_axes_of_a_value_are_known_before_there_are_parameters(kind, axes):
     assert (kind.support.event_dim, kind.support.is_discrete) == (axes, True)
