@@ -586,8 +586,14 @@ def test_a_projection_is_smaller_than_the_hidden_state():
 
 @pytest.mark.parametrize("shape", [(1, 3, 4), (2, 2, 4), (1, 2, 5)], ids=["batch", "layers", "size"])
 def test_a_hidden_state_has_the_layers_the_batch_and_the_size(shape):
-    with pytest.raises(RuntimeError, match=r"Expected hidden size \(1, .*, 4\), got \[" + ", ".join(map(str, shape))):
-        nn.GRU(3, 4)(pullback.ones(2, 2, 3), pullback.ones(shape))
+    layer, x, state = nn.GRU(3, 4), pullback.ones(2, 2, 3), pullback.ones(shape)
+    calls = [
+        lambda: layer(x, state),
+        lambda: pullback.gru(x, state, layer._flat_weights, True, 1, 0.0, False, False, False),
+    ]
+    for call in calls:
+        with pytest.raises(RuntimeError, match=rf"Expected hidden size \(1, .*, 4\), got \[{', '.join(map(str, shape))}\]"):
+            call()
 
 
 @pytest.mark.filterwarnings("ignore:Full backward hook is firing")
