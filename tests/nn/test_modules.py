@@ -631,3 +631,9 @@ def test_a_grid_has_as_many_pictures_as_matrices():
     grid = nn.functional.affine_grid(theta, (2, 3, 4, 5), align_corners=True)
     assert grid.shape == (2, 4, 5, 2)
     assert grid[1, 0, 0].tolist() == [-1.0, -1.0] and grid[1, -1, -1].tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(("scores", "target"), [((2, 3, 4), (2,)), ((2, 3, 4), (2, 3)), ((2, 3, 4, 5), (2, 4)), ((2, 3), (2, 1))])
+def test_classes_have_the_axes_of_the_scores_but_their_own(scores, target):
+    with pytest.raises(RuntimeError, match="Expected target size|0D or 1D target tensor expected"):
+        nn.functional.cross_entropy(pullback.ones(scores), pullback.zeros(target, dtype=pullback.int64))
