@@ -111,4 +111,6 @@ def test_products_of_views_by_blas(dtype, monkeypatch):
     ]
     for program in programs:
         found, wanted = pullback.compile(program, fullgraph=True)(x), program(x)
-        np.testing.assert_allclose(found.numpy(), wanted.numpy(), rtol=1e-6, atol=2e-4 if dtype is pullback.float32 else 1e-11)
+        np.testing.assert_allclose(
+            found.numpy(), wanted.numpy(), rtol=1e-6, atol=2e-4 if dtype is pullback.float32 else 1e-11
+        )

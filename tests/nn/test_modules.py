@@ -592,7 +592,9 @@ def test_a_hidden_state_has_the_layers_the_batch_and_the_size(shape):
         lambda: pullback.gru(x, state, layer._flat_weights, True, 1, 0.0, False, False, False),
     ]
     for call in calls:
-        with pytest.raises(RuntimeError, match=rf"Expected hidden size \(1, .*, 4\), got \[{', '.join(map(str, shape))}\]"):
+        with pytest.raises(
+            RuntimeError, match=rf"Expected hidden size \(1, .*, 4\), got \[{', '.join(map(str, shape))}\]"
+        ):
             call()
 
 
@@ -633,7 +635,9 @@ def test_a_grid_has_as_many_pictures_as_matrices():
     assert grid[1, 0, 0].tolist() == [-1.0, -1.0] and grid[1, -1, -1].tolist() == [1.0, 1.0]
 
 
-@pytest.mark.parametrize(("scores", "target"), [((2, 3, 4), (2,)), ((2, 3, 4), (2, 3)), ((2, 3, 4, 5), (2, 4)), ((2, 3), (2, 1))])
+@pytest.mark.parametrize(
+    ("scores", "target"), [((2, 3, 4), (2,)), ((2, 3, 4), (2, 3)), ((2, 3, 4, 5), (2, 4)), ((2, 3), (2, 1))]
+)
 def test_classes_have_the_axes_of_the_scores_but_their_own(scores, target):
-    with pytest.raises(RuntimeError, match="Expected target size|0D or 1D target tensor expected"):
+    with pytest.raises(RuntimeError, match=r"Expected target size|0D or 1D target tensor expected"):
         nn.functional.cross_entropy(pullback.ones(scores), pullback.zeros(target, dtype=pullback.int64))
