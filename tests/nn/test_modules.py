@@ -641,3 +641,8 @@ def test_a_grid_has_as_many_pictures_as_matrices():
 def test_classes_have_the_axes_of_the_scores_but_their_own(scores, target):
     with pytest.raises(RuntimeError, match=r"Expected target size|0D or 1D target tensor expected"):
         nn.functional.cross_entropy(pullback.ones(scores), pullback.zeros(target, dtype=pullback.int64))
+
+
+def test_a_list_shows_neighbours_that_are_alike_once():
+    shown = "ModuleList(\n  (0-1): 2 x ReLU()\n  (2): Linear(in_features=1, out_features=2, bias=True)\n)"
+    assert repr(nn.ModuleList([nn.ReLU(), nn.ReLU(), nn.Linear(1, 2)])) == shown
