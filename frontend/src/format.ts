@@ -107,7 +107,7 @@ export function bytes(size: number): string {
 }
 
 export function plural(n: number, one: string, many = `${one}s`): string {
-  return `${n.toLocaleString("en-US").replaceAll(",", " ")} ${n === 1 ? one : many}`;
+  return `${String(n).replace(/\B(?=(\d{3})+$)/g, " ")} ${n === 1 ? one : many}`;
 }
 
 /** A name as it may stand before a dot or under a d: in brackets unless it is one word. */

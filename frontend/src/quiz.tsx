@@ -2,8 +2,8 @@
 import { Fragment, h } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { number, plural } from "./format";
+import { gradAt } from "./model";
 import type { Page } from "./page";
-import { gradAt } from "./picture";
 import type { Flow } from "./replay";
 import { entry, product, reals, type Arr, type Call, type Jacobian, type Step } from "./trace";
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import pullback
+from pullback.explain.page import FILES
 from pullback.explain.reading import from_dict, read
 from pullback.explain.sources import shortened
 
@@ -449,7 +450,7 @@ class Scripts(HTMLParser):
 @pytest.fixture
 def program(monkeypatch):
     """A stand-in for the page's program, which a checkout may lack: the page around it is what is tested."""
-    monkeypatch.setattr("pullback.explain.page.bundle", lambda: ("/* program */", "/* computing */", "/* style */"))
+    monkeypatch.setattr("pullback.explain.page.bundle", lambda: {name: f"/* {name} */" for name in FILES})
 
 
 @pytest.mark.usefixtures("program")
@@ -458,7 +459,7 @@ def test_the_page_holds_the_trace_as_data():
     page = ex.to_html(title=HOSTILE)
     parser = Scripts()
     parser.feed(page)
-    assert [tag for tag, _ in parser.tags if tag in {"script", "img", "b", "iframe"}] == ["script"] * 5
+    assert [tag for tag, _ in parser.tags if tag in {"script", "img", "b", "iframe"}] == ["script"] * 7
     attrs, text = parser.scripts[0]
     assert attrs == {"type": "application/json", "id": "trace"}
     assert not set("<>&\u2028\u2029") & set(text)

@@ -47,10 +47,10 @@ function origin({ op, expr, name }: Tensor): string {
 function boxOf(call: Call, flow: Flow, i: number): Box {
   const tensor = call.tensors[i]!;
   const rows = [valueOf(tensor), short(gradSoFar(call, flow, i, Infinity))];
-  const wide = Math.max(textWidth(tensor.name.slice(0, 60), NAME, 600) + 12 + Math.min(90, textWidth(origin(tensor), SMALL)), ...rows.map((text) => 46 + textWidth(text, SMALL, 600)));
+  const wide = Math.max(textWidth(tensor.name.slice(0, 60), NAME) + 12 + Math.min(90, textWidth(origin(tensor), SMALL)), ...rows.map((text) => 46 + textWidth(text, SMALL)));
   const width = Math.ceil(Math.min(WIDEST, Math.max(NARROWEST, wide + 2 * PAD)));
-  const name = fit(tensor.name, width - 2 * PAD - 30, NAME, 600);
-  const from = fit(origin(tensor), width - 2 * PAD - 10 - textWidth(name, NAME, 600), SMALL);
+  const name = fit(tensor.name, width - 2 * PAD - 30, NAME);
+  const from = fit(origin(tensor), width - 2 * PAD - 10 - textWidth(name, NAME), SMALL);
   return { id: `t${i}`, tensor: i, name, from, role: tensor.role, width, height: HEIGHT };
 }
 
@@ -76,7 +76,7 @@ export function diagram(call: Call, by: Pacing, flow: Flow): Diagram {
   call.steps.forEach((step, at) => step.terms.forEach((term, k) => link(term.to, step.outputs[0]!, { step: at, term: k })));
   for (const edge of edges.values()) {
     const sent = sentSoFar(flow, edge.ways, Infinity);
-    if (sent) Object.assign(edge, { width: textWidth(`↑ ${short(sent.sum)}`, SMALL, 600) + 22, height: BETWEEN });
+    if (sent) Object.assign(edge, { width: textWidth(`↑ ${short(sent.sum)}`, SMALL) + 22, height: BETWEEN });
   }
   const all = [...edges.values()];
   const layout = arrange(boxes.map((box) => ({ ...box, width: box.width + 2 * BESIDE })), all);

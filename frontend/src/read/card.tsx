@@ -3,7 +3,7 @@ import { Fragment, h } from "preact";
 import { useState } from "preact/hooks";
 import { array, clip, number, plural } from "../format";
 import type { Page } from "../page";
-import { Why } from "../step";
+import { Why } from "../why";
 import { entry, nameOf, type Jacobian } from "../trace";
 import { Equation, gridFrom } from "./matrix";
 import { ModuleCard } from "./modules";

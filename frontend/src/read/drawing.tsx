@@ -44,7 +44,7 @@ function Way({ page, edge, points, label }: { page: Story; edge: Edge; points: {
   const sent = sentSoFar(flow, edge.ways, state.position);
   const now = edge.ways.some(({ step }) => stops[stop]!.steps.includes(step));
   const text = sent && `↑ ${short(sent.sum)}`;
-  const width = text ? textWidth(text, SMALL, 600) + 16 : 0;
+  const width = text ? textWidth(text, SMALL) + 16 : 0;
   return (
     <g class={`way${sent ? (sent.zero ? " zero" : " sent") : ""}${now ? " now" : ""}`}>
       <path d={curve(points)} />

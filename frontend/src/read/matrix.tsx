@@ -109,7 +109,7 @@ function columns({ grid, colNames }: Look, mode: "full" | "three"): number[] {
 
 /** How wide a matrix is in a mode, with its caption. */
 export function widthOf(look: Look, mode: Mode, most = SIDES[0]!): number {
-  const caption = typeof look.caption === "string" ? Math.ceil(textWidth(look.caption, 12.5, 600)) : 0;
+  const caption = typeof look.caption === "string" ? Math.ceil(textWidth(look.caption, 12.5)) : 0;
   return Math.max(NARROW, Math.min(150, caption), bare(look, mode, most));
 }
 
@@ -174,23 +174,25 @@ function Numbers({ look, mode }: { look: Look; mode: "full" | "three" }) {
   );
 }
 
+/** A picture has so many shades of a color; the cells of one are drawn together. */
+const LEVELS = 24;
+
 /** The cells of a grid, as a picture; `most` is the largest side it may have. */
 export function Cells({ grid, label, framed, dimmed, most = 320, cell = SIDES[0]! }: { grid: Grid; label: string; framed?: Look["framed"]; dimmed?: Look["dimmed"]; most?: number; cell?: number }) {
   const [rows, cols] = grid.cells;
   const size = Math.max(1, Math.min(side(grid.cells, cell), Math.floor(most / Math.max(rows, cols))));
   const whole = rows === grid.rows && cols === grid.cols;
+  const drawn = new Map<string, { color: Record<string, string>; squares: string }>();
+  grid.shades!.forEach((value, k) => {
+    const [i, j] = [Math.floor(k / cols), k % cols];
+    const { class: kind, style } = color(Math.round(LEVELS * value) / LEVELS);
+    const key = `${kind}${whole && framed?.(i, j) ? " framed" : ""}${whole && dimmed?.(i, j) ? " dimmed" : ""} ${style["--strength"] ?? "0%"}`;
+    const { squares } = drawn.get(key) ?? { squares: "" };
+    drawn.set(key, { color: style, squares: `${squares}M${j * (size + 1) + 0.5} ${i * (size + 1) + 0.5}h${size}v${size}h-${size}z` });
+  });
   return (
     <svg class="cell-picture" role="img" aria-label={`${label}: ${summary(grid.array)}${whole ? "" : `, each cell the largest of ${Math.ceil(grid.rows / rows)}×${Math.ceil(grid.cols / cols)}`}`} width={cols * (size + 1)} height={rows * (size + 1)}>
-      {grid.shades!.map((value, k) => {
-        const [i, j] = [Math.floor(k / cols), k % cols];
-        const drawn = color(value);
-        return (
-          <rect
-            key={k} class={`${drawn.class}${whole && framed?.(i, j) ? " framed" : ""}${whole && dimmed?.(i, j) ? " dimmed" : ""}`} style={drawn.style}
-            x={j * (size + 1) + 0.5} y={i * (size + 1) + 0.5} width={size} height={size} rx={size > 6 ? 2 : 0}
-          />
-        );
-      })}
+      {[...drawn].map(([key, { color, squares }]) => <path key={key} class={key.replace(/ \d+%$/, "")} style={color} d={squares} />)}
     </svg>
   );
 }

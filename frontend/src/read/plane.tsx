@@ -62,7 +62,7 @@ function labels(frame: Frame, arrows: Arrow[]): { text: string; x: number; y: nu
   for (const { from, to, label, kind } of [...arrows].reverse()) {
     const [dx, dy] = [frame.x(to[0]) - frame.x(from[0]), frame.y(to[1]) - frame.y(from[1])];
     const length = Math.hypot(dx, dy) || 1;
-    const half = textWidth(label, 12.5, 600) / 2 + 3;
+    const half = textWidth(label, 12.5) / 2 + 3;
     const away = (kind === "sum" ? -1 : 1) * side;
     const [nx, ny] = [(away * dy) / length, (-away * dx) / length];
     const distance = 9 + Math.abs(nx) * half + 6;
