@@ -28,8 +28,9 @@ const inOrder = (name, seen = new Set()) => (seen.has(name) || (made[name].forEa
 function script(name) {
   const names = (list, [from, to]) => list.split(",").map((each) => each.split(" as ")).map((each) => `${each.at(from)}:${each.at(to)}`).join();
   const text = texts[name]
-    .replace(/^(import\{[^}]*\}from"[^"]*";)+/, (all) => all.replace(/import\{([^}]*)\}from"\.\/([^"]*)\.js";/g, (_, list, of) => `const{${names(list, [0, -1])}}=parts["${of}"];`))
+    .replace(/^(?:import(?:\{[^}]*\}from)?"[^"]*";)+/, (all) => [...all.matchAll(/\{([^}]*)\}from"\.\/([^"]*)\.js"/g)].map(([, list, of]) => `const{${names(list, [0, -1])}}=parts["${of}"];`).join(""))
     .replace(/export\{([^}]*)\};?$/, (_, list) => `parts["${name}"]={${names(list, [-1, 0])}}`);
+  if (/^import\b|\bimport[{"]|\bexport\{/.test(text)) throw new Error(`${name} is still a module`);
   return `(parts=>{"use strict";${text}})(globalThis.parts??={});`;
 }
 

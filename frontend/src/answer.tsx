@@ -10,7 +10,7 @@ import { jacobianRow, total, unit } from "./replay";
 import { count, values, type Value } from "./trace";
 
 function short(items: Value[]): string {
-  const shown = items.length > LARGEST ? [...items.slice(0, 4).map((item) => number(item, 4)), `… ${items.length} elements`] : items.map((item) => number(item, 4));
+  const shown = items.length > LARGEST ? [...items.slice(0, 4).map((item) => number(item)), `… ${items.length} elements`] : items.map((item) => number(item));
   return `[${shown.join(", ")}]`;
 }
 
@@ -142,7 +142,7 @@ export function Rows({ page }: { page: Page }) {
             <span key={i}>
               {i > 0 ? " + " : ""}
               <span class={`weighed tint${i % LARGEST}`}>
-                {number(weights[i]!, 4)}·{short(numbers!)}
+                {number(weights[i]!)}·{short(numbers!)}
               </span>
             </span>
           ))}{" "}

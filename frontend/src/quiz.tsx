@@ -120,7 +120,7 @@ export function advice(given: number[], wanted: number[], v?: number[], jacobian
   const sorted = (values: number[]) => [...values].sort((a, b) => a - b);
   if (given.length > 1 && same(sorted(given), sorted(wanted))) return "These are the right numbers in another order.";
   const ratios = wanted.flatMap((value, i) => (value ? [given[i]! / value] : given[i] ? [NaN] : []));
-  if (ratios.length > 1 && ratios.every((ratio) => agrees(ratio, ratios[0]!))) return `Each number is ${number(ratios[0]!, 3)} times what it should be.`;
+  if (ratios.length > 1 && ratios.every((ratio) => agrees(ratio, ratios[0]!))) return `Each number is ${number(ratios[0]!)} times what it should be.`;
   const wrong = wanted.flatMap((value, i) => (agrees(given[i]!, value) ? [] : [i]));
   const how = v ? `it is the sum of v[i] times J[i, ${wrong[0]}], down column ${wrong[0]} of J.` : "add up its column.";
   if (wanted.length === 1) return v ? "Not yet: it is the sum of v[i] times J[i, 0], down the column of J." : "Not yet: add up the contributions.";

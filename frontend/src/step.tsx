@@ -40,7 +40,7 @@ function LocalJacobian({ jacobian, term, room }: { jacobian: Jacobian | null; te
     <span class="large">
       <span class="mono">{jacobian.rows} × {jacobian.cols}{jacobian.form === "diagonal" ? ", diagonal" : ""}</span>
       <Strip values={jacobian.form === "diagonal" ? all : all.slice(0, jacobian.cols)} label={jacobian.form === "diagonal" ? "the diagonal, as shades" : "its first row, as shades"} />
-      <span class="small">{jacobian.form === "diagonal" ? "its diagonal" : "its first row"}: {all.slice(0, 4).map((value) => number(value, 3)).join(", ")}{all.length > 4 ? ", …" : ""}</span>
+      <span class="small">{jacobian.form === "diagonal" ? "its diagonal" : "its first row"}: {all.slice(0, 4).map((value) => number(value)).join(", ")}{all.length > 4 ? ", …" : ""}</span>
     </span>
   );
 }
@@ -178,7 +178,7 @@ function longData(data: Arr): string {
   const { stats } = data;
   const ends = data.head ? `[${items(data.head, data.dtype)}, … , ${items(data.tail ?? [], data.dtype)}]` : "";
   if (!stats) return ends || "redacted";
-  const range = stats.min === null ? "" : ` min ${number(stats.min, 4)}, max ${number(stats.max!, 4)}, mean ${number(stats.mean!, 4)}`;
+  const range = stats.min === null ? "" : ` min ${number(stats.min)}, max ${number(stats.max!)}, mean ${number(stats.mean!)}`;
   return `${ends}${range}${stats.nans ? `, ${stats.nans} nan` : ""}${stats.infs ? `, ${stats.infs} inf` : ""}${stats.zeros ? `, ${stats.zeros} zero` : ""}`;
 }
 

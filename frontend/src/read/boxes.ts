@@ -4,7 +4,7 @@ import { arrange, type BoxSize, type EdgeSize, type Layout } from "../layers";
 import { fit, textWidth } from "../measure";
 import type { Flow } from "../replay";
 import type { Pacing } from "../state";
-import { gradSoFar, linesOf, sentSoFar } from "./lines";
+import { gradSoFar, linesOf, sentSoFar, type Way } from "./lines";
 import type { Tensor, Arr, Call } from "../trace";
 
 export const [NAME, SMALL, PAD, HEIGHT] = [13.5, 12, 9, 60] as const;
@@ -23,7 +23,7 @@ export interface Box extends BoxSize {
 }
 
 export interface Edge extends EdgeSize {
-  ways: { step: number; term: number }[];
+  ways: Way[];
 }
 
 export interface Diagram {
@@ -65,7 +65,7 @@ export function diagram(call: Call, by: Pacing, flow: Flow): Diagram {
   const owner = by === "line" ? lines.owner : lines.owner.map((_, i) => i);
   const boxes = owner.flatMap((one, i) => (one === i ? [boxOf(call, flow, i)] : []));
   const edges = new Map<string, Edge>();
-  const link = (from: number, to: number, way?: { step: number; term: number }) => {
+  const link = (from: number, to: number, way?: Way) => {
     if (owner[from] === owner[to]) return;
     const key = `t${owner[from]}>t${owner[to]}`;
     const edge = edges.get(key) ?? { from: `t${owner[from]}`, to: `t${owner[to]}`, width: 0, height: 0, ways: [] };
@@ -73,10 +73,10 @@ export function diagram(call: Call, by: Pacing, flow: Flow): Diagram {
     if (way) edge.ways.push(way);
   };
   call.tensors.forEach(({ inputs }, i) => inputs.forEach((input) => link(input, i)));
-  call.steps.forEach((step, at) => step.terms.forEach((term, k) => link(term.to, step.outputs[0]!, { step: at, term: k })));
+  call.steps.forEach((step, at) => step.terms.forEach((term, k) => step.outputs.forEach((made, output) => link(term.to, made, { step: at, term: k, output }))));
   for (const edge of edges.values()) {
-    const sent = sentSoFar(flow, edge.ways, Infinity);
-    if (sent) Object.assign(edge, { width: textWidth(`↑ ${short(sent.sum)}`, SMALL) + 22, height: BETWEEN });
+    const sent = sentSoFar(call, flow, edge.ways, Infinity);
+    if (sent?.sum) Object.assign(edge, { width: textWidth(`↑ ${short(sent.sum)}`, SMALL) + 22, height: BETWEEN });
   }
   const all = [...edges.values()];
   const layout = arrange(boxes.map((box) => ({ ...box, width: box.width + 2 * BESIDE })), all);

@@ -89,7 +89,7 @@ function Listed({ page, steps }: { page: Page; steps: number[] }) {
               <tr class={open === at ? "here" : ""}>
                 <td class="mono">{step.op}</td>
                 <td class="mono">{clip(nameOf(call, step.outputs[0]!), 36)}</td>
-                <td class="grad-text">{v ? number(norm(v), 3) : ""}</td>
+                <td class="grad-text">{v ? number(norm(v)) : ""}</td>
                 <td><button class="link" aria-expanded={open === at} aria-label={`${open === at ? "close" : "open"} ${step.op} of ${clip(nameOf(call, step.outputs[0]!), 36)}`} onClick={() => setOpen(open === at ? null : at)}>{open === at ? "close" : "open"}</button></td>
               </tr>
               {open === at && <tr><td colSpan={4}><Operation page={page} at={at} titled={false} /></td></tr>}

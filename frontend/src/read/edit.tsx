@@ -46,7 +46,7 @@ interface NumberProps {
 
 function NumberCell({ label, value, changed, type }: NumberProps) {
   const [draft, setDraft] = useState<string | null>(null);
-  const text = draft ?? number(value, changed ? 8 : 5);
+  const text = draft ?? number(value, changed ? 8 : 4);
   return (
     <input
       class={`v-cell x-cell${changed ? " changed" : ""}`}

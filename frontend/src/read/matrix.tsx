@@ -2,7 +2,7 @@
 import { h } from "preact";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { number, summary } from "../format";
+import { EXACT, number, summary } from "../format";
 import { textWidth } from "../measure";
 import { count, values, type Arr, type Value } from "../trace";
 
@@ -41,7 +41,7 @@ export interface Look {
 }
 
 const SIZE = 13.5;
-const DIGITS = { full: 5, three: 3 } as const;
+const DIGITS = { full: 4, three: 3 } as const;
 /** More rows are cells: a column of numbers is read one by one. */
 const [MOST_ROWS, MOST_COLS] = [12, 16];
 const NARROW = 76;
@@ -165,7 +165,7 @@ function Numbers({ look, mode }: { look: Look; mode: "full" | "three" }) {
               const k = i * grid.cols + j;
               const drawn = colored ? color(grid.shades![k]!) : { class: "cell", style: {} };
               const more = `${framed?.(i, j) ? " framed" : ""}${dimmed?.(i, j) ? " dimmed" : ""}`;
-              return <td key={j} class={drawn.class + more} style={{ ...drawn.style, width: `${width - 2}px` }} title={number(grid.numbers![k]!, 17)}>{all[k]}</td>;
+              return <td key={j} class={drawn.class + more} style={{ ...drawn.style, width: `${width - 2}px` }} title={number(grid.numbers![k]!, EXACT)}>{all[k]}</td>;
             })}
           </tr>
         ))}

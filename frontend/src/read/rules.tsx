@@ -51,7 +51,7 @@ export function titles(page: Story, array: Arr): Pick<Look, "rowNames" | "colNam
   return { rowNames, colNames: (j) => (scores.shape[1]! <= 4 ? `class ${j}` : String(j)) };
 }
 
-export const short = (array: Arr) => (array.shape.length ? `${times(array.shape)}, norm ${number(norm(array), 4)}` : "one number");
+export const short = (array: Arr) => (array.shape.length ? `${times(array.shape)}, norm ${number(norm(array))}` : "one number");
 
 function sent({ page, term, out }: Given): Look {
   return { grid: gridOf(out), caption: "v @ J", note: <>to <code>{name(page, term.to)}</code>, {short(out)}</>, told: true, label: "v @ J", colored: true, ...titles(page, out) };
@@ -74,7 +74,7 @@ const turned = (look: Look, caption: string): Look => ({ ...look, grid: transpos
 /** A v of one number: 1, or a factor that is said. */
 function factor(v: Arr): { one: boolean; sign: string } {
   const value = reals(v)?.[0] ?? 1;
-  return { one: value === 1, sign: value === 1 ? "" : `× ${number(value, 4)} ` };
+  return { one: value === 1, sign: value === 1 ? "" : `× ${number(value)} ` };
 }
 
 function crossEntropy(given: Given): Picture | null {
@@ -206,7 +206,7 @@ function elementwise(given: Given): Picture | null {
   if (!slopes || times(v.shape) !== times(out.shape)) return null;
   if (slopes.every((slope) => slope === 1)) return { says: "v passes as it is.", parts: [sent(given)] };
   const same = slopes.every((slope) => slope === slopes[0]);
-  if (same && slopes.length > 1) return { says: <>Each element of v is multiplied by {number(slopes[0]!, 5)}.</>, parts: [arriving(given), `× ${number(slopes[0]!, 5)} =`, sent(given)] };
+  if (same && slopes.length > 1) return { says: <>Each element of v is multiplied by {number(slopes[0]!)}.</>, parts: [arriving(given), `× ${number(slopes[0]!)} =`, sent(given)] };
   const J: Look = { grid: gridFrom(slopes, out.shape, out.dtype), caption: "J", note: "a factor for each element", label: "the diagonal of J", ...titles(page, out) };
   return { parts: [arriving(given), "∘", J, "=", sent(given)] };
 }
