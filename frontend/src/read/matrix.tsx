@@ -45,6 +45,8 @@ const DIGITS = { full: 4, three: 3 } as const;
 /** More rows are cells: a column of numbers is read one by one. */
 const [MOST_ROWS, MOST_COLS] = [12, 16];
 const NARROW = 76;
+/** A note is not wider. */
+const NOTE = 170;
 /** Numbers stand below each other if they have at most so many rows together. */
 const MOST_STACKED = 18;
 
@@ -219,12 +221,16 @@ function inRow(parts: Part[]): Part[] {
   return parts.map((part, i) => (isSign(part) || i === named ? part : { ...part, rowNames: undefined }));
 }
 
+function rowWidth(single: Part[], mode: Mode, cell: number): number {
+  return single.reduce<number>((sum, part) => sum + (isSign(part) ? signWidth(part) : widthOf(part, mode, cell)) + 6, 0);
+}
+
 /** In a row with all digits, or three; below each other; as cells; as shapes: the first that fits a width. */
 function arrangement(parts: Part[], width: number): { mode: Mode; row: boolean; cell: number } {
   const single = inRow(parts);
   const looks = parts.filter((part) => !isSign(part)) as Look[];
   const fits = (row: boolean, mode: Mode, cell: number) => row
-    ? single.reduce<number>((sum, part) => sum + (isSign(part) ? signWidth(part) : widthOf(part, mode, cell)) + 6, 0) <= width
+    ? rowWidth(single, mode, cell) <= width
     : looks.every((look) => widthOf(look, mode, cell) <= width);
   const digits = looks.every((look) => ["full", "shape"].includes(able(look.grid, "full")));
   for (const row of [true, false]) {
@@ -240,11 +246,19 @@ function arrangement(parts: Part[], width: number): { mode: Mode; row: boolean; 
 export function Equation({ parts, label }: { parts: Part[]; label: string }) {
   const [ref, width] = useWidth<HTMLDivElement>();
   const { mode, row, cell } = arrangement(parts, width);
+  const shown = row ? inRow(parts) : parts;
+  const notes = shown.filter((part) => !isSign(part) && part.note).length;
+  // What is left of a row is for the notes above the matrices.
+  const spare = row && notes ? Math.max(0, width - rowWidth(shown, mode, cell)) / notes : 0;
+  const wide = (look: Look) => {
+    const own = widthOf(look, mode, cell);
+    return Math.min(width, look.note ? Math.max(own, Math.min(own + spare, NOTE)) : own);
+  };
   return (
     <div ref={ref} class={`parts ${row ? "" : "stacked"}`} role="group" aria-label={label}>
-      {width > 0 && (row ? inRow(parts) : parts).map((part, i) => (
+      {width > 0 && shown.map((part, i) => (
         isSign(part) ? <span key={i} class="sign">{part}</span> : (
-          <figure key={i} style={{ width: `${Math.min(width, widthOf(part, mode, cell))}px` }}>
+          <figure key={i} style={{ width: `${wide(part)}px` }}>
             {part.caption && <figcaption><b>{part.caption}</b>{part.note && <small>{part.note}</small>}</figcaption>}
             <Drawn look={part} mode={mode} cell={cell} />
           </figure>

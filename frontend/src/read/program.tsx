@@ -80,9 +80,15 @@ export function Program({ page, card: Card }: Properties) {
   const list = useRef<HTMLOListElement>(null);
   const moved = useRef(false);
   useLayoutEffect(() => {
-    if (moved.current) list.current?.querySelector(".open")?.scrollIntoView({ block: "nearest" });
+    const pane = list.current!;
+    const scrolls = pane.scrollHeight > pane.clientHeight + 1;
+    if (scrolls) pane.tabIndex = 0;
+    else pane.removeAttribute("tabindex");
+    if (moved.current) pane.querySelector(".open")?.scrollIntoView({ block: "nearest" });
+    // At first only within the program: the page begins with its sentence.
+    else if (scrolls) pane.scrollTop = pane.querySelector<HTMLElement>(".open")!.offsetTop - pane.clientHeight / 3;
     moved.current = true;
-  }, [page.stop]);
+  }, [page.stop, rows]);
   const visit = (row: Row) => {
     const found = stops.find(({ line, source, steps }) => line !== null && line === row.line && source === row.source && steps.length > 0);
     if (found) page.set({ position: positionOf(call, found) });
@@ -91,7 +97,7 @@ export function Program({ page, card: Card }: Properties) {
   return (
     <section class="card program" aria-labelledby="program-title">
       <h2 id="program-title"><span class="mono">{file(rows[0]?.source ?? null)}</span> <span class="muted">backward, newest line first</span></h2>
-      <ol class="lines mono" ref={list}>
+      <ol class="lines mono" ref={list} aria-label="Program">
         <li class="line head"><span /><span /><span>value</span><span>grad so far</span></li>
         {rows.map((row, i) => (
           <Fragment key={row.key}>

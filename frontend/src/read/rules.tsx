@@ -169,6 +169,7 @@ function copied(given: Given): Picture {
   const copies = count(out.shape) / Math.max(1, count(v.shape));
   const mean = step.op === "mean" || step.op === "mse_loss";
   const one = !v.shape.length;
+  if (copies === 1) return { says: <>A {mean ? "mean" : "sum"} of one element hands v on as it is.</>, parts: [arriving(given), "=", sent(given)] };
   return {
     says: <>{mean ? "A mean sends each element the same share of v: " : "A sum hands v on to each element: "}{one ? "it" : "v"} is copied {plural(copies, "time")}{mean ? <> and divided by {copies}</> : null}.</>,
     parts: [arriving(given), mean ? `÷ ${copies}, copied =` : "copied =", sent(given)],

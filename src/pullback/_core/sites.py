@@ -6,6 +6,7 @@ needs it.
 
 from __future__ import annotations
 
+import copy
 import importlib
 import itertools
 import os.path
@@ -30,10 +31,10 @@ GENERATED = "<pullback rule "
 
 
 class _Internal(dict[str, bool]):
-    """Maps a file name to whether the file belongs to pullback; each file is tested once."""
+    """Maps a file name to whether the file belongs to pullback, or is that of `copy`, which calls tensors back."""
 
     def __missing__(self, filename: str) -> bool:
-        inside = filename.startswith((PACKAGE, GENERATED))
+        inside = filename.startswith((PACKAGE, GENERATED)) or filename == copy.__file__
         self[filename] = inside
         if not inside:
             outside.add(filename)
