@@ -8,7 +8,9 @@ import { gradSoFar, linesOf, sentSoFar, type Way } from "./lines";
 import type { Tensor, Arr, Call } from "../trace";
 
 export const [NAME, SMALL, PAD, HEIGHT] = [13.5, 12, 9, 60] as const;
-const [NARROWEST, WIDEST, ROOM] = [124, 210, 20];
+const [NARROWEST, WIDEST] = [124, 240];
+/** The letters of a value, in a box and beside its line. */
+export const ROOM = 24;
 /** Room beside a box and above a sum, for the curves. */
 const [BESIDE, BETWEEN] = [14, 42];
 /** Above so many, the graph of the workbench is drawn, which folds. */

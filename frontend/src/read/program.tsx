@@ -4,13 +4,12 @@ import type { ComponentType } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { array, plural } from "../format";
 import type { Story } from "../page";
+import { ROOM } from "./boxes";
 import { Code } from "./edit";
 import { gradSoFar, lineKey, linesOf } from "./lines";
 import { listing, type Row } from "./listing";
 import { isNetwork } from "./stages";
 import { positionOf, type Stop } from "./stops";
-
-const ROOM = 16;
 
 /** The row under which the step of a stop stands: the last one of its statement. */
 function rowOf(page: Story, rows: Row[]): number {
@@ -38,7 +37,7 @@ function madeBy(page: Story, row: Row): number[] {
 function Cells({ page, row }: { page: Story; row: Row }) {
   const { call, flow, state } = page;
   const made = madeBy(page, row);
-  const show = (texts: string[]) => (texts.join(", ").length <= 2 * ROOM ? texts.join(", ") : `${texts[0]} and ${texts.length - 1} more`);
+  const show = (texts: string[]) => (texts.join(", ").length <= ROOM + 8 ? texts.join(", ") : `${texts[0]} and ${texts.length - 1} more`);
   const grads = made.map((tensor) => gradSoFar(call, flow, tensor, state.position));
   return (
     <>
