@@ -7,7 +7,7 @@ import type { Page } from "./page";
 import { savePicture } from "./save";
 
 /** The call as code, with the v that is shown. */
-export function callText(page: Page): string {
+function callText(page: Page): string {
   const { call, model, flow } = page;
   if (!flow.whatIf) return call.text;
   const names = call.outputs.map((output) => operand(clip(model.name(output.tensor), 30))).join(", ");
@@ -82,7 +82,7 @@ export function Find({ page }: { page: Page }) {
   );
 }
 
-export function positionText(page: Page): string {
+function positionText(page: Page): string {
   const { call, model, state } = page;
   if (state.position === 0) return "before the first step";
   const step = call.steps[state.position - 1]!;

@@ -1,6 +1,6 @@
 // How wide text is, so that boxes are as large as what they say.
 
-export const MONO = 'ui-monospace, "JetBrains Mono", "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
+const MONO = 'ui-monospace, "JetBrains Mono", "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
 
 /** The size at which letters are measured. */
 const MEASURED = 100;

@@ -43,12 +43,8 @@ const WIDEST = 208;
 
 export const itemId = (item: Item) => (isGroup(item) ? item.id : `t${item}`);
 
-export function labelOf(model: Model, item: Item): string {
-  return isGroup(item) ? item.label : model.name(item);
-}
-
 /** The five attributes that a tensor's box shows. */
-export const ATTRIBUTES = ["data", "grad", "grad_fn", "is_leaf", "requires_grad"] as const;
+const ATTRIBUTES = ["data", "grad", "grad_fn", "is_leaf", "requires_grad"] as const;
 
 function role(model: Model, item: Item): Box["role"] {
   return isGroup(item) ? "inner" : model.call.tensors[item]!.role;
@@ -154,7 +150,7 @@ function gradText(model: Model, tensor: number, flow: Flow): string {
   return leaf < 0 ? "None" : array(total(model.call.leaves[leaf]!.grad_before, flow.grads[leaf]!), "python", 22);
 }
 
-export function valueText(model: Model, tensor: number, room = 22): string {
+function valueText(model: Model, tensor: number, room = 22): string {
   const { data, shape, dtype } = model.call.tensors[tensor]!;
   return data ? array(data, "short", room) : `${dtype} ${shapeText(shape)}`;
 }
@@ -334,7 +330,7 @@ export function boxText(model: Model, box: Box, at: Moment, measure: Measure | n
   };
 }
 
-export function costText(cost: Cost, measure: Measure): string {
+function costText(cost: Cost, measure: Measure): string {
   return measure === "bytes" ? `keeps ${bytes(cost.bytes)}` : `${seconds(cost.forward)} + ${seconds(cost.backward)}`;
 }
 

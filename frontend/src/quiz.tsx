@@ -15,7 +15,7 @@ const ROUNDED = 2e-3;
 export type Answers = Readonly<Record<string, "right" | "shown">>;
 
 /** A question is a term of a step, or, as term -1, the sum at a leaf. */
-export const questionKey = (call: number, step: number, term: number): string => `${call}.${step}.${term}`;
+const questionKey = (call: number, step: number, term: number): string => `${call}.${step}.${term}`;
 
 /** Whether a term is asked, by the shapes alone: the numbers have to be there, and few. */
 function askedTerm(step: Step, k: number): boolean {

@@ -6,7 +6,7 @@ import { EXACT, number, summary } from "../format";
 import { textWidth } from "../measure";
 import { count, values, type Arr, type Value } from "../trace";
 
-export const MODES = ["full", "three", "cells", "shape"] as const;
+const MODES = ["full", "three", "cells", "shape"] as const;
 export type Mode = (typeof MODES)[number];
 
 /** What is drawn of an array: its numbers if they are known, and the color of each cell, from -1 to 1. */
@@ -110,7 +110,7 @@ function columns({ grid, colNames }: Look, mode: "full" | "three"): number[] {
 }
 
 /** How wide a matrix is in a mode, with its caption. */
-export function widthOf(look: Look, mode: Mode, most = SIDES[0]!): number {
+function widthOf(look: Look, mode: Mode, most = SIDES[0]!): number {
   const caption = typeof look.caption === "string" ? Math.ceil(textWidth(look.caption, 12.5)) : 0;
   return Math.max(NARROW, Math.min(150, caption), bare(look, mode, most));
 }
@@ -200,7 +200,7 @@ export function Cells({ grid, label, framed, dimmed, most = 320, cell = SIDES[0]
 }
 
 /** A matrix as a mode says, or as much less as is known of it. */
-export function Drawn({ look, mode, cell }: { look: Look; mode: Mode; cell: number }) {
+function Drawn({ look, mode, cell }: { look: Look; mode: Mode; cell: number }) {
   const shown = able(look.grid, mode);
   const { array, numbers } = look.grid;
   if (shown === "full" || shown === "three") return <Numbers look={look} mode={shown} />;

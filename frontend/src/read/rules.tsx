@@ -41,7 +41,7 @@ function held({ page, tensor }: Given, wanted: string): Arr | null {
 const setting = ({ tensor }: Given, wanted: string) => tensor.saved.find((each) => each.name === wanted)?.text;
 
 /** How the rows and columns of an array are called, if they are examples and classes of a cross-entropy. */
-export function titles(page: Story, array: Arr): Pick<Look, "rowNames" | "colNames"> {
+function titles(page: Story, array: Arr): Pick<Look, "rowNames" | "colNames"> {
   const { call } = page;
   const loss = call.loss?.kind === "cross_entropy" ? call.loss : null;
   const scores = loss && call.tensors[call.tensors[call.outputs[0]!.tensor]!.inputs[0] ?? -1];
