@@ -9,6 +9,9 @@ function real(value: number, digits: number): string {
   if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
   if (digits >= EXACT) return Object.is(value, -0) ? "-0" : String(value);
   if (Number.isInteger(value) && Math.abs(value) < 1e7) return String(value); // that of -0 is 0
+  // Python rounds what lies in the middle to an even digit, and this language up.
+  const [all] = value.toExponential(60).replace(/[-.]/g, "").split("e") as [string];
+  if (Number(all[digits - 1]) % 2 === 0 && /^50*$/.test(all.slice(digits))) value *= 1 - 2 ** -40;
   const [mantissa, exponent] = value.toExponential(digits - 1).split("e").map(Number) as [number, number];
   if (exponent < -4 || exponent >= digits) return `${mantissa}e${exponent}`;
   const text = value.toFixed(digits - 1 - exponent);

@@ -262,6 +262,8 @@ export function squaredError(page: Story, steps: number[]): { steps: number[]; g
   if ((setting(given, "exponent") ?? "2") !== "2") return null;
   if (!y || !d || y.length !== d.length || count(given.v.shape) !== 1) return null;
   const elements = mean.op === "sum" ? 1 : d.length;
+  // The difference has been rounded: the target shows no more digits than are right.
+  const target: Arr = { shape: predicted!.shape, dtype: predicted!.dtype, data: y.map((value, k) => Number((value - d[k]!).toPrecision(6))) };
   const result = sent(given);
   return {
     steps: [first, second, third],
@@ -272,7 +274,7 @@ export function squaredError(page: Story, steps: number[]): { steps: number[]; g
         `${factor(given.v).sign}2 · (`,
         plain(page, predicted!, name(page, term.to), "predicted"),
         "−",
-        { ...plain(page, predicted!, "target"), grid: gridFrom(y.map((value, k) => value - d[k]!), predicted!.shape) },
+        plain(page, target, "target"),
         elements > 1 ? `) ÷ ${elements} =` : ") =",
         result,
       ],
