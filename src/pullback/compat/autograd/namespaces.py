@@ -88,9 +88,7 @@ def taking_lists(function: Any) -> Any:
 
     @functools.wraps(function)
     def call(*args: object, **kwargs: object) -> Any:
-        if any(isinstance(arg, (list, tuple)) and holds_box(arg) for arg in args):
-            args = tuple(array(arg) if isinstance(arg, (list, tuple)) and holds_box(arg) else arg for arg in args)
-        return function(*args, **kwargs)
+        return function(*[opened_list(arg) if isinstance(arg, (list, tuple)) else arg for arg in args], **kwargs)
 
     return call
 
