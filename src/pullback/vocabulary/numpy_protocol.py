@@ -122,8 +122,7 @@ def array_function(self: Any, function: Function, types: Any, args: tuple[Any, .
 
 @functools.lru_cache(KEPT)
 def _translated(function: Function) -> tuple[str, Function | None, Any, int]:
-    """The qualified name of a function, what answers it from shapes, the corresponding operation, and how many arguments
-    that takes by position before `out`."""
+    """The name of a function, what answers it from shapes, the operation, and how many arguments that takes before `out`."""
     name, tables = f"{function.__module__}.{function.__name__}", _module("names")
     translation = tables.FUNCTIONS.get(function) or tables.BY_NAME.get(name)
     asked = tables.OF_SHAPES.get(function)

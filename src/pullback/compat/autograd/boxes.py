@@ -124,9 +124,8 @@ def _operands(*values: Any) -> list[Any]:
         if type(value) is Box:
             given.append(value.tensor)
             continue
-        value = np.asarray(value) if isinstance(value, (list, tuple, range)) else value
-        arrays = arrays or isinstance(value, np.ndarray)
-        given.append(value)
+        given.append(np.asarray(value) if isinstance(value, (list, tuple, range)) else value)
+        arrays = arrays or isinstance(given[-1], np.ndarray)
     if arrays:
         for box in values:
             if isinstance(box, Box) and not box.ndim:
