@@ -766,3 +766,72 @@ def test_pullback_run_takes_an_autograd_that_is_there_unless_told(place, tmp_pat
         )
         assert ended.stdout.startswith(printed), ended.stderr
         assert not ended.stderr
+
+
+# Calls of single arrays, which are recorded in a shorter way from the second one on
+
+
+def _cubed():
+    cube = extend.primitive(lambda x: x**3)
+    extend.defvjp(cube, lambda ans, x: lambda g: g * 3 * x**2)
+    return cube, lambda x: x**3
+
+
+def _scaled():
+    scaled = extend.primitive(lambda x, c, power=1: x * c**power)
+    extend.defvjp(
+        scaled,
+        lambda ans, x, c, power=1: lambda g: g * c**power,  # larger than x, if c is: summed
+        lambda ans, x, c, power=1: lambda g: np.sum(g * x * power * c ** (power - 1)),
+    )
+    return (
+        lambda x: scaled(x, np.sum(x), power=2) + scaled(2.0, np.sum(x * x)),
+        lambda x: x * np.sum(x) ** 2 + 2.0 * np.sum(x * x),
+    )
+
+
+def _real_of_complex():
+    size = extend.primitive(lambda z: onp.abs(z) ** 2)
+    extend.defvjp(size, lambda ans, z: lambda g: 2 * g * np.conj(z))
+    turned = extend.primitive(lambda x: x * (1 + 2j))
+    extend.defvjp(turned, lambda ans, x: lambda g: g * (1 + 2j))  # complex, of a real argument
+    return lambda x: size(turned(x) ** 2), lambda x: np.abs((x * (1 + 2j)) ** 2) ** 2
+
+
+def _constant_argument():
+    shifted = extend.primitive(lambda x, y: x * onp.floor(y))
+    extend.defvjp(shifted, lambda ans, x, y: lambda g: g * np.floor(y), None)
+    return lambda x: shifted(x * x, 4.5 + 0 * x), lambda x: 4 * x * x
+
+
+@pytest.mark.parametrize("made", [_cubed, _scaled, _real_of_complex, _constant_argument])
+@pytest.mark.parametrize("x", [VECTOR, MATRIX, onp.array([0.5]), onp.float32([0.5, 2.0])], ids=["3", "2x3", "1", "f32"])
+def test_primitives_called_again_have_the_same_derivatives(made, x):
+    by_hand, plain = made()
+    tolerance = {"rtol": 1e-4} if x.dtype == onp.float32 else {}
+    for _ in range(3):
+        for operator in (
+            autograd.jacobian,
+            autograd.elementwise_grad,
+            lambda f: autograd.hessian(lambda x: np.sum(f(x))),
+        ):
+            got, want = operator(by_hand)(x), operator(plain)(x)
+            assert got.dtype == want.dtype
+            close(got, want, **tolerance)
+
+
+def test_a_primitive_called_again_may_return_something_else():
+    parts = []
+    either = extend.primitive(lambda x: tuple(parts) and (x, 2 * x) or 3 * x)
+    extend.defvjp(either, lambda ans, x: lambda g: g[0] + 2 * g[1] if parts else 3 * g)
+    close([autograd.grad(either)(1.0) for _ in range(2)], [3, 3])
+    parts.append(1)
+    close(autograd.grad(lambda x: either(x)[1])(1.0), 2)
+
+
+def test_the_shape_of_a_cotangent_is_checked_in_each_call():
+    total = extend.primitive(lambda x: onp.sum(x))
+    extend.defvjp(total, lambda ans, x: lambda g: g * np.ones(2))
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match=r"shape"):
+            autograd.grad(total)(VECTOR)
