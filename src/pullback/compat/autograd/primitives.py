@@ -258,13 +258,20 @@ def _fitted(call: ShortCall, place: int, array: Any, answer: Any) -> Any:
     return found
 
 
-_shorts: dict[Any, Primitive] = {}
-"""The operations of short calls of primitives, of which a call before had a single array as its value."""
+_short = general(
+    "by_hand",
+    joint=_short_pullback,
+    forward=lambda *arrays, call: call.value,
+    inputs=("*arrays",),
+    complex="as written",
+)
+_single: set[Any] = set()
+"""The primitives of which a call had a single array as its value, so that the next one may be short."""
 
 
 def _recorded_shortly(function: Function, args: Sequence[Any], kwargs: dict[str, object], f_raw: Function) -> Any:
     """The value of a short call, recorded; NotImplemented if it is none, or its value no array of floating-point numbers."""
-    if function not in _shorts or not (call := ShortCall(function, args, kwargs)).applies():
+    if function not in _single or not (call := ShortCall(function, args, kwargs)).applies():
         return NotImplemented
     value = f_raw(*[arg._value if isinstance(arg, Box) else arg for arg in args], **kwargs)
     if not isinstance(value, (np.ndarray, np.generic, float, complex)) or np.asarray(value).dtype.kind not in "fc":
@@ -272,7 +279,7 @@ def _recorded_shortly(function: Function, args: Sequence[Any], kwargs: dict[str,
     call.value = np.array(value)
     for traced in active.get():
         traced.by_hand = True
-    return seen(_shorts[function](*[args[place].tensor for place in call.places], call=call))
+    return seen(_short(*[args[place].tensor for place in call.places], call=call))
 
 
 # 2. Primitives
@@ -290,8 +297,7 @@ def primitive(f_raw: Function) -> Function:
     >>> float(autograd.grad(autograd.grad(cube))(2.0))
     12.0
     """
-    name = name_of(f_raw).replace("<lambda>", "lambda")
-    operation = ByHand(name)
+    operation = ByHand(name_of(f_raw).replace("<lambda>", "lambda"))
 
     @functools.wraps(f_raw)
     def wrapped(*args: object, **kwargs: object) -> Any:
@@ -315,14 +321,8 @@ def primitive(f_raw: Function) -> Function:
         call = CustomCall(opened)
         call.rule = Rule(wrapped, structure, opened, kwargs)
         results = call.assembled(operation(*[opened[place] for place in call.places], call=call))
-        if call.rule.result.kind is None and wrapped not in _shorts:
-            _shorts[wrapped] = general(
-                name,
-                joint=_short_pullback,
-                forward=lambda *arrays, call: call.value,
-                inputs=("*arrays",),
-                complex="as written",
-            )
+        if call.rule.result.kind is None:
+            _single.add(wrapped)
         return unflatten(call.rule.result, [seen(result) for result in results])
 
     wrapped.fun = f_raw  # type: ignore[attr-defined]  # autograd's name for it

@@ -34,7 +34,7 @@ def _stats() -> Any:
     return importlib.import_module("scipy.stats")
 
 
-def either(formula: Function, scipys: Callable[[], Function]) -> Function:
+def either(formula: Any, scipys: Callable[[], Function]) -> Function:
     """SciPy's function for plain arguments, a formula for traced ones."""
 
     def call(*args: object, **kwargs: object) -> Any:
