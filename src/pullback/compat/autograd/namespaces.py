@@ -121,6 +121,16 @@ def asarray(a: Any, *args: Any, **kwargs: Any) -> Any:
     return array(a, *args, **kwargs) if objects or holds_box(a) else np.asarray(a, *args, **kwargs)
 
 
+def converted(function: Function) -> Function:
+    """A function that makes an array of a certain kind of something: a box is one of each kind."""
+
+    @functools.wraps(function)
+    def call(a: Any, *args: Any, **kwargs: Any) -> Any:
+        return array(a, *args[:1]) if holds_box(a) else function(a, *args, **kwargs)
+
+    return call
+
+
 def full(shape: Sizes, fill_value: Any, *args: Any, **kwargs: Any) -> Array:
     """numpy.full, with a value that may be traced."""
     if not holds_box(fill_value):
@@ -253,7 +263,9 @@ NUMPY = Namespace(
     "autograd.numpy",
     lambda: np,
     {
-        "array": array, "asarray": asarray, "asanyarray": asarray, "ascontiguousarray": asarray, "full": full,
+        "array": array, "asarray": asarray, "asanyarray": asarray, "ascontiguousarray": asarray,
+        **{name: converted(vars(np)[name]) for name in ("asfortranarray", "asarray_chkfinite", "require")},
+        "full": full,
         "where": where, "r_": Joining(np.r_), "c_": Joining(np.c_), "make_diagonal": make_diagonal,
         "metadata": metadata, "_astype": astype, "astype": astype, "result_type": result_type, "vectorize": vectorize,
         "linalg": LINALG, "fft": FFT, "random": RANDOM, "__version__": np.__version__,
