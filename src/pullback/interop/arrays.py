@@ -13,7 +13,9 @@ __all__ = ["enable"]
 TAKING: dict[str, str] = {
     "PIL": "PIL.Image:fromarray",
     "polars": "polars.series.series:Series.__init__ polars.dataframe.frame:DataFrame.__init__",
-    "tensorboardX": " ".join(f"tensorboardX.{module}:make_np" for module in ("x2num", "embedding", "summary", "utils", "writer")),
+    "tensorboardX": " ".join(
+        f"tensorboardX.{module}:make_np" for module in ("x2num", "embedding", "summary", "utils", "writer")
+    ),
 }
 """The functions that take arrays, of each library, after their modules."""
 
