@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from importlib import import_module
-from typing import Any
 
 from .._core.primitives import Carrier, Function
 
@@ -20,21 +19,23 @@ TAKING: dict[str, str] = {
 """The functions that take arrays, of each library, after their modules."""
 
 
-def _array(value: Any) -> Any:
+def _array(value: object) -> object:
     """A tensor as its array, also in a list, a tuple or a dict; anything else as it is."""
     if isinstance(value, Carrier):
         return value.numpy()
     if type(value) is dict:
         return {key: _array(part) for key, part in value.items()}
-    return type(value)(map(_array, value)) if type(value) in (list, tuple) else value
+    if type(value) is list or type(value) is tuple:
+        return type(value)(map(_array, value))
+    return value
 
 
 def _of_arrays(function: Function) -> Function:
     @functools.wraps(function)
-    def call(*args: object, **options: object) -> Any:
+    def call(*args: object, **options: object) -> object:
         return function(*map(_array, args), **{key: _array(value) for key, value in options.items()})
 
-    call._takes_tensors = True  # type: ignore[attr-defined]  # the mark by which a second call knows it
+    vars(call)["takes_tensors"] = True  # the mark by which a second call of `enable` knows it
     return call
 
 
@@ -72,7 +73,7 @@ def enable(*libraries: str) -> None:
     modules = [import_module(module) for module, _ in places]
     for module, (_, path) in zip(modules, places, strict=True):
         *owners, name = path.split(".")
-        owner: Any = functools.reduce(getattr, owners, module)
+        owner: object = functools.reduce(getattr, owners, module)
         function = getattr(owner, name, None)
-        if function is not None and not hasattr(function, "_takes_tensors"):
+        if function is not None and not hasattr(function, "takes_tensors"):
             setattr(owner, name, _of_arrays(function))

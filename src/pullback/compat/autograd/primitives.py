@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ... import Tensor, is_grad_enabled, ops
-from ..._tensor.custom import CustomCall, expandable
+from ..._tensor.custom import CustomCall
 from ...extend import Primitive, general
 from ...func import rules as _rules
 from ...func.arguments import Argument
@@ -243,6 +243,14 @@ def _turned(xp: Any, g: Any) -> Any:
     return xp.conj(g) if complex_values else g
 
 
+def _sums_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """True if an array of the target shape broadcasts to the shape."""
+    try:
+        return np.broadcast_shapes(shape, target) == shape
+    except ValueError:
+        return False
+
+
 def _fitted(call: ShortCall, place: int, array: Any, answer: Any) -> Any:
     """A cotangent as the pass wants it: conjugated, real for a real argument, of a shape that sums to the argument's."""
     if isinstance(array, Tensor) or isinstance(answer, Box):
@@ -250,7 +258,7 @@ def _fitted(call: ShortCall, place: int, array: Any, answer: Any) -> Any:
     else:
         found = np.conj(answer) if np.iscomplexobj(answer) else np.asarray(answer)
         found = np.asarray(found if array.dtype.kind == "c" else np.real(found), array.dtype)
-    if found.shape != array.shape and not expandable(tuple(array.shape), tuple(found.shape)):
+    if found.shape != array.shape and not _sums_to(tuple(found.shape), tuple(array.shape)):
         raise RuntimeError(
             f"the VJP of {name_of(call.function)} by argument {place} returned shape {tuple(found.shape)}, and the argument "
             f"has {tuple(array.shape)}: a larger cotangent is summed to that shape, another must be expanded in the VJP"
