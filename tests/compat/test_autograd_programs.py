@@ -835,3 +835,69 @@ def test_the_shape_of_a_cotangent_is_checked_in_each_call():
     for _ in range(2):
         with pytest.raises(RuntimeError, match=r"shape"):
             autograd.grad(total)(VECTOR)
+
+
+# Functions without gradients in autograd, of the list in its issue 788
+
+SQUARE = onp.array([[3.0, 0.4, -0.2], [0.1, 2.0, 0.5], [-0.3, 0.6, 4.0]])
+POSITIVE = onp.array([0.4, 1.3, 2.2])
+HOLES = onp.array([0.0, onp.nan, 0.0])
+LACKING = {
+    **{
+        name: (lambda x, name=name: getattr(np, name)(x + HOLES), VECTOR)
+        for name in "nansum nanprod nanmean nanvar nanstd nanmax nanmin nanmedian nancumsum nancumprod".split()
+    },
+    **{
+        name: (lambda x, name=name: getattr(np, name)(x), VECTOR)
+        for name in (
+            "ptp median cumprod cumulative_sum cumulative_prod positive i0 copy vander poly diagflat ediff1d trapezoid polyint "
+            "polyder asfortranarray require asarray_chkfinite asanyarray unwrap"
+        ).split()
+        if hasattr(onp, name)
+    },
+    **{
+        name: (lambda x, name=name: getattr(np.linalg, name)(x), SQUARE)
+        for name in "cond svdvals matrix_norm vector_norm matrix_transpose trace diagonal".split()
+        if hasattr(onp.linalg, name)
+    },
+    "block": (lambda x: np.block([[x, x], [x, 2 * x]]), VECTOR),
+    "bincount": (lambda x: np.bincount([0, 2, 2], weights=x), VECTOR),
+    "choose": (lambda x: np.choose([0, 1, 0], [x, 2 * x]), VECTOR),
+    "compress": (lambda x: np.compress([True, False, True], x), VECTOR),
+    "convolve": (lambda x: np.convolve(x, x[:2], mode="same"), VECTOR),
+    "correlate": (lambda x: np.correlate(x, x[1:], mode="full"), VECTOR),
+    "cov": (np.cov, MATRIX),
+    "corrcoef": (np.corrcoef, MATRIX),
+    "delete": (lambda x: np.delete(x, 1), VECTOR),
+    "emath.sqrt": (lambda x: np.imag(np.emath.sqrt(-x)), POSITIVE),
+    "emath.arccos": (lambda x: np.imag(np.emath.arccos(2 + x)), POSITIVE),
+    "float_power": (lambda x: np.float_power(x, x), POSITIVE),
+    "geomspace": (lambda x: np.geomspace(x[0], x[1], 4), POSITIVE),
+    "insert": (lambda x: np.insert(x, [1, 2], x[:2]), VECTOR),
+    "interp": (lambda x: np.interp(x[0], onp.arange(3.0), x), POSITIVE),
+    "lstsq": (lambda x: np.linalg.lstsq(x, VECTOR, rcond=None)[0], MATRIX.T.copy()),
+    "matrix_power": (lambda x: np.linalg.matrix_power(x, -2), SQUARE),
+    "multi_dot": (lambda x: np.linalg.multi_dot([x, x, x]), SQUARE),
+    "piecewise": (lambda x: np.piecewise(x, [x < 0, x >= 0], [lambda x: -2 * x, lambda x: x**2]), VECTOR),
+    "polyfit": (lambda x: np.polyfit(onp.arange(3.0), x, 1), VECTOR),
+    "polyval": (lambda x: np.polyval(x, x), VECTOR),
+    "qr": (lambda x: np.linalg.qr(x)[1], SQUARE),
+    "quantile": (lambda x: np.quantile(x, 0.3), VECTOR),
+    "resize": (lambda x: np.resize(x, (2, 4)), VECTOR),
+    "take_along_axis": (lambda x: np.take_along_axis(x, onp.array([[0, 0], [2, 1]]), 1), MATRIX),
+    "tensorsolve": (lambda x: np.linalg.tensorsolve(x, VECTOR), SQUARE),
+    "hfft": (np.fft.hfft, VECTOR),
+    "ihfft": (lambda x: np.real(np.fft.ihfft(x)), VECTOR),
+    "scipy.linalg.expm": (lambda x: facade.module("autograd.scipy.linalg").expm(x / 4), SQUARE),
+    "scipy.linalg.block_diag": (lambda x: facade.module("autograd.scipy.linalg").block_diag(x, 2.0, x[:2]), MATRIX),
+    "scipy.linalg.cholesky": (
+        lambda x: facade.module("autograd.scipy.linalg").cholesky(np.dot(x, x.T), lower=True),
+        SQUARE,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LACKING)
+def test_functions_that_autograd_lacks_have_derivatives(name):
+    function, x = LACKING[name]
+    check_grads(function, order=2)(x)
