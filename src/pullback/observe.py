@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from sys import _getframe
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -65,6 +65,7 @@ from ._tape.seeds import cotangent
 from ._tape.walk import Pass, restrict, youngest_first
 from ._tensor.calling import called_function as called_function, uncalled_function as uncalled_function
 from .nn.modules.calls import running_module as running_module
+from .nn.modules.hooks import BackwardHooks
 
 if TYPE_CHECKING:
     from ._core.typing import Tensor, Value
@@ -98,6 +99,7 @@ __all__ = [
     "freed",
     "from_backward",
     "gradient",
+    "hooks",
     "is_internal",
     "leading_to",
     "line_of",
@@ -402,6 +404,26 @@ def watch(
     if sent is not None and watched.edges and not isinstance(watched, OutputNode):
         handles.append(hooks.add("post", _looking(lambda results, _: sent(results))))
     return WatchHandle(watched, handles, bare=bare)
+
+
+def hooks(watched: Node) -> list[Callable[..., Any]]:
+    """The program's own functions that may change a gradient at a node: hooks of its tensor, of the node, and of a module there.
+
+    >>> import pullback
+    >>> x = pullback.ones(2, requires_grad=True)
+    >>> handle = x.register_hook(abs)
+    >>> pullback.observe.hooks(pullback.observe.node(x))
+    [<built-in function abs>]
+    """
+    found: list[Callable[..., Any]] = []
+    registered = watched.hooks
+    for (hook,) in [] if registered is None else [*registered.tensor, *registered.pre, *registered.post]:
+        code = getattr(hook, "__code__", None)
+        if isinstance(module := getattr(hook, "__self__", None), BackwardHooks):
+            found += module.hooks if hook == module._after else module.pre_hooks
+        elif not (isinstance(hook, partial) or (code is not None and internal[code.co_filename])):
+            found.append(hook)
+    return found
 
 
 def _looking(function: Callable[..., object]) -> Callable[..., None]:
