@@ -158,6 +158,11 @@ class Conversions(Autograd):
     ) -> Any:
         if self._node is not None:
             raise errors.tracked_numpy(self, "__dlpack__()")
+        if isinstance(self._array, BFloatArray):
+            raise BufferError(
+                f"__dlpack__() of a bfloat16 tensor of shape {tuple(self.shape)}: NumPy, which hands the memory on, has no "
+                "such numbers. Hand on t.float(), or the same bits, t.view(pullback.int16)"
+            )
         options: dict[str, Any] = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
         return self.numpy().__dlpack__(**{key: value for key, value in options.items() if value is not None})
 

@@ -154,6 +154,7 @@ PLACES: dict[str, str] = {
 _NO_NETWORK = "pullback downloads nothing: load weights from a file, with torch.load"
 
 ABSENT: dict[str, str] = {
+    "torch.utils.tensorboard._pytorch_graph": "it draws what torch.jit records, which is not here: pullback.explain shows a graph",
     "torch.utils.tensorboard": "it is the package tensorboardX here, which is not installed",
     "torch.distributed": "there are all_reduce and the like, and DistributedDataParallel, on the ranks that mpiexec starts",
     "torch.onnx": "there is no export to ONNX",
