@@ -27,7 +27,7 @@ from . import native
 from .linking import TABLE_ARGUMENT
 from .loading import loaded
 
-PATIENCE = 4
+PATIENCE = 8
 """Programs with the same words whose numbers are compared; each that fits no template before makes a new one, up to this."""
 KEPT = 256
 """Words of which the numbers are kept."""
