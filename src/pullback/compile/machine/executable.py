@@ -32,7 +32,8 @@ class Executable:
     def __init__(self, program: Program, code: bytes | None) -> None:
         self.program = program
         self.seconds: dict[str, float] | None = None
-        self._assembly = assembly = Assembly(lowered(program))
+        self._assembled: Assembly | None = None
+        assembly = self._assembly
         self.parameters = np.zeros(0, np.int64)
         self.template: templates.Template | None = None
         if code is None:
@@ -48,6 +49,13 @@ class Executable:
         self.called = self._made = False
         self._functions: dict[str, Any] = {}
         self._arenas: list[Array] = []
+
+    @property
+    def _assembly(self) -> Assembly:
+        """The steps and their memory: half of what a record takes. Once there is a built-in function, reports make them anew."""
+        if self._assembled is None:
+            self._assembled = Assembly(lowered(self.program))
+        return self._assembled
 
     # Calls
 
@@ -133,9 +141,9 @@ class Executable:
         return self._entry
 
     def _builtin(self) -> Any:
-        assembly, program = self._assembly, self._assembly.program
-        if self._made or assembly.opaque:  # by another thread, meanwhile
+        if self._made or self._assembly.opaque:  # by another thread, meanwhile
             return self._entry
+        assembly, program = self._assembly, self._assembly.program
         self._arenas.clear()
         self._block = block = Block(
             inputs=len(program.inputs),
@@ -158,7 +166,10 @@ class Executable:
         block.set("arrays", block.array(rows))
         block.set("constant_table", block.array([held.ctypes.data for held in self.held]))
         block.set("write_table", block.array(sorted(written)))
-        return builtin(block)
+        made = builtin(block)
+        if made is not None:
+            self._assembled = None
+        return made
 
     def function(self, name: str) -> Any:
         """A function of the code, called by ctypes, which releases the interpreter's lock."""
