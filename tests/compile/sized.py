@@ -124,7 +124,7 @@ def convolution() -> Any:
     return lambda x, t: pullback.autograd.grad(F.cross_entropy(model(x), t), [*model.parameters()])
 
 
-@trained(lambda n: (normal(2, n, 8),))
+@trained(lambda n: (normal(2, n // 4, 8),))
 def transformer_length() -> Any:
     layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
     return lambda x: pullback.autograd.grad(layer(x).square().sum(), [*layer.parameters()])
@@ -243,7 +243,7 @@ def distances(x: Any) -> Any:
     return grad(lambda x: (1 / (1 + ((x[:, None] - x[None]) ** 2).sum(-1))).sum())(x)
 
 
-@sized(lambda n: (normal(n, 2), normal(n)))
+@sized(lambda n: (normal(n // 4, 2), normal(n // 4)))
 def gaussian_process(x: Any, y: Any) -> Any:
     def f(x: Any) -> Any:
         k = (-((x[:, None] - x[None]) ** 2).sum(-1)).exp() + 0.5 * pullback.eye(x.shape[0])

@@ -33,22 +33,25 @@ class Executable:
         self.program = program
         self.seconds: dict[str, float] | None = None
         self._assembled: Assembly | None = None
-        assembly = self._assembly
-        self.parameters = np.zeros(0, np.int64)
         self.template: templates.Template | None = None
-        if code is None:
-            text = _text(assembly)
-            if (found := templates.shared(text, plain=assembly.straight)) is not None:
-                self.template, self.parameters = found
-            else:
-                code = native.compiled(text, plain=assembly.straight)
-        self.code = code
-        self._native = loaded(code) if self.template is None else self.template.code
-        self.held = [np.ascontiguousarray(array) for array in assembly.constants.values()]
+        self.parameters: Array = np.zeros(0, np.int64)
+        self.fresh: bytes | None = None  # code that is not on disk yet
+        self._native = self._compiled() if code is None else loaded(code)
+        self.held = [np.ascontiguousarray(array) for array in self._assembly.constants.values()]
         self._entry: Any = None
         self.called = self._made = False
         self._functions: dict[str, Any] = {}
         self._arenas: list[Array] = []
+
+    def _compiled(self) -> native.Code:
+        """The code of a template, or its own."""
+        text, plain = _text(self._assembly), self._assembly.straight
+        found = templates.shared(text, plain=plain)
+        if found is None:
+            self.fresh = native.compiled(text, plain=plain)
+            return loaded(self.fresh)
+        self.template, self.parameters = found
+        return self.template.code
 
     @property
     def _assembly(self) -> Assembly:
@@ -326,8 +329,8 @@ def build(program: Program) -> Executable:
 def stored(program: Program, *, of: Program) -> Executable:
     """A program as machine code, from the cache on disk if it is there; `of` identifies it."""
     key = store.digest(of, budget.usable()) if store.directory() else None  # which decides what convolutions become
-    code = store.get(key)
-    executable = Executable(program, code)
-    if code is None and executable.code is not None:
-        store.put(key, executable.code)
+    executable = Executable(program, store.get(key))
+    if executable.fresh is not None:
+        store.put(key, executable.fresh)
+        executable.fresh = None
     return executable

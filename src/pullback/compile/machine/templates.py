@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-
 from .. import store
 from ..program import Array
 from . import native
@@ -48,15 +47,18 @@ _NUMBER = re.compile(
 )
 _LONG = re.compile(
     r"""\s+(?:
-      %\S+\ =\ (?:getelementptr|alloca|select)\b.*\bi64\                       # these take numbers in any register
+      %\S+\ =\ (?:getelementptr|alloca|select)\b.*\bi64\b                      # these take numbers in any register
     | %\S+\ =\ (?:phi|icmp\ \w+|add|sub|mul|and|or|shl|[su]div|[su]rem)\ +i64\b
-    | store\ i64\ | ret\ i64\
-    | (?:%\S+\ =\ )?call\b(?!.*@"llvm\.(?!memcpy|memset)).*\bi64\ 
+    | (?:store|ret)\ i64\b
+    | (?:%\S+\ =\ )?call\b(?!.*@"llvm\.(?!memcpy|memset)).*\bi64\b
     )""",
     re.VERBOSE,
 )
 _LANES = re.compile(r"<(\d+) x (i64|i1|float|double)>")
 _REAL = re.compile(r"\b(float|double)\b")
+
+
+_BETWEEN = ";"
 
 
 class _ConstantError(Exception):
@@ -69,6 +71,11 @@ class Parts(NamedTuple):
     key: str
     numbers: list[str]
 
+    @property
+    def line(self) -> str:
+        """The numbers as one text, which takes little memory."""
+        return _BETWEEN.join(self.numbers)
+
 
 def apart(text: str, *, plain: bool) -> Parts:
     """A text taken apart; `plain` code is compiled without optimization."""
@@ -79,9 +86,9 @@ def apart(text: str, *, plain: bool) -> Parts:
 class Template:
     """Code with parameters; `seen` are the numbers of the programs by whose comparison it was made."""
 
-    def __init__(self, seen: Sequence[Sequence[str]], code: bytes) -> None:
+    def __init__(self, seen: Sequence[str], code: bytes) -> None:
         self.places = _parameters(seen)
-        self.fixed = ["" if place in self.places else number for place, number in enumerate(seen[0])]
+        self.fixed = ["" if place in self.places else each for place, each in enumerate(seen[0].split(_BETWEEN))]
         self.code = loaded(code)
 
     def parameters(self, numbers: Sequence[str]) -> Array | None:
@@ -98,10 +105,11 @@ class Template:
             return None
 
 
-def _parameters(seen: Sequence[Sequence[str]]) -> dict[int, int]:
+def _parameters(seen: Sequence[str]) -> dict[int, int]:
     """The parameter at each place where numbers differ: places that agree in all programs have the same."""
     known: dict[tuple[str, ...], int] = {}
-    differing = [(place, each) for place, each in enumerate(zip(*seen, strict=True)) if len({*each}) > 1]
+    columns = zip(*[line.split(_BETWEEN) for line in seen], strict=True)
+    differing = [(place, each) for place, each in enumerate(columns) if len({*each}) > 1]
     return {place: known.setdefault(each, len(known)) for place, each in differing}
 
 
@@ -115,10 +123,9 @@ def _word(number: str) -> int:
             raise _ConstantError
         return lanes[1]
     if number.startswith("splat"):
-        number = number.split()[-1][:-1]
-    if not number.startswith("0x"):
-        return int(number)
-    return int.from_bytes(int(number, 16).to_bytes(8, "little"), "little", signed=True)
+        number = number.rpartition(" ")[2][:-1]
+    word = int(number, 16 if number.startswith("0x") else 10)
+    return word - (1 << 64) if word >> 63 > 0 else word
 
 
 # The text of a template
@@ -154,7 +161,11 @@ class _Function:
         if not self.lines:
             return ""
         place = f'%"sizes.place" = getelementptr ptr, ptr %"{TABLE_ARGUMENT}", i64 -1'
-        lines = [place, '%"sizes" = load ptr, ptr %"sizes.place", align 8', *[x for each in self.lines.values() for x in each]]
+        lines = [
+            place,
+            '%"sizes" = load ptr, ptr %"sizes.place", align 8',
+            *[x for each in self.lines.values() for x in each],
+        ]
         return "".join([f"  {line}\n" for line in lines])
 
 
@@ -184,7 +195,7 @@ def _operand(function: _Function, parameter: int, number: str, before: str) -> s
     if number.startswith("<i64"):
         return function.among(parameter, lanes[-1][0], "mul")
     if number.startswith("splat"):
-        of = number[7:].split()[0]
+        of = number[len("splat (") :].partition(" ")[0]
         return function.load(parameter, of, next(count for count, kind in reversed(lanes) if kind == of))
     if before.rfind("<") > before.rfind(">"):  # among others, for each lane
         raise _ConstantError
@@ -195,7 +206,7 @@ def _operand(function: _Function, parameter: int, number: str, before: str) -> s
     return function.load(parameter, "i64", 0)
 
 
-def written(text: str, seen: Sequence[Sequence[str]]) -> str:
+def written(text: str, seen: Sequence[str]) -> str:
     """A text with parameters in the place of numbers that differ."""
     places = _parameters(seen)
     made, end, function, entry = list[str](), 0, _Function(), 0
@@ -204,7 +215,10 @@ def written(text: str, seen: Sequence[Sequence[str]]) -> str:
             continue
         begin = text.rfind("\ndefine ", 0, found.start()) + 1
         head = text.index("\n", text.index(":\n", begin)) + 1
-        if f'(ptr %"{TABLE_ARGUMENT}"' not in text[begin : text.index("\n", begin)] or text.rfind("\n}", begin, found.start()) > 0:
+        if (
+            f'(ptr %"{TABLE_ARGUMENT}"' not in text[begin : text.index("\n", begin)]
+            or text.rfind("\n}", begin, found.start()) > 0
+        ):
             raise _ConstantError
         if head > end:  # a function that has no parameters yet
             if entry:
@@ -222,7 +236,7 @@ def written(text: str, seen: Sequence[Sequence[str]]) -> str:
 
 # Those that are known
 
-_seen: dict[str, list[list[str]]] = {}
+_seen: dict[str, list[str]] = {}
 """The numbers of the programs with the same words, by what tells these from others."""
 _templates: weakref.WeakValueDictionary[str, Template] = weakref.WeakValueDictionary()
 
@@ -236,13 +250,13 @@ def shared(text: str, *, plain: bool) -> tuple[Template, Array] | None:
         template, seen = _known(parts.key)
         if template is not None and (found := template.parameters(parts.numbers)) is not None:
             return template, found
-        if parts.numbers in seen or len(seen) >= PATIENCE:
+        if parts.line in seen or len(seen) >= PATIENCE:
             return None
-        seen.append(parts.numbers)
+        seen.append(parts.line)
         return _made(text, parts, seen, plain=plain) if len(seen) > 1 else None
 
 
-def _known(key: str) -> tuple[Template | None, list[list[str]]]:
+def _known(key: str) -> tuple[Template | None, list[str]]:
     """The template for words, if it is in memory or on disk, and the numbers of programs that have these words."""
     template, seen = _templates.get(key), _seen.pop(key, [])
     data = None if seen else store.get(_stored(key))
@@ -256,7 +270,7 @@ def _known(key: str) -> tuple[Template | None, list[list[str]]]:
     return template, seen
 
 
-def _made(text: str, parts: Parts, seen: list[list[str]], *, plain: bool) -> tuple[Template, Array] | None:
+def _made(text: str, parts: Parts, seen: list[str], *, plain: bool) -> tuple[Template, Array] | None:
     """A template for all that has been seen, and the parameters of the newest program; None where numbers have to be constant."""
     try:
         code = native.compiled(written(text, seen), plain=plain)
