@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import pullback
-from pullback.utils.trees import flatten
 
 from .sized import PROGRAMS
 from .test_fuzz import COUNT, Draw
@@ -49,7 +48,10 @@ def alone(monkeypatch):
 
 
 def bits(results):
-    return [x.detach().numpy().tobytes() if isinstance(x, pullback.Tensor) else x for x in flatten(results)[0]]
+    """The bytes of all tensors."""
+    if isinstance(results, list | tuple):
+        return [each for some in results for each in bits(some)]
+    return [results.detach().numpy().tobytes()]
 
 
 def found(program, arguments, rounds=2):
