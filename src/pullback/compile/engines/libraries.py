@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..._core.primitives import Primitive
     from ..._core.typing import Array, Index, NumpyType
     from ...ops.convolution import Window
-    from ..loops import Scan
+    from ..scans import Scan
     from ..program import Equation, Value
     from .lowerings import Foreign, Made, StandardNames
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from llvmlite import ir
 
-from ..loops import Scan
+from ..scans import Scan
 from ..mathematics.arithmetic import cast
 from ..mathematics.lanes import REALS, EmitContext, FactoredProduct, IRValue, Sum, Target
 from ..program import Equation, Value

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..loops import SCAN, Scan, stepped
+from ..scans import SCAN, Scan, stepped
 from ..program import Array, Equation, Program
 from .executable import stored
 from .fusion import kind

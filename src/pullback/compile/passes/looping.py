@@ -20,7 +20,7 @@ import numpy as np
 from ... import ops
 from .. import keys
 from ..inference import infer
-from ..loops import SCAN, Scan
+from ..scans import SCAN, Scan
 from ..program import ARRAY, Equation, Program, Value
 from .orders import Orders, contiguous
 from .repeats import OUTSIDE, STEPS, Numbering, Numbers, Repeat

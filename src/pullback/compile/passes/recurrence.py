@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..loops import SCAN, Scan
+from ..scans import SCAN, Scan
 from ..program import Equation, Program, Value
 from .building import Builder
 from .rules import Rules
