@@ -206,7 +206,9 @@ class _FunctionText:
         for place in self.record.places:
             if isinstance(place, Fixed):  # its memory is written, but seldom exchanged
                 name, array = self.constant(place.found), place.found._array
-                self._unless_seen(f"{name}._array is {self.constant(array)}", Row("attribute", place.found, "_array", array))
+                self._unless_seen(
+                    f"{name}._array is {self.constant(array)}", Row("attribute", place.found, "_array", array)
+                )
         self._unless(self._looked(self.rows, self.asked))
         for place, strides in self.record.layouts:  # after the tensors, which tell where their gradients are, if any
             if isinstance(place, Fixed) and place in self.record.places:
@@ -291,7 +293,9 @@ class _FunctionText:
     def _run(self, arrays: list[str]) -> None:
         record = self.record
         self._checked()
-        names = [self._name(place) if isinstance(place, Fixed) else f"w{i}" for i, (place, _) in enumerate(record.written)]
+        names = [
+            self._name(place) if isinstance(place, Fixed) else f"w{i}" for i, (place, _) in enumerate(record.written)
+        ]
         pairs = zip(names, record.written, strict=True)
         self.lines += [f"{name} = {self._name(place)}" for name, (place, _) in pairs if name.startswith("w")]
         bare = self._protected(names)
@@ -389,7 +393,10 @@ def _indented(lines: list[str]) -> list[str]:
 def _given(tensor: Tensor, name: str) -> list[Row]:
     """What to look at to know that a tensor has not got an attribute, or has that which it has."""
     attributes = tensor.__dict__
-    return [Row("attribute", tensor, "__dict__", attributes), Row("entry", attributes, name, attributes.get(name, MISSING))]
+    return [
+        Row("attribute", tensor, "__dict__", attributes),
+        Row("entry", attributes, name, attributes.get(name, MISSING)),
+    ]
 
 
 class QuickCalls:

@@ -411,7 +411,9 @@ def _batched(size: int, primitive: Primitive, args: list[Argument], params: Para
     for i in range(loop.carries, loop.carries + loop.columns):
         given[i] = _turned(given[i]) if moved[i] else given[i]
     found = SCAN(*given, loop=loop._replace(body=body.program(body.given, body.forward, body.results)))
-    turned = [_turned(x) if end and i >= loop.carries else x for i, (x, end) in enumerate(zip(found, ends, strict=True))]
+    turned = [
+        _turned(x) if end and i >= loop.carries else x for i, (x, end) in enumerate(zip(found, ends, strict=True))
+    ]
     return tuple([whole(size, Argument(x, end)) for x, end in zip(turned, ends, strict=True)])
 
 
@@ -429,7 +431,5 @@ def evaluated(program: Program, leaves: Sequence[Any]) -> Leaves:
     return [constant(held[value]) for value in program.outputs]
 
 
-SCAN = general(
-    "scan_loop", forward=_scan, inputs=("*arrays",), joint=_pulled, push=_pushed, outputs=2, cost=0
-)
+SCAN = general("scan_loop", forward=_scan, inputs=("*arrays",), joint=_pulled, push=_pushed, outputs=2, cost=0)
 batching_rules.RULES[SCAN.name] = _batched

@@ -47,7 +47,6 @@ def _narrowed(equation: Equation, needed: Collection[Value]) -> Equation:
         columns=sum(loop.carries <= i < after for i in given),
     )
     inputs, outputs = (
-        tuple([values[i] for i in places])
-        for values, places in ((equation.inputs, given), (equation.outputs, kept))
+        tuple([values[i] for i in places]) for values, places in ((equation.inputs, given), (equation.outputs, kept))
     )
     return replace(equation, inputs=inputs, outputs=outputs, params={"loop": loop})

@@ -49,7 +49,10 @@ class _Both:
     def _places(self) -> list[int] | None:
         """For each input of the first loop, the same input of the second."""
         found: list[int] = []
-        parts = [[(e.params["loop"].part(i), self._key(v)) for i, v in enumerate(e.inputs)] for e in (self.first, self.second)]
+        parts = [
+            [(e.params["loop"].part(i), self._key(v)) for i, v in enumerate(e.inputs)]
+            for e in (self.first, self.second)
+        ]
         for key in parts[0]:
             place = next((i for i, other in enumerate(parts[1]) if other == key and (key[0] or i not in found)), None)
             if place is None:
@@ -116,7 +119,9 @@ class _Both:
             if not missing:
                 order[id(equation)] = equation
                 made.update(equation.outputs)
-            elif id(equation) in started or any(map(effectful, missing)):  # it needs itself, or an effect before its turn
+            elif id(equation) in started or any(
+                map(effectful, missing)
+            ):  # it needs itself, or an effect before its turn
                 return None
             else:
                 started.add(id(equation))
