@@ -306,8 +306,8 @@ def _slot(kind: type, name: str) -> int | None:
     slot = inspect.getattr_static(kind, name)
     if not isinstance(slot, types.MemberDescriptorType):
         return None
-    probe, mark = object.__new__(kind), object()
-    slot.__set__(probe, mark)
+    probe: object = object.__new__(kind)
+    slot.__set__(probe, mark := object())
     return _only(words_of(probe) or (), id(mark), 0)
 
 

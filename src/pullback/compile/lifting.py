@@ -56,6 +56,10 @@ class LiftedTensor(Boxed):
         """Refused: it is not known yet."""
         raise RefusedError("a body of a loop asks for requires_grad")
 
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        raise RefusedError("a body of a loop sets requires_grad")
+
 
 class _Again(ValuesBlock):
     """A block in which context variables are what they were."""

@@ -58,13 +58,13 @@ class RecordedBody(NamedTuple):
 
     given: list[Value]
     results: list[Value]
-    lifted: list[tuple[Value, Recorded]]
+    lifted: list[tuple[Value, Any]]
     constants: dict[Value, Array]
     forward: tuple[Equation, ...]
     backward: tuple[Equation, ...]
     cotangents: list[Value | None]
     gradients: list[Value | None]
-    reached: list[tuple[Node, Value]]
+    reached: list[tuple[Any, Value]]
 
     def program(self, inputs: Sequence[Value], equations: Sequence[Equation], outputs: Sequence[Value]) -> Program:
         """A program of some of it."""
@@ -331,8 +331,8 @@ def _pulled(
         step = functools.partial(evaluated, loop.body)
         body = recorded_body(recording(), step, loop.samples, loop.reached(needs, "f"))
     halves = halves_of(body, carries)
-    shared = [i for i in range(after, len(arrays)) if body.gradients[i] is not None]
-    sums = [(body.given[i], body.gradients[i]) for i in shared]
+    found = [(i, gradient) for i, gradient in enumerate(body.gradients) if i >= after and gradient is not None]
+    shared, sums = [i for i, _ in found], [(body.given[i], gradient) for i, gradient in found]
     body = body._replace(
         given=body.given[:after], lifted=[(value, value) for value in body.given[after:]],
         gradients=body.gradients[:after], reached=sums,
@@ -342,9 +342,9 @@ def _pulled(
         program = body.program([*body.given, *body.lifted_values], halves.there, [*body.results, *halves.kept])
         stacks = SCAN(*arrays, loop=loop._replace(body=program))[len(body.results) :]
     back = back_of(body, halves, loop)
-    found = back(given, [*arrays, *[np.zeros(value.shape, value.dtype) for value, _ in sums], *stacks])
-    answer = found[: len(arrays)]
-    for i, total in zip(shared, found[len(arrays) :], strict=False):
+    gradients = back(given, [*arrays, *[np.zeros(value.shape, value.dtype) for value, _ in sums], *stacks])
+    answer: list[Any | None] = gradients[: len(arrays)]
+    for i, total in zip(shared, gradients[len(arrays) :], strict=False):
         answer[i] = total
     return answer
 
