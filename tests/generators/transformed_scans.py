@@ -30,7 +30,9 @@ OPERATIONS = {
     "hoisted": lambda a, b, w, i: a * pullback.cos(w).mean(),
     "power": lambda a, b, w, i: a**2 * 0.3 + b,
     "inner scan": lambda a, b, w, i: pullback.scan(lambda c, _: (c * 0.5 + b, None), a, length=2)[0],
-    "conditional": lambda a, b, w, i: pullback.cond((a * a).sum() > 0.5, lambda a: a * 0.5, lambda a: a + w.mean(), (a,)),
+    "conditional": lambda a, b, w, i: pullback.cond(
+        (a * a).sum() > 0.5, lambda a: a * 0.5, lambda a: a + w.mean(), (a,)
+    ),
     "written": lambda a, b, w, i: pullback.zeros_like(a).add_(b * a),
     "detached": lambda a, b, w, i: a + b.detach(),
 }

@@ -188,6 +188,11 @@ def hides(kind: type) -> bool:
     return bool(kind.__itemsize__) or kind.__basicsize__ > shown
 
 
+def can_be_gone(thing: object) -> bool:
+    """Whether there can be weak references to an object: its class tells where it has them."""
+    return type(thing).__weakrefoffset__ != 0
+
+
 def version(cls: type) -> int | None:
     """The word in which Python keeps the number of a class's attributes; None if there is none now."""
     place = version_place()

@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import Tensor
 from .._tensor.tensor import Later
-from .cpython import UNNOTICED, version, version_place, within
+from .cpython import UNNOTICED, can_be_gone, version, version_place, within
 
 MISSING = object()
 BITS = {float: "d", complex: "dd"}
@@ -77,7 +77,7 @@ class Passed:
 
 def passed(value: object) -> bool:
     """Whether an argument means itself alone, and need not be kept alive for that."""
-    return type(meaning(value)) is Same and type(value).__weakrefoffset__ != 0
+    return type(meaning(value)) is Same and can_be_gone(value)
 
 
 def meaning(value: Any) -> Hashable:

@@ -8,23 +8,26 @@ to a transform than to the program, such as `detach`, is refused: such a loop ru
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from .._core.modes import ValuesBlock, innermost, mode
-from .._core.primitives import Carrier, Primitive
+from .. import Tensor
+from .._core.modes import innermost, mode, under
+from ..extend import Primitive
 from ..func.batching import Batch
 from ..func.forward import Forward
 from ..func.levels import Level
 from ..interpreters import Boxed, Interpreter
+from ..observe import value as inside, version
 from .parameters import stand_ins
 from .program import Program
 from .recorder import Recorded, Recorder, RefusedError
 
 if TYPE_CHECKING:
-    from .._core.typing import Array, Generator, Params, Result, Tensor, Value
+    from .._core.typing import Array, Generator, Params, Result, Value
     from .._numerics.random import Draw
 
 Leaves = list[Any]
@@ -61,17 +64,6 @@ class LiftedTensor(Boxed):
         raise RefusedError("a body of a loop sets requires_grad")
 
 
-class _Again(ValuesBlock):
-    """A block in which context variables are what they were."""
-
-    def __init__(self, values: dict[Any, Any]) -> None:
-        super().__init__()
-        self._before = values
-
-    def _values(self) -> dict[Any, Any]:
-        return self._before
-
-
 class Lifting(Interpreter):
     """The interpreter of a body: it writes down what is done with its values, and takes up what is used besides."""
 
@@ -95,11 +87,11 @@ class Lifting(Interpreter):
     def value_of(self, value: Value) -> Value:
         """A value as one of the body: what is from elsewhere becomes an input."""
         if self.holds(value):
-            return value._array
-        if not isinstance(value, Carrier):
+            return inside(value)
+        if not isinstance(value, Tensor):
             return value
         if id(value) not in self.lifted:
-            self.lifted[id(value)] = value, value._version, self.recorder.input(sample(value))
+            self.lifted[id(value)] = value, version(value), self.recorder.input(sample(value))
         return self.lifted[id(value)][2]
 
     def adopt(self, made: Tensor) -> Tensor:
@@ -117,7 +109,7 @@ def sample(value: Any) -> Array:
         return value
     if isinstance(value, Recorded):
         return np.ones_like(value.form) if value.block.array is None else value.numbers
-    found = sample(value._array)
+    found = sample(inside(value))
     if not getattr(value, "batched", False):
         return found
     return found[0] if len(found) else np.ones(found.shape[1:], found.dtype)
@@ -127,16 +119,25 @@ def lifted_body(
     function: Callable[[Leaves], Leaves], leaves: Sequence[Any], samples: Sequence[Array]
 ) -> tuple[Program, Leaves]:
     """The program that a function of leaves is, and what its inputs are outside: leaves, and what it uses besides."""
-    recorder = Recorder(recording())
-    outside = _Again({innermost: innermost.get(), mode: mode.get()})
+    recorder, around = Recorder(recording()), innermost.get()
+    before = mode.get()
+
+    def run(given: Sequence[Recorded]) -> tuple[Leaves, Leaves]:
+        with Lifting(recorder) as lifting:
+            results = [lifting.value_of(result) for result in function([lifting.box(each) for each in given])]
+            lifted = [(tensor, version(tensor) != then) for tensor, then, _ in lifting.lifted.values()]
+        if any(changed for _, changed in lifted):
+            raise RefusedError("a body of a loop writes to what is outside")
+        return results, [tensor for tensor, _ in lifted]
+
     with recorder:
         given = [recorder.input(each) for each in samples]
-        with outside, Lifting(recorder) as lifting:
-            results = [lifting.value_of(result) for result in function([lifting.box(each) for each in given])]
-            changed = any(tensor._version != version for tensor, version, _ in lifting.lifted.values())
+        results, lifted = under(
+            innermost, around, functools.partial(under, mode, before, functools.partial(run, given))
+        )
         values = [recorder.value_of(result) for result in results]
     program = Program(tuple(recorder.inputs), tuple(recorder.equations), tuple(values), recorder.constants)
     complex_numbers = any(value.dtype.kind == "c" for value in (*program.inputs, *program.outputs))
-    if recorder.guards or recorder.lifted or changed or complex_numbers:
-        raise RefusedError("a loop checks its values, writes to others, or has complex ones")
-    return program, [*leaves, *[tensor for tensor, _, _ in lifting.lifted.values()]]
+    if recorder.guards or recorder.lifted or complex_numbers:
+        raise RefusedError("a loop checks its values, or has complex ones")
+    return program, [*leaves, *lifted]

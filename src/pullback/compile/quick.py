@@ -202,10 +202,10 @@ class _FunctionText:
                 raise NotImplementedError
             self._tensor(name, fixed.found)
         rules = dtypes.rules()
-        self._unless_seen(f"rules() is {self.constant(rules)}", Row("entry", vars(dtypes), "_rules", rules))
+        self._unless_seen(f"rules() is {self.constant(rules)}", Row("entry", dtypes.rules.__globals__, "_rules", rules))
         for place in self.record.places:
             if isinstance(place, Fixed):  # its memory is written, but seldom exchanged
-                name, array = self.constant(place.found), place.found._array
+                name, array = self.constant(place.found), place.array(())
                 self._unless_seen(
                     f"{name}._array is {self.constant(array)}", Row("attribute", place.found, "_array", array)
                 )
@@ -259,7 +259,7 @@ class _FunctionText:
                 self.lines.append(f"x{i} = array(a{place.number}, {self.constant(INT)})")
                 continue
             if isinstance(place, Fixed):
-                found[-1] = self.constant(place.found._array)
+                found[-1] = self.constant(place.array(()))
                 continue
             self._checked()
             self.lines.append(f"x{i} = {self._name(place)}._array")

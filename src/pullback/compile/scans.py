@@ -32,7 +32,7 @@ from ..observe import AccumulateGrad, ancestors, node as node_of, value as insid
 from .costs import flops
 from .lifting import recording
 from .program import Equation, Program, Value
-from .recorder import Recorded, Recorder, RefusedError
+from .recorder import Recorder, RefusedError
 from .source import compile_source
 
 if TYPE_CHECKING:
@@ -373,7 +373,10 @@ def _pushed(
             given = [forward.dual(inside(x), inside(next(rest)) if each else None) for x, each in pairs]
             results = evaluated(loop.body, given)
             pushed = [(results[i], forward.tangent(results[i])) for i in ends]
-            values = [*results[: loop.carries], *[np.zeros(x.shape, x._dtype) if t is None else t for x, t in pushed]]
+            values = [
+                *results[: loop.carries],
+                *[np.zeros(x.shape, dtype_of(x)) if t is None else t for x, t in pushed],
+            ]
             return [tensor_of(forward.unbox(value)) for value in values]
 
     with FieldBlock(grad=False):
