@@ -125,8 +125,8 @@ def test_what_was_refused_is_freed_too():
         def step(self):
             return next(self.rows)
 
+    thing = Counter()
     with pytest.warns(UserWarning, match="runs as it is"):
-        thing = Counter()
         compiled(thing, pullback.ones(2))
     seen = weakref.ref(thing)
     del thing
