@@ -123,7 +123,7 @@ WEIGHTS = functools.partial(numbers, 21, 48, scale=0.3)
 CASES = (
     Case("unrolled loop, 30 000 equations", scalars, lambda: [(np.array(0.7), np.array(1.1))], jax=False),
     Case("Kalman filter, 150 steps", kalman, lambda: [(0.9 * np.eye(4) + 0.05, numbers(150))]),
-    Case("LSTM in Python, 300 steps", unrolled, lambda: [(WEIGHTS(), numbers(300, 8))]),
+    Case("LSTM in Python, 300 steps", unrolled, lambda: [(WEIGHTS(), numbers(300, 8))], jax=False),
     Case("LSTM by scan, 200 steps", scanned, lambda: [(WEIGHTS(), numbers(200, 8))]),
     Case("60 sizes in turn", regression, lambda: [(numbers(8), numbers(size, 8)) for size in range(20, 80)]),
     Case("an int that counts", decayed, lambda: [(numbers(100), count) for count in range(1, 200)], (1.5, 1.0)),
