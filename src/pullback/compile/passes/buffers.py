@@ -182,7 +182,35 @@ class _Rewriting:
                 total = self._new(e, ops.add, (before, part), part.like())
                 self._write(rows, spot, total, Equation(e.primitive, (target, value), e.params, e.outputs, e.site))
                 return True
-        return False
+        return any(self._added_at_end(e, *pair) for pair in (e.inputs, e.inputs[::-1]))
+
+    def _added_at_end(self, e: Equation, target: Value, value: Value) -> bool:
+        """Note that something is added at the end of a part of an array, as on the way back of one that has grown."""
+        maker, whole = self.makers.get(value), self.now.get(target, target)
+        if maker is None or maker.name != "scatter_slice" or whole not in self.parts or whole.shape != value.shape:
+            return False
+        full = expanded(maker.params["index"], len(value.shape)) if isinstance(maker.params["index"], tuple) else None
+        axes = [axis for axis, entry in enumerate(full or ()) if entry != slice(None)]
+        if full is None or len(axes) != 1 or not isinstance(entry := full[axes[0]], slice):
+            return False
+        span, length = range(value.shape[axes[0]])[entry], value.shape[axes[0]]
+        if span.step != 1 or not 0 < span.start < span.stop == length:
+            return False
+        rest, last = (self._part(e, whole, axes[0], *ends) for ends in ((0, span.start), (span.start, length)))
+        total = self._new(e, ops.add, (last, self._made(maker.inputs[0])), last.like())
+        pieces = _Pieces(axes[0])
+        self._wait(e, pieces, pieces.add((rest, total)))
+        return True
+
+    def _part(self, like: Equation, whole: Value, axis: int, start: int, stop: int) -> Value:
+        """A part of what is a part itself, along one axis."""
+        source, within = self.parts[whole]
+        index = part_of_part(source.shape, within, (*[slice(None)] * axis, slice(start, stop), ...))
+        assert index is not None
+        shape = (*whole.shape[:axis], stop - start, *whole.shape[axis + 1 :])
+        made = self._new(like, ops.getitem, (self._made(source),), Value(shape, whole.dtype), index=index)
+        self.parts[made] = source, index
+        return made
 
     def _rows_of(self, target: Value, spot: Spot) -> _Rows:
         """What waits for a buffer of which such a row is written."""
