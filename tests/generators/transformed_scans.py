@@ -128,7 +128,9 @@ def check(rng):
         for left, right in zip(found, expected, strict=True):
             a, b = left.detach().numpy(), right.detach().numpy()
             assert (a.shape, a.dtype) == (b.shape, b.dtype), where
-            if not np.isfinite(b).all():  # a loop has zeros where steps have no cotangent at all, and 0 times infinity is NaN
+            if not np.isfinite(
+                b
+            ).all():  # a loop has zeros where steps have no cotangent at all, and 0 times infinity is NaN
                 continue
             size_of = np.max(np.abs(b), initial=0) + 1
             np.testing.assert_allclose(a, b, rtol=0, atol=1e-9 * size_of, err_msg=where)
