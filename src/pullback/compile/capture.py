@@ -77,7 +77,8 @@ class CapturedRun:
         tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
         hooks = [hook for tensor in tensors for hooks in hooks_on(tensor) for (hook,) in hooks]
         kinds = {Tensor, *map(type, tensors)}
-        self.state = State([function, *[leaf for leaf in leaves if not isinstance(leaf, Tensor)], *hooks, *kinds])
+        others = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]
+        self.state = State([function, *others, *hooks, *kinds], others)
         if self.state.asks_types:
             self.constant |= {("argument", i) for i, leaf in enumerate(leaves) if type(leaf) is float or i in ints}
         self.places: list[Place] = []

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._core.sites import warn
-from .holders import Holder
+from .holders import Holder, Row
 from .passes import simplify
 from .program import Array, Program
 from .source import compile_source
@@ -66,6 +66,12 @@ class Machinery:
             return None, state.holders
         looker, rest = import_module("pullback.compile.machine.watching").watch(state.holders, state.renew)
         return looker, rest
+
+    def look(self, rows: Sequence[Row]) -> Any:
+        """A table that says by machine code whether all is as rows expect; None where only Python can."""
+        if self.executable is None or not rows:
+            return None
+        return import_module("pullback.compile.machine.watching").look(rows)
 
 
 @contextlib.contextmanager

@@ -40,6 +40,7 @@ class Prepared:
         self, record: Record, made: Callable[[Program], Machinery], function: Callable[[Sequence[Any]], Any]
     ) -> None:
         self.record = record
+        record.state.done()
         self.function = function
         self.quickened = -1  # the first call may be the only one
         self.used = True  # since the last look for records that can go

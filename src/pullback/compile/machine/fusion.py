@@ -27,7 +27,7 @@ from .nests import FULL_OF_NUMBERS, GATHERS, REDUCTIONS, Incompatible, Nest, Nes
 
 if TYPE_CHECKING:
     from ..._core.typing import NumpyType, Path
-    from ..loops import Scan
+    from ..scans import Scan
 
 FEW = 1 << 12
 """The number of iterations up to which nests without shared memory are fused: the loop costs more than its body."""
