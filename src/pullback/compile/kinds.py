@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .. import Tensor
 from .._core import dtypes
 from .holders import Passed, meaning, passed
-from .numbers import LARGEST
+from .numbers import FLOATS, LARGEST
 from .records import signature
 
 if TYPE_CHECKING:
@@ -127,8 +127,8 @@ def _kind(leaf: object) -> Hashable:
     """What of an argument decides which record holds."""
     if isinstance(leaf, Tensor):
         return signature(leaf)
-    if type(leaf) is float:
-        return float
+    if type(leaf) in FLOATS:
+        return type(leaf)
     return Passed(leaf) if passed(leaf) else meaning(leaf)
 
 

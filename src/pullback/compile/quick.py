@@ -24,7 +24,7 @@ from ..observe import AccumulateGrad
 from ..utils.trees import LEAF, unflatten
 from .holders import MISSING, Row, passed
 from .layouts import order
-from .numbers import INT, LARGEST
+from .numbers import FLOATS, INT, LARGEST
 from .records import Argument, Fixed, Float, Gradient, Int, Place, Rate, Scalar
 
 if TYPE_CHECKING:
@@ -133,9 +133,10 @@ class _FunctionText:
                     self._unless(f"id(a{i}) not in {self.constant(reached)}")
             elif isinstance(leaf, Tensor):
                 raise NotImplementedError
-            elif type(leaf) is float:
+            elif type(leaf) in FLOATS:
                 self._unless(
-                    f"type(a{i}) is float", *[f"a{i}.hex() == {hex!r}" for j, hex in self.record.numbers if i == j]
+                    f"type(a{i}) is {self.constant(type(leaf))}",
+                    *[f"a{i}.hex() == {hex!r}" for j, hex in self.record.numbers if i == j],
                 )
             elif i in self.record.ints:
                 self._unless(f"type(a{i}) is int and {-LARGEST} <= a{i} <= {LARGEST}")
