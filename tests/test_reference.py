@@ -1,6 +1,5 @@
 """The reference of the site: every public name has one entry, which says how it is called and what it is."""
 
-import inspect
 import re
 import types
 from collections import Counter
@@ -76,12 +75,11 @@ def test_arguments_are_in_a_table_with_their_types_defaults_and_meanings() -> No
         "| parameter | type | default | meaning |\n|---|---|---|---|\n| ``x`` | ``Tensor`` |  | What is added. |\n"
         "| ``y`` | ``int \\| None`` | ``None`` | What is added. |\n| ``scale`` | ``float`` | ``1.0`` | A factor \\| number. |"
     )
-    made = reference.with_table(text, form, always=False)
+    made = reference.with_table(text, form, "observe")
     assert made == f"A sum.\n\n\n{table}\n\nRaises\n------\nValueError\n    Never.\n"
-    assert (
-        reference.with_table(text.replace("scale\n", "factor\n"), form, always=False).count("|") == 1
-    )  # as it is written
-    assert reference.with_table("A sum.\n\n>>> 1\n1\n", "(x: builtins.int=2)", always=True) == (
+    strange = reference.with_table(text.replace("scale\n", "factor\n"), form, "observe")
+    assert strange.count("|") == 1  # as it is written
+    assert reference.with_table("A sum.\n\n>>> 1\n1\n", "(x: builtins.int=2)", "observe") == (
         "A sum.\n\n| parameter | type | default |\n|---|---|---|\n| ``x`` | ``int`` | ``2`` |\n\n>>> 1\n1\n"
     )
 
@@ -101,39 +99,35 @@ def test_arguments_that_are_those_of_another_layer_mean_what_they_mean_there() -
     assert reference.meanings_elsewhere("A mean.\n\nArguments as for `AvgPool3d`.") == reference.meanings_elsewhere(
         "A mean; its other arguments are those of `AvgPool2d`."
     )
-    table = reference.with_table(
-        "A layer.\n\nArguments as for `Conv3d`.", "(in_channels: int, padding: int=0)", always=True
-    )
+    table = reference.with_table("A layer.\n\nArguments as for `Conv3d`.", "(in_channels: int, padding: int=0)", "nn")
     assert "| ``in_channels`` | ``int`` |  | The number of channels of the input. |" in table
     own = "A layer.\n\nArguments as for `Conv3d`.\n\nParameters\n----------\npadding\n    What is cut off.\n"
-    assert "| What is cut off. |" in reference.with_table(own, "(in_channels: int, padding: int=0)", always=True)
+    assert "| What is cut off. |" in reference.with_table(own, "(in_channels: int, padding: int=0)", "nn")
 
 
-UNSAID = {
-    "_weight",
-    "_freeze",
-    "_random_samples",
-    "num_classes",
-    "weight",
-    "options",
-    "modules",
-    "parameters",
-    "values",
-    "mode",
-    "num_chunks",
-    "arg",
-}
+SAID = "func nn.functional optim optim.lr_scheduler".split()
+"""Modules all of whose parameters have a meaning in the reference, but for private ones."""
 
 
-def test_layers_say_what_their_arguments_mean() -> None:
-    """All but private ones, those of containers and of bases."""
-    silent = set()
-    for name, layer in vars(pullback.nn).items():
-        if not (isinstance(layer, type) and layer.__module__.startswith("pullback.nn.modules")):
-            continue
-        text = inspect.cleandoc(layer.__doc__ or "")
-        section = reference.PARAMETERS.search(text)
-        said = reference.meanings_elsewhere(text) | reference.meanings(section[1] if section else "")
-        for form in reference.signatures("nn", name, layer)[-1:]:
-            silent |= {argument for argument, *_ in reference.arguments(form)} - said.keys()
-    assert silent <= UNSAID
+@pytest.mark.parametrize("module", SAID)
+def test_every_parameter_has_a_meaning(module: str) -> None:
+    silent = []
+    for name in reference.names(module):
+        for form in reference.signatures(module, name, getattr(reference.owner(module), name))[-1:]:
+            rows = reference.explained(reference.described(module, name), form, module)
+            silent += [f"{name}({row[0]})" for row in rows if not row[3] and not row[0].startswith("_")]
+    assert not silent
+
+
+def test_what_parameters_mean_in_common_is_said_where_a_function_does_not_say_it() -> None:
+    said = {row[0]: row[3] for row in reference.explained("", "(input: int, bias: int, strange: int)", "nn.functional")}
+    assert said["input"] and said["bias"] and not said["strange"]
+    own = "A sum.\n\nParameters\n----------\nbias\n    A constant.\n"
+    assert [row[3] for row in reference.explained(own, "(bias: int)", "nn.functional")] == ["A constant."]
+
+
+def test_a_parameter_in_numpys_spelling_means_what_it_does_in_torchs() -> None:
+    text = "A sum.\n\nParameters\n----------\ndim\n    Where.\nkeepdim\n    Whether.\n"
+    table = reference.with_table(text, "(axis: int, keepdims: bool=False)", "nn.functional")
+    assert "| ``axis`` | ``int`` |  | Where. |" in table
+    assert "| ``keepdims`` | ``bool`` | ``False`` | Whether. |" in table

@@ -1,6 +1,37 @@
 """pullback: PyTorch's autograd for NumPy programs.
 
 Tensors record what is done to them; `backward(gradient)` pulls a vector back through that record.
+
+What parameters mean where a function or method does not say otherwise:
+
+Parameters
+----------
+input, self
+    The tensor to compute with.
+other
+    The second operand: a tensor, whose shape broadcasts with that of the first, or a number.
+tensors
+    The tensors to compute with.
+dim, axis
+    The axis along which is computed, or several where a sequence is accepted; negative numbers count from the end.
+keepdim, keepdims
+    Keep the axes that are summed up, with length 1.
+dtype
+    The dtype of the result; None for the one that follows from what is given, or else the default.
+out
+    A tensor to write the result to, which is returned.
+size
+    The lengths of the axes, as a sequence or one by one.
+device
+    Where the result lies; there is only the CPU.
+requires_grad
+    Whether operations on the result are recorded for gradients.
+layout, pin_memory
+    Accepted as in torch, and of no effect.
+memory_format
+    The order of the elements in memory.
+generator
+    Where random numbers come from; None for the default generator.
 """
 
 import builtins as _builtins
