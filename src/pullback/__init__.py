@@ -121,6 +121,7 @@ if _typing.TYPE_CHECKING:  # for pullback's own packages above the tensor, which
         randn as randn,
     )
     from ._tensor.tensor import Tensor as Tensor
+    from .vocabulary.arithmetic import pow as pow, where as where
     from .vocabulary.diagonals import diag_embed as diag_embed
     from .vocabulary.functions import xlogy as xlogy
     from .vocabulary.joining import broadcast_tensors as broadcast_tensors

@@ -95,10 +95,17 @@ BOTH = "was taken of {}, where its value and its slope are infinite"
 
 
 class Pole(NamedTuple):
-    """Where an operation, or its derivative, is infinite, and what to do about it."""
+    """Where an operation, or its derivative, is infinite, and what to do about it.
+
+    >>> import pullback
+    >>> print(pullback.observe.pole_of("sqrt"))
+    The derivative of sqrt at 0 is inf: for a length use norm, whose gradient is 0 there, or add a small number
+    """
 
     where: str
+    """The place, in words."""
     fix: str = ""
+    """What helps."""
     points: tuple[float, ...] = (0.0,)
     """The numbers at which it is."""
     told: str = BOTH
@@ -159,7 +166,12 @@ POLES = {
 
 
 def pole_of(operation: str) -> Pole | None:
-    """The pole of an operation by the name that messages use, `div`."""
+    """The pole of an operation by the name that messages use, as `div`; None if it is known to have none.
+
+    >>> import pullback
+    >>> pullback.observe.pole_of("acos").points, pullback.observe.pole_of("cos")
+    ((-1.0, 1.0), None)
+    """
     return POLES.get("divide" if operation == "div" else operation)
 
 

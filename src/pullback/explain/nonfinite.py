@@ -12,9 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import finfo
-from .._tape.diagnosis import pole_of
-from .._tape.faults import MASKS
-from ..observe import begins
+from ..observe import begins, masks, pole_of
 from .arrays import Kept, Marks, Summary, marks_of, ranged
 from .numbers import short
 from .trace import Call, Finding, Step, Term, Traced
@@ -110,7 +108,7 @@ def _kept(found: list[Finding], origins: Origins, ends: Iterable[Traced]) -> set
 
 
 def _masked(finding: Finding) -> bool:
-    return finding.kind == "inf" and finding.tensor.op in MASKS
+    return finding.kind == "inf" and masks(finding.tensor.op or "")
 
 
 def _united(origins: Origins, tensors: Iterable[Traced]) -> list[Finding]:
