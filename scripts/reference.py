@@ -35,11 +35,11 @@ DOCS, SOURCE, STUBS = ROOT / "docs", ROOT / "src", ROOT / "stubs" / "pullback-st
 REPOSITORY = "https://github.com/pullback-autograd/pullback/blob/main/"
 MODULES = (
     "pullback array_api array_api.fft array_api.linalg array_api.special autograd autograd.forward_ad "
-    "autograd.functional autograd.graph compat.autograd compat.torch compile distributions "
+    "autograd.functional autograd.graph compat.autograd compat.torch compile distributed distributions "
     "distributions.constraints explain extend fft files func interop.einops interop.scipy "
     "interpreters linalg masked nn nn.functional nn.init "
     "nn.utils nn.utils.parametrizations nn.utils.parametrize nn.utils.prune nn.utils.rnn observe optim optim.lr_scheduler "
-    "optim.swa_utils program signal.windows sparsity special utils.checkpoint utils.data utils.trees"
+    "optim.swa_utils program signal.windows sparsity special testing utils.checkpoint utils.data utils.trees"
 ).split()
 # What these modules have from others, for users of torch's names
 ALSO = {
@@ -88,10 +88,17 @@ def owner(module: str) -> Any:
     return pullback.Tensor if module == "Tensor" else importlib.import_module(path)
 
 
+def has_page(holder: Any, name: str) -> bool:
+    """Whether what a module has by a name is no module, or one that has a page or holds some that have."""
+    value = getattr(holder, name)
+    path = getattr(value, "__name__", "").removeprefix("pullback.")
+    return not isinstance(value, types.ModuleType) or any(f"{each}.".startswith(f"{path}.") for each in MODULES)
+
+
 def names(module: str) -> list[str]:
     """The public names of a module: those of an index, or `__all__`, or else what it defines itself."""
     holder = owner(module)
-    found = [name for name in dict.fromkeys(dir(holder)) if not name.startswith("_")]
+    found = [name for name in dict.fromkeys(dir(holder)) if not name.startswith("_") and has_page(holder, name)]
     if "__dir__" in vars(holder) or isinstance(holder, type):
         return found
     if listed := getattr(holder, "__all__", None):
