@@ -21,7 +21,7 @@ from ..nn.modules.hooks import Handle
 from ..nn.modules.members import type_name
 
 Hook = Callable[..., Any]
-Params = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
+Params = Iterable[Tensor | dict[str, Any] | tuple[str, Tensor]]
 """What is optimized: tensors, or pairs of a name and a tensor, or groups with options of their own."""
 Options = dict[str, Any]
 Group = dict[str, Any]
