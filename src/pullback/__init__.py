@@ -15,7 +15,7 @@ tensors
 dim, axis
     The axis along which is computed, or several where a sequence is accepted; negative numbers count from the end.
 keepdim, keepdims
-    Keep the axes that are summed up, with length 1.
+    Keep the axes over which is computed, with length 1.
 dtype
     The dtype of the result; None for the one that follows from what is given, or else the default.
 out
@@ -32,6 +32,56 @@ memory_format
     The order of the elements in memory.
 generator
     Where random numbers come from; None for the default generator.
+alpha, beta
+    What the second term, and what the input, is multiplied by.
+index
+    Where elements stand along the axis, as integers.
+src, source
+    What is written there, or added.
+min, max
+    The bounds; None for none.
+A
+    A matrix, or a batch of them.
+mat, mat1, mat2, batch1, batch2, vec, vec1, vec2
+    The factors: matrices, batches of matrices, and vectors.
+tensor1, tensor2
+    The factors of the second term, or its dividend and divisor.
+offset, diagonal
+    Which diagonal: 0 for the main one, positive numbers for those above it.
+dim0, dim1, dim2, axis0, axis1
+    An axis.
+dims, axes
+    Several axes.
+upper
+    Take, or give, an upper triangular matrix, not a lower one.
+start, end, step
+    The first number, the bound, and the distance.
+rounding_mode
+    None for none, "trunc" towards zero, or "floor".
+indices_or_sections
+    The places before which to split, or the number of parts.
+rtol, atol, equal_nan
+    The tolerance in parts of `other`, the one in numbers, and whether NaN equals NaN.
+nan, posinf, neginf
+    What is put in the place of NaN, inf and -inf; None for the largest and the smallest number.
+descending, stable
+    The largest first; equal ones in their order.
+mask
+    A bool tensor, True at the elements that are meant.
+accumulate
+    Add to what is there, rather than replace it.
+train
+    True in training, False in evaluation.
+unbiased
+    torch's old name for `correction=1`, and of False for `correction=0`.
+window_length, periodic
+    The number of elements, and whether the period goes on behind them, as an FFT wants it.
+hx, w_ih, w_hh, b_ih, b_hh
+    The state before the step, the weights of the input and of the state, and their biases.
+n_fft, hop_length, win_length, window, center, normalized, onesided, return_complex
+    Of a short-time transform: its length, the distance of windows, their length and their factors, whether the signal is
+    padded so that they are centered, whether to divide by the root of the length, whether half of the frequencies are
+    enough, as of real signals, and whether results are complex.
 """
 
 import builtins as _builtins
