@@ -24,6 +24,8 @@ size
     The lengths of the axes, as a sequence or one by one.
 device
     Where the result lies; there is only the CPU.
+stride, storage_offset
+    The distances in memory along each axis, and the first element, counted in elements.
 requires_grad
     Whether operations on the result are recorded for gradients.
 layout, pin_memory

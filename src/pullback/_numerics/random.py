@@ -128,6 +128,11 @@ def manual_seed(seed: int) -> Generator:
 
     The numbers differ from torch's for the same seed.
 
+    Parameters
+    ----------
+    seed
+        A whole number.
+
     >>> import pullback
     >>> _ = pullback.manual_seed(0)
     >>> a = pullback.randn(2)

@@ -112,6 +112,11 @@ def _check_range(array: Array, dtype: NumpyType) -> None:
 def tensor(data: object, *, dtype: DType | None = None, requires_grad: bool = False, **placement: object) -> Tensor:
     """A new leaf tensor with a copy of the data: numbers, nested sequences, or an array.
 
+    Parameters
+    ----------
+    data
+        Numbers, nested sequences of them, arrays or tensors.
+
     Raises
     ------
     ValueError
@@ -144,6 +149,11 @@ def tensor(data: object, *, dtype: DType | None = None, requires_grad: bool = Fa
 
 def as_tensor(data: object, dtype: DType | None = None, device: Device | None = None) -> Tensor:
     """The data as a tensor, without a copy if possible: a tensor is returned itself, an array's memory is shared.
+
+    Parameters
+    ----------
+    data
+        Numbers, nested sequences of them, arrays or tensors.
 
     >>> import numpy
     >>> import pullback
@@ -260,6 +270,11 @@ def full(
 ) -> Tensor:
     """A tensor filled with one value, whose type decides the dtype unless one is given.
 
+    Parameters
+    ----------
+    fill_value
+        The number.
+
     >>> import pullback
     >>> pullback.full((2,), 7)
     tensor([7, 7])
@@ -279,6 +294,13 @@ def eye(
     n: int, m: int | None = None, *, dtype: DType | None = None, requires_grad: bool = False, **placement: object
 ) -> Tensor:
     """A matrix with ones on the diagonal and zeros elsewhere.
+
+    Parameters
+    ----------
+    n
+        The number of rows.
+    m
+        The number of columns; None for as many.
 
     >>> import pullback
     >>> pullback.eye(2)
@@ -376,6 +398,11 @@ def linspace(
 ) -> Tensor:
     """`steps` numbers evenly spaced from start to end, both included.
 
+    Parameters
+    ----------
+    steps
+        How many numbers.
+
     >>> import pullback
     >>> pullback.linspace(0, 1, 3)
     tensor([0.0000, 0.5000, 1.0000])
@@ -396,6 +423,17 @@ def logspace(
     **placement: object,
 ) -> Tensor:
     """`steps` powers of a base, with exponents evenly spaced from start to end, both included.
+
+    Parameters
+    ----------
+    start
+        The exponent of the first number.
+    end
+        The exponent of the last number.
+    steps
+        How many numbers.
+    base
+        The base.
 
     >>> import pullback
     >>> pullback.logspace(0, 2, 3)

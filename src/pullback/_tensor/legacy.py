@@ -64,6 +64,15 @@ def range(
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """The powers of a vector's elements, one row per element, highest first; those of `linalg.vander` begin with 1.
 
+    Parameters
+    ----------
+    x
+        A sequence.
+    N
+        The number of columns; None for as many as rows.
+    increasing
+        Powers grow from left to right.
+
     >>> import pullback
     >>> pullback.vander(pullback.tensor([2, 3]))
     tensor([[2, 1],
@@ -81,6 +90,15 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
 
 def frombuffer(buffer: Any, *, dtype: DType, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """A 1-d tensor that shares the memory of a buffer: `count` elements from a byte `offset` on, -1 for all.
+
+    Parameters
+    ----------
+    buffer
+        What has the bytes.
+    count
+        The number of elements; -1 for all.
+    offset
+        The byte at which they begin.
 
     Raises
     ------

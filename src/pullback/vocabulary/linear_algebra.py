@@ -59,6 +59,11 @@ def cholesky(input: Tensor, upper: bool = False) -> Tensor:
 def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Tensor:
     """The X with A @ X = input, where A = L @ L.mH, or L.mH @ L with `upper`.
 
+    Parameters
+    ----------
+    L
+        The factor, as `cholesky` gives it.
+
     >>> import pullback
     >>> pullback.cholesky_solve(pullback.tensor([[8.0], [16.0]]), pullback.tensor([[2.0, 0.0], [0.0, 4.0]]))
     tensor([[2.],
@@ -88,6 +93,11 @@ def _triangle(x: Tensor) -> Tensor:
 def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
     """The inverse of L @ L.mH, or of L.mH @ L with `upper`; LinAlgError for a zero on the diagonal.
 
+    Parameters
+    ----------
+    L
+        The factor, as `cholesky` gives it.
+
     >>> import pullback
     >>> pullback.cholesky_inverse(pullback.tensor([[2.0, 0.0], [0.0, 4.0]]))
     tensor([[0.2500, 0.0000],
@@ -103,6 +113,11 @@ def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
 
 def qr(input: Tensor, some: bool = True) -> QRResult:
     """Q and R with input = Q @ R; Q is square unless `some`.
+
+    Parameters
+    ----------
+    some
+        Of as many columns as are needed, not of all.
 
     >>> import pullback
     >>> a = pullback.tensor([[3.0], [4.0]])
@@ -171,6 +186,13 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> LUFactorResult
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """The X with A @ X = input from the result of `lu` for A.
 
+    Parameters
+    ----------
+    LU_data
+        The factors, as `lu` gives them.
+    LU_pivots
+        The rows that were exchanged.
+
     >>> import pullback
     >>> lu, pivots = pullback.lu(pullback.tensor([[1.0, 2.0], [2.0, 6.0]]))
     >>> pullback.lu_solve(pullback.tensor([[3.0], [8.0]]), lu, pivots)
@@ -216,6 +238,13 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> SingularRe
 
     Without `compute_uv` U and V are zeros.
 
+    Parameters
+    ----------
+    some
+        Of as many columns as are needed, not of all.
+    compute_uv
+        Give U and V, not zeros.
+
     >>> import pullback
     >>> pullback.svd(pullback.tensor([[0.0, 2.0], [3.0, 0.0]])).S.round(decimals=3)
     tensor([3., 2.])
@@ -231,6 +260,11 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> SingularRe
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """The pseudoinverse; singular values up to rcond times the largest count as zero.
 
+    Parameters
+    ----------
+    rcond
+        The least singular value that counts, in parts of the largest.
+
     >>> import pullback
     >>> pullback.pinverse(pullback.tensor([[3.0], [4.0]]))  # divided by 3**2 + 4**2
     tensor([[0.1200, 0.1600]])
@@ -242,6 +276,15 @@ def svd_lowrank(A: Tensor, q: int = 6, niter: int | None = 2, M: Tensor | None =
     """An approximation of the q largest singular values and their vectors, by random projections, of A, or of A - M.
 
     Halko, Martinsson and Tropp (2009), algorithms 4.4 and 5.1, with `niter` steps of subspace iteration.
+
+    Parameters
+    ----------
+    q
+        The number of singular values that are looked for.
+    niter
+        The number of iterations.
+    M
+        What is subtracted from the matrix first.
 
     >>> import pullback
     >>> pullback.svd_lowrank(pullback.diag(pullback.tensor([5.0, 3.0, 0.0])), q=2)[1].round(decimals=3)
@@ -268,6 +311,15 @@ def svd_lowrank(A: Tensor, q: int = 6, niter: int | None = 2, M: Tensor | None =
 
 def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> SingularResult:
     """`svd_lowrank` of a matrix whose columns are shifted to mean 0, unless `center` is False.
+
+    Parameters
+    ----------
+    q
+        The number of columns that are looked for.
+    center
+        Subtract the means of the columns first.
+    niter
+        The number of iterations.
 
     >>> import pullback
     >>> pullback.pca_lowrank(pullback.arange(12.0).reshape(6, 2), q=2)[1].shape

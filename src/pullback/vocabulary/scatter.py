@@ -107,6 +107,11 @@ def _check_axes(index: Tensor | Array, other: Tensor | Array, what: str) -> None
 def gather(input: Tensor, dim: int, index: Tensor | Array, *, sparse_grad: bool = False) -> Tensor:
     """The elements along a dim selected by `index`; the result has the shape of `index`.
 
+    Parameters
+    ----------
+    sparse_grad
+        Accepted; gradients are dense.
+
     >>> import pullback
     >>> x = pullback.tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> x.gather(1, pullback.tensor([[0], [1]]))
@@ -135,6 +140,11 @@ def take_along_dim(
     input: Tensor, indices: Tensor | Array, dim: int | None = None, *, axis: int | None = None
 ) -> Tensor:
     """The elements along a dim selected by `indices`, with other axes broadcast; of the flattened tensor without a dim.
+
+    Parameters
+    ----------
+    indices
+        Where elements stand along the axis.
 
     >>> import pullback
     >>> x = pullback.tensor([[3.0, 1.0, 2.0]])
@@ -268,6 +278,13 @@ def scatter_reduce(
     """A copy with the sum, prod, mean, amax or amin of the elements of `src` that `index` assigns to each position.
 
     The existing elements are included unless `include_self` is False. Equal extremes share the gradient.
+
+    Parameters
+    ----------
+    reduce
+        'prod', 'mean', 'amax' or 'amin'.
+    include_self
+        Count the elements of the input, too.
 
     >>> import pullback
     >>> places, values = pullback.tensor([0, 1, 1]), pullback.tensor([1.0, 2.0, 4.0])
@@ -426,6 +443,11 @@ def index_copy(input: Tensor, dim: int, index: Tensor | Array, source: Tensor) -
 def index_fill(input: Tensor, dim: int, index: Tensor | Array, value: TensorLike) -> Tensor:
     """A copy in which the slices along a dim selected by `index` are filled with a number or a 0-d tensor.
 
+    Parameters
+    ----------
+    value
+        The number, or a tensor without axes, that is written.
+
     >>> import pullback
     >>> pullback.zeros(3).index_fill(0, pullback.tensor([0, -1]), 1.0)
     tensor([1., 0., 1.])
@@ -473,6 +495,13 @@ def index_reduce(
     """A copy with the prod, mean, amax or amin of the slices of `source` that `index` assigns to each position.
 
     The existing slices are included unless `include_self` is False.
+
+    Parameters
+    ----------
+    reduce
+        'prod', 'mean', 'amax' or 'amin'.
+    include_self
+        Count the elements of the input, too.
 
     >>> import pullback
     >>> pullback.ones(2).index_reduce(0, pullback.tensor([1, 1]), pullback.tensor([2.0, 3.0]), "prod")
