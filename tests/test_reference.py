@@ -129,7 +129,7 @@ def test_arguments_that_are_those_of_another_layer_mean_what_they_mean_there() -
     assert "| What is cut off. |" in reference.with_table(own, "(in_channels: int, padding: int=0)", "nn")
 
 
-SAID = "func nn.functional optim optim.lr_scheduler".split()
+SAID = "func nn nn.functional optim optim.lr_scheduler optim.swa_utils".split()
 """Modules all of whose parameters have a meaning in the reference, but for private ones."""
 
 

@@ -65,7 +65,7 @@ indices_or_sections
 rtol, atol, equal_nan
     The tolerance in parts of `other`, the one in numbers, and whether NaN equals NaN.
 nan, posinf, neginf
-    What is put in the place of NaN, inf and -inf; None for the largest and the smallest number.
+    What is put in the place of NaN, inf and -inf; None for 0, the largest and the smallest number.
 descending, stable
     The largest first; equal ones in their order.
 mask

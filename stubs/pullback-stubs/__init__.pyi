@@ -948,7 +948,7 @@ def lu(A: Tensor, pivot: _builtins.bool = True, get_infos: _builtins.bool = Fals
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The X with A @ X = input from the result of `lu` for A."""
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _builtins.bool = True, unpack_pivots: _builtins.bool = True, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _LUResult:
-    """P, L and U from the result of `linalg.lu_factor`; those not requested are empty."""
+    """P, L and U from the result of `linalg.lu_factor`; those not requested are empty; arguments as for `lu_solve`."""
 def manual_seed(seed: _builtins.int) -> _Generator:
     """Reset this thread's default generator to a seed; the generator is returned."""
 def margin_ranking_loss(*args: _Any, **options: _Any) -> Tensor:
@@ -1024,7 +1024,7 @@ def mode(input: Tensor, axis: _builtins.int = -1, keepdims: _builtins.bool = Fal
 def moveaxis(input: Tensor, source: _builtins.int | _Sequence[_builtins.int], destination: _builtins.int | _Sequence[_builtins.int]) -> Tensor:
     """Axes moved to other positions; the others keep their order."""
 def movedim(input: Tensor, source: _builtins.int | _Sequence[_builtins.int], destination: _builtins.int | _Sequence[_builtins.int]) -> Tensor:
-    """Axes moved to other positions; the others keep their order."""
+    """Axes moved to other positions; the others keep their order; arguments as for `moveaxis`."""
 def msort(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The elements sorted along the first dim."""
 def mul(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1186,7 +1186,7 @@ def rand_like(input: Tensor, *args: _Any, dtype: _DType | None = None, **options
 def randint(low: _builtins.int = 0, high: _builtins.int | _Sequence[_builtins.int] | None = None, size: _builtins.int | _Sequence[_builtins.int] | None = None, *, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """Random integers, uniform in [low, high); `randint(high, size)` starts at 0."""
 def randint_like(input: Tensor, low: _builtins.int = 0, high: _builtins.int | None = None, **options: _Any) -> Tensor:
-    """Random integers, uniform in [low, high), with the shape and dtype of another tensor."""
+    """Random integers, uniform in [low, high), with the shape and dtype of another tensor; arguments as for `randint`."""
 def randn(*sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """Numbers drawn from the normal distribution with mean 0 and variance 1."""
 def randn_like(input: Tensor, *args: _Any, dtype: _DType | None = None, **options: _Any) -> Tensor:

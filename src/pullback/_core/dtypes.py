@@ -385,6 +385,11 @@ def set_default_dtype(d: DType, /) -> None:
 
     Tensors made from Python's complex numbers have the complex dtype with such parts. Any other dtype raises TypeError.
 
+    Parameters
+    ----------
+    d
+        A floating-point dtype.
+
     >>> import pullback
     >>> pullback.set_default_dtype(pullback.float64)
     >>> pullback.get_default_dtype(), (pullback.tensor([1, 2]) / 2).dtype

@@ -180,6 +180,11 @@ def get_rng_state() -> dict[str, Any]:
 def set_rng_state(state: dict[str, Any]) -> None:
     """Set this thread's default generator to a state returned by `get_rng_state`.
 
+    Parameters
+    ----------
+    state
+        What `get_rng_state` gave.
+
     >>> import pullback
     >>> state = pullback.get_rng_state()
     >>> a = pullback.randn(2)
@@ -193,6 +198,13 @@ def set_rng_state(state: dict[str, Any]) -> None:
 @contextlib.contextmanager
 def fork_rng(devices: Any = None, enabled: bool = True, **options: Any) -> Iterator[None]:
     """A block after which this thread's random state is restored; not if `enabled` is False.
+
+    Parameters
+    ----------
+    devices
+        Accepted: there is only the CPU.
+    enabled
+        False for a block that changes nothing.
 
     >>> import pullback
     >>> _ = pullback.manual_seed(0)

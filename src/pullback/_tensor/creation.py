@@ -171,6 +171,11 @@ def as_tensor(data: object, dtype: DType | None = None, device: Device | None = 
 def from_numpy(array: Array) -> Tensor:
     """A tensor that shares the memory of a NumPy array: writes to either are seen by both.
 
+    Parameters
+    ----------
+    array
+        The array, whose memory is shared.
+
     Raises
     ------
     TypeError
@@ -448,6 +453,11 @@ def logspace(
 def scalar_tensor(s: Number, *, dtype: DType | None = None, requires_grad: bool = False, **placement: object) -> Tensor:
     """A 0-d tensor that holds a number, of the default dtype unless another is given.
 
+    Parameters
+    ----------
+    s
+        The number.
+
     >>> import pullback
     >>> pullback.scalar_tensor(2)
     tensor(2.)
@@ -519,6 +529,11 @@ def empty_permuted(
 ) -> Tensor:
     """A tensor of a given shape whose axes are ordered in memory as `physical_layout` says, outermost first.
 
+    Parameters
+    ----------
+    physical_layout
+        The axes in the order of memory, the outermost first.
+
     >>> import pullback
     >>> pullback.empty_permuted((2, 3), (1, 0)).stride()
     (1, 2)
@@ -573,6 +588,11 @@ full_like = alike("full_like", full, "One value everywhere")
 def is_tensor(value: object) -> TypeGuard[Tensor]:
     """True if a value is a tensor.
 
+    Parameters
+    ----------
+    value
+        What may be one.
+
     >>> import pullback
     >>> pullback.is_tensor([1.0])
     False
@@ -582,6 +602,13 @@ def is_tensor(value: object) -> TypeGuard[Tensor]:
 
 def result_type(tensor: TensorLike, other: TensorLike) -> dtypes.dtype:
     """The dtype of the result of an operation on two tensors or numbers, by type promotion.
+
+    Parameters
+    ----------
+    tensor
+        A tensor or a number.
+    other
+        Another one.
 
     >>> import pullback
     >>> pullback.result_type(pullback.tensor([1]), 1.5)

@@ -190,6 +190,13 @@ def asarray(
 def from_dlpack(ext_tensor: object, *, device: Device | None = None, copy: bool | None = None) -> Tensor:
     """A tensor that shares the memory of an array of any library with `__dlpack__`.
 
+    Parameters
+    ----------
+    ext_tensor
+        What has `__dlpack__`.
+    copy
+        True for a copy, False for an error if one would be needed, None for as few as possible.
+
     Raises
     ------
     TypeError
@@ -259,6 +266,11 @@ def _elementwise(name: str, function: Callable[..., object], operands: tuple[Ten
 def apply_(self: Tensor, callable: Callable[[Any], Number]) -> Tensor:
     """Apply a Python function to each element, in place; slow.
 
+    Parameters
+    ----------
+    callable
+        Called with each element; gives the new one.
+
     >>> import pullback
     >>> pullback.arange(3).apply_(lambda x: x * 10)
     tensor([ 0, 10, 20])
@@ -268,6 +280,13 @@ def apply_(self: Tensor, callable: Callable[[Any], Number]) -> Tensor:
 
 def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Number]) -> Tensor:
     """Apply a Python function to each pair of elements of this tensor and another, in place; slow.
+
+    Parameters
+    ----------
+    tensor
+        The second tensor.
+    callable
+        Called with an element of each; gives the new one.
 
     >>> import pullback
     >>> pullback.arange(3).map_(pullback.arange(3), lambda a, b: a * b)
@@ -280,7 +299,13 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Number]) -
 def cuda(
     self: Tensor, device: Device | None = None, non_blocking: bool = False, memory_format: MemoryFormat | None = None
 ) -> Tensor:
-    """Refused: the CPU is the only device."""
+    """Refused: the CPU is the only device.
+
+    Parameters
+    ----------
+    non_blocking
+        Accepted, and changes nothing.
+    """
     place = _placement.device("cuda" if device is None else device)
     if place.type != "cuda":
         raise RuntimeError(f"Invalid device, must be cuda device: this is {str(place)!r}, for which there is x.to")

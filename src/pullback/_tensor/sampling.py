@@ -260,6 +260,13 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
     """Samples of binomial distributions: the number of successes in `count` trials with probability `prob`.
 
+    Parameters
+    ----------
+    count
+        How often it is tried.
+    prob
+        The probability of each success.
+
     >>> import pullback
     >>> pullback.binomial(pullback.tensor([3.0, 5.0]), pullback.tensor([0.0, 1.0]))
     tensor([0., 5.])

@@ -212,6 +212,11 @@ def tensor_split(
 ) -> tuple[Tensor, ...]:
     """Parts along an axis, as views: a number of parts of nearly equal size, or those between given indices.
 
+    Parameters
+    ----------
+    indices
+        The places before which to split.
+
     >>> import pullback
     >>> [piece.tolist() for piece in pullback.tensor_split(pullback.arange(5), 2)]
     [[0, 1, 2], [3, 4]]
@@ -284,6 +289,11 @@ def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) ->
 
 def unsafe_split(input: Tensor, split_size: Sizes, dim: int = 0) -> tuple[Tensor, ...]:
     """`split`, with the checks that torch leaves out.
+
+    Parameters
+    ----------
+    split_size
+        The length of each part.
 
     >>> import pullback
     >>> pullback.unsafe_split(pullback.arange(5), 3)

@@ -142,6 +142,15 @@ def geqrf(input: Tensor) -> GeqrfResult:
 def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
     """Q @ other for the square Q of `geqrf`; other @ Q if not `left`; with Q.mH instead of Q if `transpose`.
 
+    Parameters
+    ----------
+    tau
+        The factors, as `geqrf` gives them.
+    left
+        Multiply from the left, not from the right.
+    transpose
+        Multiply by the transpose.
+
     >>> import pullback
     >>> a = pullback.tensor([[3.0, 1.0], [4.0, 2.0]])
     >>> pullback.ormqr(*pullback.geqrf(a), a, transpose=True).tril(-1).abs().max() < 1e-6  # Q.mH @ a is R
@@ -172,6 +181,13 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
 
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> LUFactorResult | LUFactorExResult:
     """L and U in one matrix, and the pivots; with `get_infos`, also which pivots are zero.
+
+    Parameters
+    ----------
+    pivot
+        Exchange rows.
+    get_infos
+        Give, too, the number of the first zero pivot, 0 for none.
 
     >>> import pullback
     >>> pullback.lu(pullback.tensor([[2.0, 6.0], [1.0, 2.0]]))[0]
@@ -207,6 +223,13 @@ def triangular_solve(
     input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> TriangularSolveResult:
     """The X with A @ X = input for a triangular A, or A.mT @ X = input with `transpose`, and a copy of A.
+
+    Parameters
+    ----------
+    transpose
+        Solve with the transpose.
+    unitriangular
+        Take the diagonal as 1.
 
     >>> from pullback import tensor, triangular_solve
     >>> triangular_solve(tensor([[5.0], [2.0]]), tensor([[1.0, 1.0], [0.0, 2.0]])).solution

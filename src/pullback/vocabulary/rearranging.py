@@ -114,6 +114,11 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
 def repeat(input: Tensor, *times: Sizes, repeats: Sizes | None = None) -> Tensor:
     """Copies side by side, a number for each axis; axes are added in front if there are more numbers.
 
+    Parameters
+    ----------
+    repeats
+        How often each axis is repeated, the last one last.
+
     >>> import pullback
     >>> pullback.tensor([1, 2]).repeat(2, 2)
     tensor([[1, 2, 1, 2],
@@ -229,6 +234,15 @@ def _check_output(size: int, output_size: Any) -> None:
 
 def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """A view of windows along an axis, one every `step` elements, with their elements along a new last axis.
+
+    Parameters
+    ----------
+    dimension
+        The axis.
+    size
+        The length of each window.
+    step
+        The distance of windows.
 
     >>> import pullback
     >>> pullback.arange(5).unfold(0, 3, 2)

@@ -485,6 +485,11 @@ def norm(
 
     With p = 'nuc', the sum of the singular values of a matrix, or of each matrix in the plane of two axes.
 
+    Parameters
+    ----------
+    p
+        The exponent of the norm, 'fro' or 'nuc'.
+
     >>> import pullback
     >>> pullback.norm(pullback.tensor([3.0, -4.0])), pullback.norm(pullback.tensor([3.0, -4.0]), p=1)
     (tensor(5.), tensor(7.))

@@ -238,6 +238,13 @@ def scatter(
     With `reduce='add'` or `'multiply'` they are added to, or multiplied with, the existing elements. If several
     elements are written to one position, one of them remains.
 
+    Parameters
+    ----------
+    value
+        The number that is written, in the place of `src`.
+    reduce
+        None to write, 'add' or 'multiply'.
+
     >>> import pullback
     >>> pullback.zeros(2, 3).scatter(1, pullback.tensor([[0], [2]]), 1.0)
     tensor([[1., 0., 0.],
@@ -282,7 +289,7 @@ def scatter_reduce(
     Parameters
     ----------
     reduce
-        'prod', 'mean', 'amax' or 'amin'.
+        'sum', 'prod', 'mean', 'amax' or 'amin'.
     include_self
         Count the elements of the input, too.
 

@@ -297,6 +297,13 @@ def argwhere(input: Tensor) -> Tensor:
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """The indices of the first `size` nonzero elements, one per row; missing ones are filled with `fill_value`.
 
+    Parameters
+    ----------
+    fill_value
+        What the rest is filled with.
+    size
+        The number of rows of the result.
+
     >>> import pullback
     >>> pullback.nonzero_static(pullback.tensor([0, 3]), size=2)
     tensor([[ 1],

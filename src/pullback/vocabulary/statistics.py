@@ -354,6 +354,17 @@ def histogram(
     `bins` is the number of bins of equal width over `range`, or a 1-d tensor of their edges. With `weight` each element
     counts with its weight, and with `density` the histogram integrates to 1.
 
+    Parameters
+    ----------
+    bins
+        The number of bins, or their edges.
+    range
+        The ends of the first and the last bin; None for the least and the largest element.
+    weight
+        What each element counts; None for 1.
+    density
+        Divide by the total and by the widths of bins.
+
     >>> import pullback
     >>> pullback.histogram(pullback.tensor([0.0, 0.1, 0.9]), bins=2)
     Histogram(hist=tensor([2., 1.]), bin_edges=tensor([0.0000, 0.4500, 0.9000]))
@@ -403,8 +414,14 @@ def histogramdd(
 ) -> Histogram:
     """The number of points, the rows along the last axis, in each cell of a grid: (hist, bin_edges), edges per dim.
 
+    Arguments as for `histogram`.
     `bins` is a number, a list of numbers or a list of 1-d tensors of edges, and `range` holds the lowest and the highest
     edge of each dim, one dim after the other.
+
+    Parameters
+    ----------
+    bins
+        The number of bins, or their edges, for each column.
 
     >>> import pullback
     >>> pullback.histogramdd(pullback.tensor([[0.0, 0.0], [1.0, 1.0]]), bins=[2, 2]).hist

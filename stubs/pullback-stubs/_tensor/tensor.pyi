@@ -919,7 +919,7 @@ class Tensor:
     def moveaxis(self, source: _builtins.int | _Sequence[_builtins.int], destination: _builtins.int | _Sequence[_builtins.int]) -> Tensor:
         """Axes moved to other positions; the others keep their order."""
     def movedim(self, source: _builtins.int | _Sequence[_builtins.int], destination: _builtins.int | _Sequence[_builtins.int]) -> Tensor:
-        """Axes moved to other positions; the others keep their order."""
+        """Axes moved to other positions; the others keep their order; arguments as for `moveaxis`."""
     def msort(self) -> Tensor:
         """The elements sorted along the first dim."""
     def mul(self, other: _TensorLike) -> Tensor:

@@ -204,14 +204,16 @@ class LinearCrossEntropyLoss(_WeightedLoss):
     ----------
     in_features
         The length of the input's last axis.
-    out_features
-        The length of the result's last axis.
+    num_classes, out_features
+        The number of classes, and the lengths of further axes of the scores.
     bias
         Add a bias, which is learned.
     device
         Where the parameters lie; there is only the CPU.
     dtype
         The dtype of the parameters; None for the default.
+    options
+        Accepted: tells torch how to save memory.
 
     >>> import pullback
     >>> loss = pullback.nn.LinearCrossEntropyLoss(3, 10)

@@ -65,6 +65,8 @@ class RNNBase(_Recurrent):
 
     Parameters
     ----------
+    mode
+        'RNN_TANH', 'RNN_RELU', 'LSTM' or 'GRU'.
     input_size
         The number of features of each step's input.
     hidden_size
@@ -416,6 +418,11 @@ class RNNCellBase(_Recurrent):
     """The common base of cells: one step of a recurrent network.
 
     Arguments as for `RNNBase`.
+
+    Parameters
+    ----------
+    num_chunks
+        How often `hidden_size` goes into the rows of the weights.
 
     >>> from pullback import nn
     >>> isinstance(nn.GRUCell(4, 8), nn.RNNCellBase), nn.GRUCell(4, 8).weight_hh.shape
