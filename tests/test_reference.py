@@ -1,6 +1,7 @@
 """The reference of the site: every public name has one entry, which says how it is called and what it is."""
 
 import ast
+import inspect
 import re
 import types
 from collections import Counter
@@ -131,16 +132,19 @@ def test_arguments_that_are_those_of_another_layer_mean_what_they_mean_there() -
 
 SAID = "func nn nn.functional optim optim.lr_scheduler optim.swa_utils".split()
 """Modules all of whose parameters have a meaning in the reference, but for private ones."""
+MOST_SILENT = dict.fromkeys(SAID, 0) | {"pullback": 86, "Tensor": 25}
+"""How many have none: this may only become less."""
 
 
-@pytest.mark.parametrize("module", SAID)
+@pytest.mark.parametrize("module", MOST_SILENT)
 def test_every_parameter_has_a_meaning(module: str) -> None:
     silent = []
     for name in reference.names(module):
-        for form in reference.signatures(module, name, getattr(reference.owner(module), name))[-1:]:
+        value = inspect.getattr_static(reference.owner(module), name, None) or getattr(reference.owner(module), name)
+        for form in reference.signatures(module, name, value)[-1:]:
             rows = reference.explained(reference.described(module, name), form, module)
             silent += [f"{name}({row[0]})" for row in rows if not row[3] and not row[0].startswith("_")]
-    assert not silent
+    assert len(silent) == MOST_SILENT[module], silent
 
 
 def test_what_parameters_mean_in_common_is_said_where_a_function_does_not_say_it() -> None:

@@ -72,8 +72,12 @@ mask
     A bool tensor, True at the elements that are meant.
 accumulate
     Add to what is there, rather than replace it.
-train
+training, train
     True in training, False in evaluation.
+inplace
+    Write the result to the input, and return that.
+bias
+    What is added at the end; None for nothing.
 unbiased
     torch's old name for `correction=1`, and of False for `correction=0`.
 window_length, periodic
