@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,18 +92,18 @@ class Forward(Interpreter):
             else:
                 primals.append(inner(arg))
             tangents.append(tangent)
-        y = _arrays(primitive(*primals, **params))
-        if not (known and primitive.differentiable and _moves(y)):
+        y = as_arrays(primitive(*primals, **params))
+        if not (known and primitive.differentiable and is_moving(y)):
             return self.box(y)
-        return self.dual(y, _arrays(pushforward(primitive, primals, tangents, y, params)))
+        return self.dual(y, as_arrays(pushforward(primitive, primals, tangents, y, params)))
 
 
-def _arrays(value: Any) -> Any:
+def as_arrays(value: Any) -> Any:
     """A value whose NumPy scalars are replaced by arrays."""
     return np.asarray(value) if isinstance(value, np.generic) else value
 
 
-def _moves(y: Result) -> bool:
+def is_moving(y: Result) -> bool:
     """True if a result's dtype is real or complex floating point, so that it can have a tangent."""
     return any(dtype_of(piece).kind in "fc" for piece in y) if isinstance(y, tuple) else dtype_of(y).kind in "fc"
 
@@ -149,26 +150,46 @@ def jvp(
     (tensor([1., 4.]), tensor([ 2., 40.]))
     """
     name = "jvp(f, primals, tangents)"
-    leaves, moves, structure = _fitting(name, tensors(primals), tangents)
-    with Forward() as forward:
-        duals = [forward.dual(inner(leaf), inner(move)) for leaf, move in zip(leaves, moves, strict=True)]
-        before = [dual._array for dual in duals]
+    leaves, moves, structure = fitting(name, tensors(primals), tangents)
+    forward = Forward()
+    boxes = partial(map, lambda leaf, move: forward.dual(inner(leaf), inner(move)), leaves, moves)
+
+    def call(duals: list[Tensor]) -> tuple[Any, object]:
         outputs, aux = split(f(*unflatten(structure, duals)), has_aux, name)
-        results, nested = output_leaves(outputs, name)
-    arguments = {
-        id(dual): leaf.copy_(tensor_of(dual._array))
-        for leaf, dual, old in zip(leaves, duals, before, strict=True)
-        if rewritten(dual, old)
-    }
+        return output_leaves(outputs, name), aux
+
+    (results, nested), aux, lowered = applied(forward, boxes, call, leaves, [*leaves, *moves])
     pushed = [beside(_tangent_of(forward, result, strict), [*leaves, *moves]) for result in results]
-
-    def lowered(value: object) -> Any:
-        if id(value) in arguments:
-            return arguments[id(value)]
-        return beside(tensor_of(forward.unbox(value)), [*leaves, *moves])
-
     answer = unflatten(nested, list(map(lowered, results))), unflatten(nested, pushed)
     return (*answer, mapped(lowered, aux)) if has_aux else answer
+
+
+def applied(
+    interpreter: Interpreter,
+    boxes: Callable[[], Iterable[Tensor]],
+    call: Callable[[list[Tensor]], tuple[Returned, object]],
+    leaves: Sequence[Tensor],
+    given: Sequence[Tensor],
+) -> tuple[Returned, object, Callable[[object], Any]]:
+    """What a call gives for arguments that it gets from an interpreter, and a function that shows values outside of that.
+
+    What the call writes to its arguments is written to `leaves`. Results may share memory with `given` tensors.
+    """
+    with interpreter:
+        boxed = list(boxes())
+        before = [value._array for value in boxed]
+        outputs, aux = call(boxed)
+    written = {
+        id(value): leaf.copy_(tensor_of(value._array))
+        for leaf, value, old in zip(leaves, boxed, before, strict=True)
+        if rewritten(value, old)
+    }
+
+    def lowered(value: object) -> Any:
+        found = written.get(id(value))
+        return beside(tensor_of(interpreter.unbox(value)), given) if found is None else found
+
+    return outputs, aux, lowered
 
 
 @restoring
@@ -199,7 +220,7 @@ def linearize(f: Callable[..., Returned], *primals: object) -> tuple[Returned, C
 
     def push(*tangents: Any) -> Any:
         """The derivative in the direction of the tangents."""
-        moves = _fitting("jvp_fn(*tangents)", primals, tangents)[1]
+        moves = fitting("jvp_fn(*tangents)", primals, tangents)[1]
         variables = list(filter(transposing.holds, cotangents))
         found = transposing.pull(pulled, list(map(inner, moves)), variables, retain_graph=True)
         answers = iter([beside(tangent, moves) for tangent in found])
@@ -221,7 +242,7 @@ def require_primals(leaves: Sequence[object], structure: Structure, name: str) -
             )
 
 
-def _fitting(name: str, primals: object, tangents: object) -> tuple[list[Tensor], list[Tensor], Structure]:
+def fitting(name: str, primals: object, tangents: object) -> tuple[list[Tensor], list[Tensor], Structure]:
     """The leaves of the primals and of their tangents, checked against each other, and their structure."""
     if not isinstance(primals, tuple):
         raise RuntimeError(f"{name}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")

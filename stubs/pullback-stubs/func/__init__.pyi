@@ -30,8 +30,11 @@ from typing import Self as _Self
 from . import custom
 from .forward import jvp, linearize
 from .functionalizing import functionalize
+from .implicit_functions import implicit
 from .jacobians import hessian, jacfwd, jacrev
+from .laplacians import laplacian
 from .mapping import vmap
 from .modules import functional_call, replace_all_batch_norm_modules_, stack_module_state
 from .reverse import grad, grad_and_value, value_and_grad, vjp
-__all__ = ['functional_call', 'functionalize', 'grad', 'grad_and_value', 'hessian', 'jacfwd', 'jacrev', 'jvp', 'linearize', 'replace_all_batch_norm_modules_', 'stack_module_state', 'value_and_grad', 'vjp', 'vmap']
+from .taylor import jet
+__all__ = ['functional_call', 'functionalize', 'grad', 'grad_and_value', 'hessian', 'implicit', 'jacfwd', 'jacrev', 'jet', 'jvp', 'laplacian', 'linearize', 'replace_all_batch_norm_modules_', 'stack_module_state', 'value_and_grad', 'vjp', 'vmap']

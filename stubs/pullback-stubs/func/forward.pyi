@@ -27,7 +27,8 @@ _TensorLike = _Tensor | _Numbers
 _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 import numpy as np
 from .. import ops
@@ -79,10 +80,10 @@ class Forward(Interpreter):
     def process(self, primitive: Primitive, args: Sequence[Value], params: Params) -> Result:
         ...
 
-def _arrays(value: Any) -> Any:
+def as_arrays(value: Any) -> Any:
     ...
 
-def _moves(y: Result) -> bool:
+def is_moving(y: Result) -> bool:
     ...
 
 @restoring
@@ -97,6 +98,9 @@ def jvp(f: _Callable[..., _R], primals: _Any, tangents: _Any, *, strict: bool=Fa
 def jvp(f: _Callable[..., tuple[_R, _T]], primals: _Any, tangents: _Any, *, strict: bool=False, has_aux: _Literal[True]) -> tuple[_R, _R, _T]:
     ...
 
+def applied(interpreter: Interpreter, boxes: Callable[[], Iterable[Tensor]], call: Callable[[list[Tensor]], tuple[Returned, object]], leaves: Sequence[Tensor], given: Sequence[Tensor]) -> tuple[Returned, object, Callable[[object], Any]]:
+    ...
+
 @restoring
 def linearize(f: Callable[..., Returned], *primals: object) -> tuple[Returned, Callable[..., Returned]]:
     ...
@@ -104,5 +108,5 @@ def linearize(f: Callable[..., Returned], *primals: object) -> tuple[Returned, C
 def require_primals(leaves: Sequence[object], structure: Structure, name: str) -> None:
     ...
 
-def _fitting(name: str, primals: object, tangents: object) -> tuple[list[Tensor], list[Tensor], Structure]:
+def fitting(name: str, primals: object, tangents: object) -> tuple[list[Tensor], list[Tensor], Structure]:
     ...

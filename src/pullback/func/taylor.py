@@ -1,0 +1,384 @@
+"""Taylor mode: jet, which pushes truncated power series forwards through every operation.
+
+The series of a result follows from the operation's derivative. If the derivative does not depend on what moves, each
+coefficient of the result is the pushforward of those of the operands; products are products of series, and quotients are
+divided as series are. For any other operation y = f(x), y'(t) is the pushforward of x'(t) at x(t) and y(t): a program of
+operations on series, of which each coefficient needs those of y up to the same order, and gives the next one. So all rules
+of higher order come from the derivatives in the table, and order k costs a number of operations proportional to k * k.
+
+Source: Griewank and Walther, Evaluating Derivatives, second edition, chapter 13.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import ops
+from .._core.modes import restoring
+from .._core.primitives import Primitive
+from .._core.trees import Structure, unflatten
+from ..interpreters import Boxed, Interpreter
+from .forward import applied, as_arrays, fitting, is_moving
+from .levels import inner, output_leaves, tensor_of, tensors
+from .pushforwards import dtype_of, pushforward
+
+if TYPE_CHECKING:
+    from .._core.typing import Params, Result, Returned, Tensor, Value
+
+    Coefficient = Value | None
+    """None for zero."""
+    Pieces = Sequence[Coefficient]
+    """A coefficient of each result of an operation."""
+    Done = dict[Hashable, tuple[Any, ...]]
+
+TOLD = frozenset({"elementwise", "multilinear", "general"})
+"""The kinds of operations whose rules say which values they read."""
+
+
+class Series:
+    """The coefficients of a power series, by order: values one level beneath, None for zero."""
+
+    def __init__(self, known: Pieces) -> None:
+        self.known = known
+
+    def __getitem__(self, order: int) -> Coefficient:
+        return self.known[order]
+
+    @property
+    def key(self) -> Hashable:
+        """What tells it from others that exist."""
+        return id(self)
+
+
+class TaylorTensor(Boxed):
+    """A value with the power series that begins with it; without one (None) if it does not move."""
+
+    __slots__ = ()
+
+    series: Series | None
+    _held = (*Boxed._held, "series")
+    _histories = ("series",)
+    _transparent = True
+
+    @property
+    def _followed(self) -> bool:
+        return self.series is not None or self._node is not None
+
+    def _cut_off(self, reason: str) -> None:
+        super()._cut_off(reason)
+        self.series = None
+
+
+class Taylor(Interpreter):
+    """The interpreter that pushes power series up to an order through every operation, whatever the grad mode."""
+
+    carrier = TaylorTensor
+
+    def __init__(self, order: int) -> None:
+        super().__init__()
+        self.order = order
+        self.done: Done | None = None
+        """The operations that the derivative being written has in common with what it is the derivative of; None elsewhere.
+
+        So that sin and cos, of which each needs the other, are one series each.
+        """
+
+    def box(self, value: object) -> Any:
+        """A value that does not move."""
+        boxed = super().box(value)
+        for piece in boxed if type(boxed) is tuple else (boxed,):
+            piece.series = None
+        return boxed
+
+    def moving(self, value: Value, series: Series | None) -> Tensor:
+        """A value with its series."""
+        boxed = self.box(value)
+        boxed.series = series
+        return boxed
+
+    def adopt(self, made: Tensor) -> Tensor:
+        """A tensor of this level that does not move, so that a value that does can be written to it."""
+        return self.box(inner(made))
+
+    def process(self, primitive: Primitive, args: Sequence[Value], params: Params) -> Result:
+        """The operation on the values, and on their series."""
+        moved = [arg.series if self.holds(arg) else None for arg in args]
+        primals = [arg._array if self.holds(arg) else inner(arg) for arg in args]
+        key = _key(primitive, primals, moved, params)
+        if self.done is not None and key in self.done:
+            return self.done[key][0]
+        y = as_arrays(self.computed(primitive, primals, params))
+        if all(series is None for series in moved) or not (primitive.differentiable and is_moving(y)):
+            return self.box(y)
+        done = {} if self.done is None else self.done
+        pushed = Pushed(self, primitive, primals, moved, y, params, done)
+        result = pushed.result()
+        if key is not None:
+            done[key] = result, primals, moved  # whose ids are in the key
+        if self.done is None:
+            self._finish(pieces_of(result))
+            done.clear()
+        return result
+
+    def computed(self, primitive: Primitive, values: Sequence[Any], params: Params) -> Any:
+        """The operation on values, of which several may be coefficients of one order or another."""
+        return primitive(*values, **params)
+
+    def _finish(self, pieces: Sequence[Any]) -> None:
+        """Compute all coefficients, and forget what they are computed from."""
+        with np.errstate(all="ignore"):
+            for piece in pieces:
+                if piece.series is not None:
+                    piece.series = Series([piece.series[order] for order in range(self.order + 1)])
+
+
+def _key(primitive: Primitive, primals: Sequence[Value], moved: Sequence[Series | None], params: Params) -> Hashable:
+    """What tells an operation from others on the same series; None if its metadata cannot be compared."""
+    operands = [id(x) if series is None else series.key for x, series in zip(primals, moved, strict=True)]
+    key = primitive, *operands, *[(name, type(value), value) for name, value in params.items()]
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
+
+
+class Pushed:
+    """The series of an operation's results: coefficients that are computed when they are asked for."""
+
+    def __init__(
+        self,
+        taylor: Taylor,
+        primitive: Primitive,
+        primals: Sequence[Value],
+        moved: Sequence[Series | None],
+        y: Result,
+        params: Params,
+        done: Done,
+    ) -> None:
+        self.taylor, self.primitive, self.primals, self.moved = taylor, primitive, primals, moved
+        self.y, self.params, self.done = y, params, done
+        self.known: list[Pieces] = [pieces_of(y)]
+        self.derivative: Pieces | None = None
+        self.next = self._rule()
+
+    def __getitem__(self, order: int) -> Pieces:
+        while len(self.known) <= order:
+            self.known.append([as_arrays(piece) for piece in self.next(len(self.known))])
+        return self.known[order]
+
+    def result(self) -> Result:
+        """The results with their series."""
+        y = pieces_of(self.y)
+        parts = [self.taylor.moving(piece, Part(self, i) if is_moving(piece) else None) for i, piece in enumerate(y)]
+        return tuple(parts) if type(self.y) is tuple else parts[0]
+
+    def _rule(self) -> Callable[[int], Pieces]:
+        """The coefficients of the results at an order, from those of lower orders and those of the operands."""
+        if is_linear_in(self.primitive, [series is not None for series in self.moved]):
+            return self._by_slope
+        if self.primitive.kind == "multilinear" or self.primitive is ops.multiply:
+            return self._product
+        return self._quotient if self.primitive is ops.divide else self._by_derivative
+
+    def _at(self, place: int, order: int) -> Coefficient:
+        """A coefficient of an operand."""
+        series = self.moved[place]
+        return series[order] if series is not None else None if order else self.primals[place]
+
+    def _by_slope(self, order: int) -> Pieces:
+        moves = [self._at(place, order) for place in range(len(self.primals))]
+        return self._of(pushforward(self.primitive, self.primals, moves, self.y, self.params))
+
+    def _of(self, result: Coefficient | tuple[Coefficient, ...]) -> Pieces:
+        """The pieces of a pushforward's result, which is None if it is zero."""
+        return [None] * len(self.known[0]) if result is None else pieces_of(result)
+
+    def _product(self, order: int) -> Pieces:
+        total = None
+        for orders in _sums(order, len(self.primals)):
+            factors = [self._at(place, each) for place, each in enumerate(orders)]
+            if all(factor is not None for factor in factors):
+                part = self.taylor.computed(self.primitive, factors, self.params)
+                total = part if total is None else total + part
+        return [total]
+
+    def _quotient(self, order: int) -> Pieces:
+        """That of y = a / b, from those of y b = a."""
+        rest = self._at(0, order)
+        for each in range(1, order + 1):
+            divisor, (value,) = self._at(1, each), self.known[order - each]
+            if divisor is not None and value is not None:
+                part: Any = self.taylor.computed(ops.multiply, (value, divisor), {})
+                rest = -part if rest is None else rest - part
+        return [None if rest is None else self.primitive(rest, self.primals[1], **self.params)]
+
+    def _by_derivative(self, order: int) -> Pieces:
+        if self.derivative is None:
+            self.derivative = self._written()
+        found = [self._coefficient(piece, order - 1) for piece in self.derivative]
+        return [piece if piece is None or order == 1 else piece / order for piece in found]
+
+    def _coefficient(self, value: Coefficient, order: int) -> Coefficient:
+        """A coefficient of a value of this level, or of one that does not move."""
+        if not self.taylor.holds(value):
+            return None if order else value
+        return value._array if not order else None if value.series is None else value.series[order]
+
+    def _written(self) -> Pieces:
+        """The derivative of the results, as values of this level."""
+        taylor, around = self.taylor, self.taylor.done
+        taylor.done = self.done
+        try:
+            pairs = list(zip(self.primals, self.moved, strict=True))
+            primals = [x if series is None else taylor.moving(x, series) for x, series in pairs]
+            slopes = [None if series is None else self._slope(x, series) for x, series in pairs]
+            y = self.result()
+            return self._of(pushforward(self.primitive, primals, slopes, y, self.params))
+        finally:
+            taylor.done = around
+
+    def _slope(self, x: Value, series: Series) -> Tensor:
+        first = series[1]
+        return self.taylor.moving(np.zeros(np.shape(x), dtype_of(x)) if first is None else first, Slope(series))
+
+
+def is_linear_in(primitive: Primitive, moving: Sequence[bool]) -> bool:
+    """True if an operation is known to be linear in the operands that move, together: no rule of theirs reads one of them."""
+    if primitive.kind in ("linear", "jointly linear"):
+        return True
+    if primitive.kind not in TOLD or primitive.push is not None:
+        return False
+    for place, users in primitive.keeps:
+        read = moving if place is None else moving[place] if isinstance(place, slice) else [moving[place]]
+        if any(read) and (users is None or any(moving[user] for user in users)):
+            return False
+    return True
+
+
+class Part(Series):
+    """The series of one of an operation's results."""
+
+    def __init__(self, whole: Pushed, place: int) -> None:
+        self.whole, self.place = whole, place
+
+    def __getitem__(self, order: int) -> Coefficient:
+        return self.whole[order][self.place]
+
+    @property
+    def key(self) -> Hashable:
+        """Parts are made anew; what they are a part of is not."""
+        return id(self.whole), self.place
+
+
+class Slope(Series):
+    """The derivative of a series."""
+
+    def __init__(self, series: Series) -> None:
+        self.series = series
+
+    def __getitem__(self, order: int) -> Coefficient:
+        found = self.series[order + 1]
+        return found if found is None or not order else as_arrays(found * (order + 1))
+
+
+def pieces_of(result: Any) -> Sequence[Any]:
+    """The results of an operation."""
+    return result if type(result) is tuple else (result,)
+
+
+def _sums(total: int, count: int) -> Iterator[tuple[int, ...]]:
+    """All ways to write a total as a sum of so many whole numbers from 0 on, in order."""
+    if count == 1:
+        yield (total,)
+        return
+    for first in range(total + 1):
+        for rest in _sums(total - first, count - 1):
+            yield (first, *rest)
+
+
+@restoring
+def jet(
+    f: Callable[..., Returned], primals: tuple[object, ...], series: tuple[Sequence[Any], ...]
+) -> tuple[Returned, list[Returned]]:
+    """f(*primals), and the derivatives of f up to order k along a curve through the primals.
+
+    The curve x(t) is given by its derivatives at t = 0: for each primal, the first, the second, ..., the k-th. Returns f's
+    outputs, and the derivatives of f(x(t)) at t = 0 in a list, the first first. Along a line (v, 0, ..., 0) these are directional
+    derivatives. It takes one pass, and about k * k operations for each of f's; k nested calls of `jvp` take about 2 ** k.
+
+    Parameters
+    ----------
+    f
+        A function of tensors that returns tensors.
+    primals
+        The arguments, in a tuple.
+    series
+        For each argument a list with its k derivatives, each like the argument.
+
+    Raises
+    ------
+    ValueError
+        If the arguments do not have equally many derivatives, or have none.
+    RuntimeError
+        If a derivative does not have the structure or the shape of its argument, or f does not return tensors.
+
+    Source: `jax.experimental.jet`, whose convention this is; Griewank and Walther, Evaluating Derivatives, chapter 13.
+
+    >>> import pullback
+    >>> x, v, zero = map(pullback.tensor, (2.0, 1.0, 0.0))
+    >>> pullback.func.jet(lambda x: x**3, (x,), ([v, zero, zero],))
+    (tensor(8.), [tensor(12.), tensor(12.), tensor(6.)])
+    """
+    name = "jet(f, primals, series)"
+    order = _order(name, primals, series)
+    primals = tensors(primals)
+    rows = []
+    for each in range(order):
+        leaves, row, structure = fitting(name, primals, tuple([given[each] for given in series]))
+        rows.append([_divided(inner(move), math.factorial(each + 1)) for move in row])
+    taylor = Taylor(order)
+
+    def boxes() -> list[Tensor]:
+        return [taylor.moving(x, Series([x, *column])) for x, *column in zip(map(inner, leaves), *rows, strict=True)]
+
+    def call(boxed: list[Tensor]) -> tuple[tuple[list[Tensor], Structure], object]:
+        return output_leaves(f(*unflatten(structure, boxed)), name), None
+
+    (results, nested), _, lowered = applied(taylor, boxes, call, leaves, leaves)
+    derivatives = [[derivative(taylor, result, each + 1) for result in results] for each in range(order)]
+    return unflatten(nested, list(map(lowered, results))), [unflatten(nested, row) for row in derivatives]
+
+
+def _order(name: str, primals: object, series: object) -> int:
+    """How many derivatives each argument has."""
+    if not isinstance(primals, tuple) or not isinstance(series, tuple) or len(primals) != len(series):
+        raise ValueError(f"{name}: primals and series are tuples with an element for each argument of f")
+    for place, given in enumerate(series):
+        if not isinstance(given, (list, tuple)) or not given:
+            raise ValueError(f"{name}: series[{place}] is a list of derivatives, the first first; got {given!r:.60}")
+        if len(given) != len(series[0]):
+            raise ValueError(
+                f"{name}: series[0] has {len(series[0])} derivatives, and series[{place}] {len(given)}: give equally many, "
+                "zeros if they vanish"
+            )
+    return len(series[0]) if series else 0
+
+
+def _divided(value: Value, divisor: int) -> Value:
+    return value if divisor == 1 else as_arrays(value / divisor)
+
+
+@restoring
+def derivative(taylor: Taylor, result: Tensor, order: int) -> Tensor:
+    """The derivative of an output of an order; zeros if it depends on no input."""
+    series = result.series if taylor.holds(result) else None
+    found = None if series is None else series[order]
+    if found is None:
+        return tensor_of(np.zeros(tuple(result.shape), result._dtype))
+    made = tensor_of(found if order == 1 else as_arrays(found * math.factorial(order)))
+    return made if made._dtype == result._dtype else ops.astype(made, dtype=result._dtype, source=made._dtype)
