@@ -130,6 +130,7 @@ _PROVIDERS.update(
         "batches of cotangents": "pullback.func.rows",
         "numpy functions": "pullback._numpy",
         "array namespace": "pullback.array_api",
+        "names of tensors": "pullback.explain.naming",
         "numbers": "pullback._tensor.creation",
         "primitives": "pullback.ops",
         "plain tensors": "pullback._tensor.tensor",

@@ -31,7 +31,7 @@ from __future__ import annotations
 import importlib
 import time
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from sys import _getframe
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -67,6 +67,7 @@ from ._tape.seeds import cotangent
 from ._tape.walk import Pass, restrict, youngest_first
 from ._tensor.calling import called_function as called_function, uncalled_function as uncalled_function
 from .nn.modules.calls import running_module as running_module
+from .nn.modules.hooks import BackwardHooks
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -77,54 +78,12 @@ if TYPE_CHECKING:
     from .nn import Module
 
 __all__ = [
-    "SAVED_NAMES",
-    "AccumulateGrad",
-    "BackwardPass",
-    "Node",
-    "Observer",
-    "Operation",
-    "OutputNode",
-    "Pole",
-    "Primitive",
-    "SavedValue",
-    "Site",
-    "Snapshot",
-    "WatchHandle",
-    "Write",
-    "aliases",
-    "ancestors",
-    "apply_rule",
-    "aside",
-    "begins",
-    "called_function",
-    "caller",
-    "describe",
-    "entries",
-    "fault",
-    "freed",
-    "from_backward",
-    "gradient",
-    "in_words",
-    "is_internal",
-    "is_of_program",
-    "leading_to",
-    "line_of",
-    "masks",
-    "node",
-    "operation_of",
-    "pole_of",
-    "replay",
-    "retains",
-    "root",
-    "running_module",
-    "saved",
-    "snapshot",
-    "uncalled_function",
-    "unreached",
-    "user_frame",
-    "value",
-    "version",
-    "watch",
+    "SAVED_NAMES", "AccumulateGrad", "BackwardPass", "Node", "Observer", "Operation", "OutputNode", "Pole",
+    "Primitive", "SavedValue", "Site", "Snapshot", "WatchHandle", "Write", "aliases", "ancestors", "apply_rule",
+    "aside", "begins", "called_function", "caller", "describe", "entries", "fault", "freed", "from_backward",
+    "gradient", "hooks", "in_words", "is_internal", "is_of_program", "leading_to", "line_of", "masks", "node",
+    "operation_of", "pole_of", "replay", "retains", "root", "running_module", "saved", "snapshot",
+    "uncalled_function", "unreached", "user_frame", "value", "version", "watch",
 ]  # fmt: skip
 
 # 1. Operations
@@ -438,6 +397,26 @@ def watch(
     return WatchHandle(watched, handles, bare=bare)
 
 
+def hooks(watched: Node) -> list[Callable[..., Any]]:
+    """The program's own functions that may change a gradient at a node: hooks of its tensor, of the node, and of a module there.
+
+    >>> import pullback
+    >>> x = pullback.ones(2, requires_grad=True)
+    >>> handle = x.register_hook(abs)
+    >>> pullback.observe.hooks(pullback.observe.node(x))
+    [<built-in function abs>]
+    """
+    found: list[Callable[..., Any]] = []
+    registered = watched.hooks
+    for (hook,) in [] if registered is None else [*registered.tensor, *registered.pre, *registered.post]:
+        code = getattr(hook, "__code__", None)
+        if isinstance(module := getattr(hook, "__self__", None), BackwardHooks):
+            found += module.hooks if hook == module._after else module.pre_hooks
+        elif not (isinstance(hook, partial) or (code is not None and internal[code.co_filename])):
+            found.append(hook)
+    return found
+
+
 def _looking(function: Callable[..., object]) -> Callable[..., None]:
     """A hook that changes nothing, whatever its function gives."""
 
@@ -599,8 +578,8 @@ def snapshot(tensor: Tensor) -> Snapshot | None:
     return tensor._cell or (None if tensor._inference else cell_of(tensor))
 
 
-def unreached(tensor: Tensor, outputs: Sequence[Target]) -> Reason | None:
-    """Why no gradient of some outputs reaches a tensor, as far as the tape knows: what `why` begins with; None if one does.
+def unreached(tensor: Tensor, outputs: Sequence[Target], called: str = "x") -> Reason | None:
+    """Why no gradient of some outputs reaches a tensor, `called` so there, as far as the tape knows; None if one does.
 
     >>> import pullback
     >>> x, z = pullback.ones(2, requires_grad=True), pullback.ones(2, requires_grad=True)
@@ -608,7 +587,8 @@ def unreached(tensor: Tensor, outputs: Sequence[Target]) -> Reason | None:
     >>> pullback.observe.unreached(x, [y]), pullback.observe.unreached(z, [y]).cause
     (None, 'detach')
     """
-    found = importlib.import_module("pullback._tape.reasons").cut_between(tensor, outputs)
+    reasons = importlib.import_module("pullback._tape.reasons")  # imported only on use
+    found = reasons.cut_between(reasons.Asked(tensor, outputs, called))
     return None if found is None else cast("Reason", found.sentence(""))
 
 

@@ -601,6 +601,12 @@ def test_discrete_and_multivariate_distributions():
     close(autograd.make_vjp(ours.dirichlet.pdf, 1)(x[:2], alpha)[1], stats.dirichlet.pdf(x, alpha))
     cov = onp.array([[2.0, 0.3, 0.1], [0.3, 1.0, 0.2], [0.1, 0.2, 0.5]])
     points = onp.stack([VECTOR, 2 * VECTOR])
+    for given in ((), (0.5,), ([0.5], 2.0), (None, 2.0), (None, [[2.0]])):
+        for at in (VECTOR, VECTOR[:1], VECTOR[0], VECTOR[:, None]):
+            traced = autograd.make_vjp(lambda x, given=given: ours.multivariate_normal.logpdf(x, *given))(at)[1]
+            wanted = stats.multivariate_normal.logpdf(at, *given)
+            close(traced, wanted)
+            assert onp.shape(traced) == onp.shape(wanted)
     symmetric = lambda x, mean, c: ours.multivariate_normal.logpdf(x, mean, (c + c.T) / 2)
     check_grads(symmetric, (0, 1, 2), modes=["rev"])(points, 0.5 * VECTOR, cov)
     close(autograd.make_vjp(symmetric)(points, VECTOR, cov)[1], stats.multivariate_normal.logpdf(points, VECTOR, cov))

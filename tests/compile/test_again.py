@@ -2,6 +2,7 @@
 
 import enum
 import gc
+import re
 import warnings
 
 import numpy as np
@@ -23,7 +24,7 @@ def test_an_int_that_counts_is_an_input_after_its_second_value():
     for step in range(500):
         np.testing.assert_allclose(decayed(x, step).numpy(), np.float32(1 - 0.9**step) + step, rtol=1e-6)
     assert sum(count for count, _ in decayed.report().records) == 2
-    assert reasons(decayed)[1].startswith("step is an int that is another one from call to call")
+    assert reasons(decayed)[1].startswith("step is an int that changes from call to call")
 
 
 def test_an_int_and_a_float_of_the_same_value_are_two():
@@ -119,10 +120,10 @@ class Settings:
 
 SCALES = [1.0, 2.0]
 READ = {
-    "an attribute": (lambda own: setattr(own, "scale", 3), "scale of a dict is 3 instead of 2.0"),
-    "a new attribute": (lambda own: setattr(own, "order", "F"), "order is new in a dict"),
-    "an item": (lambda own: SCALES.__setitem__(1, 5.0), "1 of a list is 5.0 instead of 2.0"),
-    "a new item": (lambda own: SCALES.append(5.0), "2 is new in a list"),
+    "an attribute": (lambda own: setattr(own, "scale", 3), "settings.scale is 3 instead of 2.0"),
+    "a new attribute": (lambda own: setattr(own, "order", "F"), "settings.order is new"),
+    "an item": (lambda own: SCALES.__setitem__(1, 5.0), "SCALES[1] is 5.0 instead of 2.0"),
+    "a new item": (lambda own: SCALES.append(5.0), "SCALES has 3 items instead of 2"),
 }
 
 
@@ -142,6 +143,116 @@ def test_the_reason_names_what_the_function_reads(change, monkeypatch):
     assert reasons(compiled)[1] == reason
 
 
+class Net(pullback.nn.Module):
+    """A module with what modules hold, and more."""
+
+    def __init__(self):
+        super().__init__()
+        self.lin, self.scale, self.opts, self.sizes = pullback.nn.Linear(2, 2), 2.0, {"a": 1}, [1, 2]
+
+    def forward(self, x):
+        return self.lin(x) * self.scale * self.opts["a"] * self.sizes[0]
+
+
+class Counter:
+    """An object of the program's, with slots."""
+
+    __slots__ = ("steps",)
+    size = 2
+
+    def __init__(self):
+        self.steps = 1
+
+    def run(self, x):
+        return x * self.steps * self.size
+
+
+def of_module(change):
+    net = Net()
+    return pullback.compile(net), lambda: change(net)
+
+
+def of_step(change):
+    net = Net()
+    opt = pullback.optim.SGD(net.parameters(), lr=0.1)
+
+    def step(x):
+        opt.zero_grad()
+        net(x).sum().backward()
+        opt.step()
+
+    return pullback.compile(step), lambda: change(net, opt)
+
+
+def of_method(change):
+    counter = Counter()
+    return pullback.compile(counter.run), lambda: change(counter)
+
+
+def of_function(value, change):
+    def scaled(x):
+        return x * len(value) if isinstance(value, set) else x * np.sum(value)
+
+    return pullback.compile(scaled), lambda: change(value)
+
+
+def of_variable():
+    k = 1
+
+    def scaled(x):
+        return x * k
+
+    def change():
+        nonlocal k
+        k = 2
+
+    return pullback.compile(scaled), change
+
+
+WORDS = {
+    "Net would be recorded again: self.scale is 3.0 instead of 2.0": lambda: of_module(
+        lambda net: setattr(net, "scale", 3.0)
+    ),
+    "Net would be recorded again: self.opts['a'] is 2 instead of 1": lambda: of_module(
+        lambda net: net.opts.update(a=2)
+    ),
+    "Net would be recorded again: self.sizes[0] is 5 instead of 1": lambda: of_module(
+        lambda net: net.sizes.__setitem__(0, 5)
+    ),
+    "Net would be recorded again: self.lin is another Linear": lambda: of_module(
+        lambda net: setattr(net, "lin", pullback.nn.Linear(2, 2))
+    ),
+    "Net would be recorded again: self.training is False instead of True": lambda: of_module(lambda net: net.eval()),
+    "step would be recorded again: opt.param_groups[0]['momentum'] is 0.9 instead of 0": lambda: of_step(
+        lambda _, opt: opt.param_groups[0].update(momentum=0.9)
+    ),
+    "step would be recorded again: net.scale is 3.0 instead of 2.0": lambda: of_step(
+        lambda net, _: setattr(net, "scale", 3.0)
+    ),
+    "Counter.run would be recorded again: self.steps is 2 instead of 1": lambda: of_method(
+        lambda counter: setattr(counter, "steps", 2)
+    ),
+    "scaled would be recorded again: value has 3 items instead of 2": lambda: of_function(
+        {1, 2}, lambda held: held.add(3)
+    ),
+    "scaled would be recorded again: value has other numbers": lambda: of_function(
+        np.ones(2), lambda held: held.__setitem__(0, 5.0)
+    ),
+    "scaled would be recorded again: k is 2 instead of 1": of_variable,
+}
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_a_reason_is_told_in_the_words_of_the_program(words):
+    compiled, change = WORDS[words]()
+    x = pullback.ones(3, 2)
+    for _ in range(3):
+        compiled(x)
+    change()
+    with pytest.raises(RecompiledError, match=re.escape(words)), no_recompiles():
+        compiled(x)
+
+
 def test_what_moves_at_each_call_is_no_reason():
     class Cell:
         def __init__(self):
@@ -157,7 +268,7 @@ def test_what_moves_at_each_call_is_no_reason():
         compiled(pullback.ones(2))
     cell.scale = 3.0
     assert compiled(pullback.ones(2)).tolist() == [9.0, 9.0]
-    assert reasons(compiled) == ["a first call", "scale of a dict is 3.0 instead of 2.0"]
+    assert reasons(compiled) == ["a first call", "self.scale is 3.0 instead of 2.0"]
 
 
 def test_arguments_are_called_as_they_are_reached():

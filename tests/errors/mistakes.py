@@ -362,7 +362,7 @@ z = pb.ones(2, requires_grad=True)
 pb.autograd.grad((x * 2).sum(), z)
 """,
         "RuntimeError: The differentiated Tensor at index 0 appears to not have",
-        "no operation that leads to the loss used x",
+        "no operation that leads to the loss used z",
     ),
     "grad of a vector": Mistake(
         """\
@@ -1539,5 +1539,78 @@ pb.value_and_grad(f)(np.ones(2))
         "pb.save({'a': pb.ones(1)}, 'models/net.safetensors')",
         "FileNotFoundError: [Errno 2] No such file or directory:",
         "models/net.safetensors'",
+    ),
+    "place that is not there": Mistake(
+        "pb.ones(2, 3)[:, 5]",
+        "IndexError: index 5 is out of bounds for dimension 1 with size 3",
+        "its places are 0 to 2",
+    ),
+    "place of an empty axis": Mistake(
+        "pb.empty(0)[0]", "IndexError: index 0 is out of bounds for dimension 0 with size 0", "it has no places"
+    ),
+    "expanded axis": Mistake(
+        "pb.ones(2, 3).expand(3, 3)",
+        "RuntimeError: expand(): The expanded size of the tensor (3) must match",
+        "Only an axis of size 1 is expanded",
+    ),
+    "too few repeats": Mistake(
+        "pb.ones(2, 3).repeat(2)",
+        "RuntimeError: Number of dimensions of repeat dims can not be smaller",
+        "one count an axis, 1 to keep it",
+    ),
+    "stack of other shapes": Mistake(
+        "pb.stack([pb.ones(2), pb.ones(3)])",
+        "RuntimeError: stack expects each tensor to be equal size, but got [2] at entry 0 and [3]",
+        "cat joins along an axis",
+    ),
+    "class that is not there": Mistake(
+        "F.cross_entropy(pb.ones(2, 3), pb.tensor([0, 3]))",
+        "IndexError: Target 3 is out of bounds",
+        "3 classes, 0 to 2",
+    ),
+    "one_hot of floats": Mistake(
+        "F.one_hot(pb.tensor([0.5]))",
+        "RuntimeError: one_hot is only applicable to index tensor",
+        "convert it with .long()",
+    ),
+    "size that is no int": Mistake(
+        "nn.Linear(3.5, 2)", "TypeError: empty(): argument 'size' failed to unpack", "3.5 in (2, 3.5)"
+    ),
+    "kernel that is missing": Mistake(
+        "nn.Conv2d(3, 8)", "TypeError: Conv2d.__init__() missing 1 required positional argument", "'kernel_size'"
+    ),
+    "features that are missing": Mistake(
+        "nn.BatchNorm1d()", "TypeError: BatchNorm1d.__init__() missing 1 required positional argument", "'num_features'"
+    ),
+    "parameters not called": Mistake(
+        "pb.optim.SGD(nn.Linear(1, 1).parameters)", "TypeError: 'method' object is not iterable", "model.parameters()"
+    ),
+    "group without params": Mistake(
+        "pb.optim.SGD([{'param': [pb.ones(1)]}])",
+        "KeyError: \"a group of an optimizer has its tensors under 'params'",
+        "'param'",
+    ),
+    "empty state of an optimizer": Mistake(
+        "pb.optim.SGD(nn.Linear(1, 1).parameters()).load_state_dict({})",
+        'KeyError: "the state of an optimizer has param_groups and state, this one nothing',
+        "optimizer.state_dict()",
+    ),
+    "milestone that is a number": Mistake(
+        "pb.optim.lr_scheduler.MultiStepLR(pb.optim.SGD(nn.Linear(1, 1).parameters()), 5)",
+        "TypeError: milestones must be a list of steps",
+        "such as [30, 80]",
+    ),
+    "hook that is a number": Mistake(
+        "pb.ones(1, requires_grad=True).register_hook(3)",
+        "TypeError: register_hook: a hook is called as hook(grad)",
+        "and this one is of type int, which cannot be called",
+    ),
+    "samples with other keys": Mistake(
+        "list(pb.utils.data.DataLoader([{'a': 1}, {'b': 2}], batch_size=2))",
+        "KeyError: \"sample 1 of the batch has no 'a'",
+        "give all the same keys",
+    ),
+    "lists for tensors": Mistake(
+        "pb.utils.data.TensorDataset([1, 2])", "TypeError: TensorDataset(): argument 'tensors[0]'", "pullback.as_tensor"
     ),
 }

@@ -257,6 +257,35 @@ def test_the_width_is_that_of_the_terminal(columns_of, width, monkeypatch):
     assert str(ex) == ex.to_text(width=width)
 
 
+HOOKED = {
+    "h.register_hook(lambda g: g * 10)": "hook <lambda> (program.py:3) changed the gradient from [6 12] to [60 120]",
+    "x.register_hook(lambda g: g.clamp(max=20))": "hook <lambda> (program.py:3) changed the gradient from [18 36] to [18 20]",
+    "x.register_hook(abs)": "",
+    "x.register_hook(print)": "",
+    "x.register_hook(lambda g: -g); x.register_hook(pb.neg)": "",
+    "h.register_hook(lambda g: g + 1); h.register_hook(lambda g: g * 2)": "hooks <lambda> (program.py:3) and <lambda> (program.py:3) changed the gradient from [6 12] to [14 26]",
+    "x.register_post_accumulate_grad_hook(lambda p: p.grad.mul_(0.5))": "put [18 36] into x.grad, now [9 18]",
+    "net.register_full_backward_hook(lambda module, gi, go: (gi[0] * 2,))": "hook <lambda> (program.py:3) changed the gradient from [1 1] to [2 2]",
+    "net.register_full_backward_pre_hook(lambda module, go: (go[0] * 3,))": "hook <lambda> (program.py:3) changed the gradient from [1 1] to [3 3]",
+    "net.register_full_backward_hook(lambda module, gi, go: None)": "",
+}
+"""Hooks, and what is said of them: nothing of those that change nothing, together."""
+
+
+@pytest.mark.parametrize("hook", HOOKED)
+def test_what_a_hook_has_changed_is_told_where_it_did(hook, tmp_path):
+    y = "net(h).sum()" if hook.startswith("net") else "(h * h).sum()"
+    file = tmp_path / "program.py"
+    start = "import pullback as pb\nx = pb.tensor([1.0, 2.0], requires_grad=True); h = x * 3; net = pb.nn.Identity()\n"
+    file.write_text(f"{start}{hook}\ny = {y}\ny.backward()\n")
+    ex = recorded(file)
+    assert ("changed the" in ex.to_text(width=200)) == ("changed the" in HOOKED[hook])
+    assert HOOKED[hook] in ex.to_text(width=200)
+    assert all(max(map(columns, ex.to_text(width=width).splitlines())) <= width for width in range(40, 161, 8))
+    if HOOKED[hook].startswith("hook"):
+        assert HOOKED[hook] in " ".join(str(step["note"]) for step in ex.to_dict()["calls"][0]["steps"])
+
+
 if __name__ == "__main__":
     TEXTS.mkdir(exist_ok=True)
     for each in PROGRAMS:

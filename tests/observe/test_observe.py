@@ -419,3 +419,32 @@ def test_a_pole_is_where_a_derivative_or_a_value_is_infinite(name):
 def test_operations_that_put_numbers_in_are_known():
     assert all(map(observe.masks, ("where", "masked_fill")))
     assert not observe.masks("exp")
+
+
+ROUNDED = {
+    "softmax": lambda x: x.softmax(-1),
+    "log_softmax": lambda x: x.log_softmax(-1),
+    "sum": lambda x: x.sum(0),
+    "mean": lambda x: x.mean(1),
+    "cumsum": lambda x: x.cumsum(0),
+    "product": lambda x: x @ x.T,
+    "var": lambda x: x.var(1),
+    "norm": lambda x: pullback.nn.functional.layer_norm(x, (7,)),
+    "gelu": pullback.nn.functional.gelu,
+    "loss": lambda x: pullback.nn.functional.cross_entropy(x, pullback.tensor([0, 1, 2, 3, 4])),
+}
+
+
+@pytest.mark.parametrize("name", ROUNDED)
+@pytest.mark.parametrize("block", [observe.Observer, pullback.explain.record, pullback.detect_anomaly])
+def test_bfloat_computes_and_is_recorded_as_without_an_observer(name, block):
+    """In float32, rounded once; its numbers are kept as raw bytes, which is no dtype without a derivative."""
+    pytest.importorskip("ml_dtypes")
+    x = pullback.randn(5, 7).bfloat16().requires_grad_()
+    alone = ROUNDED[name](x)
+    (expected,) = pullback.autograd.grad(alone.sum(), x)
+    with block():
+        seen = ROUNDED[name](x)
+    assert (seen.dtype, type(seen.grad_fn).__name__) == (alone.dtype, type(alone.grad_fn).__name__)
+    assert seen.tolist() == alone.tolist()
+    assert pullback.autograd.grad(seen.sum(), x)[0].tolist() == expected.tolist()

@@ -142,7 +142,7 @@ def rebuilt_from_numbers():
     return x, loss
 
 
-@mistake("unused", "no operation that leads to the loss used x")
+@mistake("unused", "no operation that leads to loss used x")
 def never_used():
     x, w = leaf(), leaf()
     loss = (w * 2).sum()
@@ -536,6 +536,67 @@ def test_a_reason_is_text_with_two_fields():
     assert (reason.cause, reason.site) == ("backward not run", None)
 
 
+class Counter:
+    """An object with a weight, as a program may keep it."""
+
+    def __init__(self):
+        self.rate = leaf()
+
+    def asked(self, total):
+        return pullback.why(self.rate, total)
+
+
+def in_a_loop(model, total):
+    reason = ""
+    for p in model.parameters():
+        reason = reason or pullback.why(p, total)
+    return reason
+
+
+def under_a_keyword(given, total):
+    return pullback.why(x=given["w"], loss=total)
+
+
+MODEL, COUNTER, GIVEN, OTHERS = nn.Linear(2, 1), Counter(), {"w": leaf()}, [leaf(), pullback.ones(2)]
+
+NAMES = [
+    (lambda total: pullback.why(OTHERS[0], total), "OTHERS[0]"),
+    (lambda total: pullback.why(OTHERS[1], total), "OTHERS[1]"),
+    (COUNTER.asked, "self.rate"),
+    (lambda total: in_a_loop(MODEL, total), "model.weight"),
+    (lambda total: under_a_keyword(GIVEN, total), "given['w']"),
+    (lambda total: pullback.why(leaf(), total), "x"),
+]
+
+
+@pytest.mark.parametrize(("ask", "name"), NAMES, ids=[name for _, name in NAMES])
+def test_reasons_use_the_names_of_the_program(ask, name):
+    base = leaf()
+    reason = ask((base * 2).sum())
+    assert reason.startswith(f"{name}.grad is None: ")
+    if reason.cause == "unused":
+        assert f"no operation that leads to total used {name}. " in reason
+    assert "loss" not in reason.partition("unless")[0] or name == "x"
+
+
+def test_every_sentence_of_a_reason_has_the_names_of_the_program():
+    w2, rate = leaf(), leaf()
+    total = (w2 * 2).sum()
+    assert "no pass has run from total, or w2.grad was set to None since. Call total.backward()" in pullback.why(
+        w2, total
+    )
+    assert pullback.why(total, total * 2).endswith("Call total.retain_grad() before backward.")
+    assert pullback.why(rate, total).count("rate") == 2
+    assert "depends on are w2 of shape (2,) from" in pullback.why(rate, total)
+    total.backward()
+    assert pullback.why(w2, total) == "Nothing is wrong with w2.grad: it is finite, and nowhere zero."
+    rate.grad = pullback.ones(2)
+    assert pullback.why(rate, total).startswith("rate.grad was not written by a pass from total: ")
+    optimizer = pullback.optim.SGD([rate], lr=0.1)
+    text = "w2 is not changed by step(): the optimizer holds 1 tensor, among them rate of the same shape from"
+    assert pullback.why(w2, total, optimizer=optimizer).startswith(text)
+
+
 @pytest.mark.parametrize("arguments", [(1.0, leaf()), (leaf(), 1.0), (np.ones(2), leaf())])
 def test_only_tensors_have_reasons(arguments):
     with pytest.raises(TypeError, match="must be Tensor, not"):
@@ -559,7 +620,7 @@ def test_what_is_remembered_of_a_cut_keeps_nothing_alive():
         (lambda x: x.detach(), "was cut off by detach() at test_reasons.py"),
         (lambda x: x.data, "was cut off by .data at test_reasons.py"),
         (lambda x: x.long().double(), "went through a conversion to an integer or bool dtype at test_reasons.py"),
-        (lambda x: pullback.ones(2), "no operation that leads to the loss used x"),
+        (lambda x: pullback.ones(2), "no operation that leads to loss used x"),
     ],
 )
 def test_unused_inputs_are_reported_with_the_cut(cut, words):

@@ -244,6 +244,11 @@ def _is_number(x: object) -> bool:
     return isinstance(x, float) or (type(x) is ndarray and not x.ndim)
 
 
+def forward(primitive: Primitive, values: Sequence[Value]) -> Function:
+    """The function that computes a primitive for these arrays and numbers."""
+    return rounding(primitive) if BFloatArray in map(type, values) else primitive.forward
+
+
 def rounding(primitive: Primitive) -> Function:
     """The forward function of a primitive for arguments of which some are arrays of bfloat16."""
     return lambda *args, **params: _compute(primitive, args, params)

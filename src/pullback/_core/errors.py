@@ -401,6 +401,12 @@ def _asking() -> str:
     return f"{function} at {describe(site)}" if function else describe(site)
 
 
+def out_of_bounds(index: int, axis: int, size: int) -> str:
+    """An index that an axis does not have."""
+    places = f"its places are 0 to {size - 1}" if size else "it has no places"
+    return f"index {index} is out of bounds for dimension {axis} with size {size}: {places}"
+
+
 def asking_function(module: str = "") -> str:
     """The name of the function of the program that asks for something now, without its module; "" for one of another module."""
     function = called(wanted_by()) or ""

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from types import FunctionType
 
 
+_MADE = re.compile(r"(?P<function>_\w+\.__init__)\(\) (?P<said>.* positional arguments?.*)", re.DOTALL)
+"""What Python says of the arguments with which a class of ours was made, that others with public names derive from."""
 _REFUSED = re.compile(
     r"(?P<function>[\w.<>]+)\(\) got an unexpected keyword argument '(?P<given>\w+)'(\. Did you mean '\w+'\?)?"
 )  # from Python 3.13 on it has a guess of its own
@@ -29,7 +31,11 @@ _PLACES = ("device", "layout", "memory_format", "pin_memory")
 
 def suggested(error: TypeError, entries: Sequence[TracebackType]) -> tuple[object, ...]:
     """The arguments of an error, with the keyword that was meant, if the error is about one of ours and one is near."""
-    found = _REFUSED.fullmatch(str(error))
+    text = str(error)
+    if (found := _MADE.fullmatch(text)) is not None:
+        titles = (_title(found["function"], callee) for callee in _callees(found["function"], entries))
+        return (f"{next(titles, found['function'])}() {found['said']}",)
+    found = _REFUSED.fullmatch(text)
     if found is None or not entries:
         return error.args
     function, given = found["function"], found["given"]

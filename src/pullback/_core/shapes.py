@@ -217,7 +217,7 @@ def parse_sizes(args: tuple[Any, ...], operation: str = "", argument: str = "siz
     place = ints.index(None)
     raise TypeError(
         f'{begun} failed to unpack the object at pos {place + 1} with error "type must be tuple of ints,but got '
-        f'{type(sizes[place]).__name__}": {sizes}'
+        f'{type(sizes[place]).__name__}": {sizes[place]!r} in {sizes}'
     )
 
 
@@ -348,7 +348,7 @@ def expand_shape(shape: Shape, target: Shape, operation: str = "expand") -> Shap
         elif size < 0 or existing not in (None, 1, size):
             raise RuntimeError(
                 f"{_begun(operation)}The expanded size of the tensor ({size}) {_not_expanded(dim, size, existing)}  "
-                f"Target sizes: {list(target)}.  Tensor sizes: {list(shape)}"
+                f"Target sizes: {list(target)}.  Tensor sizes: {list(shape)}. Only an axis of size 1 is expanded"
             )
     return tuple(result)
 

@@ -152,21 +152,40 @@ def describe(site: Site | None) -> str:
 
 def called(site: Site) -> str | None:
     """The function that is called at a site, as it is written there: `math.sin`; None where no call is, or no source."""
+    ast, found = _call_at(site)
+    return None if found is None else ast.unparse(found.func)
+
+
+def given(site: Site, place: int, keyword: str) -> str | None:
+    """An argument of the call at a site, as it is written there, if it is a variable or a part of one: `self.w`, `ws[0]`."""
+    ast, found = _call_at(site)
+    if found is None or any(isinstance(each, ast.Starred) for each in found.args):
+        return None
+    named = [each.value for each in found.keywords if each.arg == keyword]
+    whole = next(iter([*found.args[place : place + 1], *named]), None)
+    part = whole
+    while isinstance(part, ast.Attribute | ast.Subscript):
+        part = part.value
+    return ast.unparse(whole) if isinstance(part, ast.Name) else None
+
+
+def _call_at(site: Site) -> tuple[Any, Any]:
+    """The module `ast`, imported here since programs run without it, and the call at a site; None where none is, or no source."""
     code, offset = site
+    ast = importlib.import_module("ast")
     start, end, left, right = next(itertools.islice(code.co_positions(), offset // 2, None))
     if start is None or end is None:
-        return None
+        return ast, None
     lines = importlib.import_module("linecache").getlines(code.co_filename)[start - 1 : end]
     if not lines:
-        return None
+        return ast, None
     lines[-1] = lines[-1].encode()[:right].decode()
     lines[0] = lines[0].encode()[left:].decode()
-    ast = importlib.import_module("ast")
     try:
         found = ast.parse("".join(lines), mode="eval").body
     except SyntaxError:
-        return None
-    return ast.unparse(found.func) if isinstance(found, ast.Call) else None
+        return ast, None
+    return ast, found if isinstance(found, ast.Call) else None
 
 
 def place_and_text(site: Site) -> tuple[str, str]:

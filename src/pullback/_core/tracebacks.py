@@ -22,19 +22,24 @@ import importlib
 import itertools
 import opcode
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from types import FrameType, FunctionType, TracebackType
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
-from .sites import PACKAGE, internal
+from .sites import GENERATED, PACKAGE, internal
 
 _STANDARD = os.path.join(os.path.dirname(os.__file__), "")
 _NUMERIC = tuple(os.path.join(os.path.dirname(os.path.dirname(np.__file__)), name, "") for name in ("numpy", "scipy"))
 
+ARGUMENTS = "unexpected keyword", "__init__() "
+"""What Python says of arguments, where `keywords.suggested` may say more."""
+ENTRY = re.compile(r'^  File "(?P<file>[^"]+)", line .*\n(?:    .*\n)*', re.MULTILINE)
+"""An entry of a traceback as text, with the lines of its source."""
 Run = Sequence[TracebackType]
 """Entries of a traceback that follow each other, all of the program or none."""
 
@@ -79,6 +84,7 @@ class Shortened:
     def __init__(self, error: BaseException | None, line: bool = True) -> None:
         self.error, self.line = error, line
         self.before: dict[int, tuple[Any, ...]] = {}
+        self.texts: dict[int, tuple[Any, str]] = {}
 
     def __enter__(self) -> None:
         if os.environ.get("PULLBACK_TRACEBACK") != "full":
@@ -87,13 +93,20 @@ class Shortened:
     def __exit__(self, *_: object) -> None:
         for error, *state in self.before.values():
             error.__cause__, error.__context__, error.__suppress_context__, error.__traceback__, error.args = state
+        for cause, text in self.texts.values():
+            cause.tb = text
 
     def _shorten(self, error: BaseException | None) -> None:
         if error is None or id(error) in self.before:
             return
         cause, context = error.__cause__, error.__context__
         self.before[id(error)] = error, cause, context, error.__suppress_context__, error.__traceback__, error.args
-        if isinstance(error, TypeError) and "unexpected keyword" in str(error):
+        for part in error.exceptions if isinstance(error, BaseExceptionGroup) else ():
+            self._shorten(part)
+        if is_remote(cause):
+            self.texts[id(cause)] = cause, cause.tb
+            cause.tb = _shorter(cause.tb)
+        if isinstance(error, TypeError) and any(words in str(error.args[:1]) for words in ARGUMENTS):
             keywords = importlib.import_module("pullback._core.keywords")
             error.args = keywords.suggested(error, list(entries(error.__traceback__)))
         runs = [list(run) for _, run in itertools.groupby(entries(error.__traceback__), of_library)]
@@ -102,19 +115,39 @@ class Shortened:
                 return
             error.__cause__, error.__context__ = _of_program(cause), _of_program(context)
             error.__suppress_context__ = error.__suppress_context__ or cause is not None
-        error.__traceback__ = self._joined(runs)
+        error.__traceback__ = self._joined(runs, is_remote(cause))
         self._shorten(error.__cause__)
         self._shorten(error.__context__)
 
-    def _joined(self, runs: Sequence[Run]) -> TracebackType | None:
-        """The traceback of runs, without ours; if the last is, one line tells where the exception was raised."""
+    def _joined(self, runs: Sequence[Run], remote: bool) -> TracebackType | None:
+        """The traceback of runs, without ours; if the last is, one line tells where the exception was raised.
+
+        Of one that was raised in another process, only the program's are left.
+        """
         ours = _is_ours(runs[-1]) if runs else False
-        kept = [entry for run in runs if not (_is_ours(run) or (ours and of_library(run[0]))) for entry in run]
+        hidden = ours or remote
+        kept = [entry for run in runs if not (_is_ours(run) or (hidden and of_library(run[0]))) for entry in run]
         last = [entry for entry in runs[-1] if entry.tb_frame.f_code.co_filename.startswith(PACKAGE)] if ours else []
         trace = _line(last[-1]) if last and kept and self.line else None
         for entry in reversed(kept):
             trace = TracebackType(trace, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
         return trace
+
+
+def is_remote(error: object) -> TypeGuard[Any]:
+    """Whether an exception is the text, `tb`, of the traceback in another process, as those of pools of processes are."""
+    return type(error).__name__.lstrip("_") == "RemoteTraceback" and isinstance(getattr(error, "tb", None), str)
+
+
+def _shorter(text: str) -> str:
+    """A traceback, as text, without the entries of this package and of what it stands on."""
+
+    def kept(entry: re.Match[str]) -> str:
+        file = entry["file"]
+        library = file.startswith((PACKAGE, GENERATED, "<frozen ", _STANDARD, *_NUMERIC)) and "-packages" not in file
+        return "" if library else entry[0]
+
+    return ENTRY.sub(kept, text)
 
 
 def entries(trace: TracebackType | None) -> Iterator[TracebackType]:

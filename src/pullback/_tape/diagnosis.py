@@ -104,61 +104,69 @@ class Pole(NamedTuple):
 
     where: str
     """The place, in words."""
-    fix: str = ""
-    """What helps."""
+    keep: str = ""
+    """Where to keep its operand, for which `explain` has changes of the program."""
+    besides: str = ""
+    """What else helps."""
     points: tuple[float, ...] = (0.0,)
     """The numbers at which it is."""
     told: str = BOTH
     """What is said of an operation that got such a number, with a place for the number."""
     operand: int = 0
     """The operand that is such a number."""
+    subject: str = "argument"
+    """What that operand is called."""
 
     def __str__(self) -> str:
-        return f"The {self.where}: {self.fix}" if self.fix else ""
+        operand = "it" if self.where.startswith(self.subject) else f"its {self.subject}"
+        return f"The {self.where}: keep {operand} {self.keep}{self.besides}" if self.keep else ""
 
 
-_INSIDE = "clamp its argument a little inside of these bounds"
+POSITIVE, NONZERO, INSIDE = "above 0", "away from 0", "between -1 and 1"
 _ENDS = (-1.0, 1.0)
-_SMALL = "add a small number, or leave such elements out"
 _LOG = Pole(
     "value of log at 0 is -inf, and its derivative inf",
-    "add a small number, or use log_softmax, log1p or xlogy where they fit",
+    POSITIVE,
+    ", or use log_softmax, log1p or xlogy where they fit",
 )
-_DIVISOR = Pole(
-    "divisor is 0", "add a small number to it, or leave such elements out", told="was given the divisor {}", operand=1
-)
+_DIVISOR = Pole("divisor is 0", NONZERO, told="was given the divisor {}", operand=1, subject="divisor")
 _POWER = Pole(
-    "base may be 0",
-    "add a small number to it, or leave such elements out",
+    "base is 0, where the power or its slope is infinite",
+    POSITIVE,
     told="was given the base {}, where it or its slope is infinite",
+    subject="base",
 )
 POLES = {
     "sqrt": Pole(
         "derivative of sqrt at 0 is inf",
-        "for a length use norm, whose gradient is 0 there, or add a small number",
+        POSITIVE,
+        ", or for a length use norm, whose gradient is 0 there",
         told=SLOPE,
     ),
-    "rsqrt": Pole("value of rsqrt at 0 is inf", "add a small number"),
+    "rsqrt": Pole("value of rsqrt at 0 is inf", POSITIVE),
     "log": _LOG,
     "log2": _LOG._replace(where="value of log2 at 0 is -inf, and its derivative inf"),
     "log10": _LOG._replace(where="value of log10 at 0 is -inf, and its derivative inf"),
-    "log1p": Pole("value of log1p at -1 is -inf, and its derivative inf", _SMALL, (-1.0,)),
-    "xlogy": Pole("derivative of xlogy at 0 is inf", _SMALL, operand=1),
+    "log1p": Pole("value of log1p at -1 is -inf, and its derivative inf", "above -1", points=(-1.0,)),
+    "xlogy": Pole("derivative of xlogy at 0 is inf", POSITIVE, operand=1, subject="second argument"),
     "divide": _DIVISOR,
     "reciprocal": _DIVISOR._replace(told=BOTH, operand=0),
     "power": _POWER,
     "pow": _POWER,
-    "acos": Pole("derivative of acos at -1 and 1 is -inf", _INSIDE, _ENDS, SLOPE),
-    "asin": Pole("derivative of asin at -1 and 1 is inf", _INSIDE, _ENDS, SLOPE),
-    "acosh": Pole("derivative of acosh at 1 is inf", "clamp its argument a little above 1", (1.0,), SLOPE),
-    "atanh": Pole("value of atanh at -1 and 1, and its derivative, are infinite", _INSIDE, _ENDS),
-    "erfinv": Pole("value of erfinv at -1 and 1, and its derivative, are infinite", _INSIDE, _ENDS),
+    "acos": Pole("derivative of acos at -1 and 1 is -inf", INSIDE, points=_ENDS, told=SLOPE),
+    "asin": Pole("derivative of asin at -1 and 1 is inf", INSIDE, points=_ENDS, told=SLOPE),
+    "acosh": Pole("derivative of acosh at 1 is inf", "above 1", points=(1.0,), told=SLOPE),
+    "atanh": Pole("value of atanh at -1 and 1, and its derivative, are infinite", INSIDE, points=_ENDS),
+    "erfinv": Pole("value of erfinv at -1 and 1, and its derivative, are infinite", INSIDE, points=_ENDS),
     "logit": Pole(
-        "value of logit at 0 and 1, and its derivative, are infinite", "pass eps=, or clamp its argument", (0.0, 1.0)
+        "value of logit at 0 and 1, and its derivative, are infinite",
+        "between 0 and 1",
+        ", or pass eps=",
+        (0.0, 1.0),
     ),
-    "hypot": Pole("derivative of hypot at 0 is no number", _SMALL, told="was taken of {}, where it has no slope"),
-    "digamma": Pole("value of digamma at 0, and its derivative, are infinite", _SMALL),
-    "lgamma": Pole("value of lgamma at 0, and its derivative, are infinite", _SMALL),
+    "hypot": Pole("derivative of hypot at 0 is no number", NONZERO, told="was taken of {}, where it has no slope"),
+    "digamma": Pole("value of digamma at 0, and its derivative, are infinite", POSITIVE),
+    "lgamma": Pole("value of lgamma at 0, and its derivative, are infinite", POSITIVE),
     "exp": Pole("exponential may overflow", points=()),
     "vector_norm": Pole("derivatives of some norms at 0 are NaN", points=()),
 }

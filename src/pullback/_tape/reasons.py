@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import os.path
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import FrameType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from .._core import errors
+from .._core.lazy import provider
 from .._core.package import package
 from .._core.primitives import Carrier
-from .._core.sites import Site, describe, user_frame
+from .._core.sites import Site, describe, given, user_frame
 from .._core.values import require_tensors
 from .cuts import HIDING, Cut, recent
 from .diagnosis import POLES, Cause, above, cause, made_at, origin_of, vanishes
@@ -57,6 +59,43 @@ class Found(NamedTuple):
         reason.cause = self.cause
         reason.site = None if self.site is None else describe(self.site)
         return reason
+
+
+class Asked(NamedTuple):
+    """A tensor whose gradient is missed, the outputs that it is looked for in, and what the program calls them."""
+
+    x: Tensor
+    outputs: Sequence[Target]
+    name: str
+    loss: str = ""
+    """What the first output is called; empty where it has no name."""
+    names: Mapping[Node, str] = {}
+
+    @property
+    def the_loss(self) -> str:
+        """The first output in a sentence."""
+        return self.loss or "the loss"
+
+    def named(self, node: Node, otherwise: str) -> str:
+        """The program's name for the tensor of a node."""
+        return self.names.get(node, otherwise)
+
+
+def asked(
+    x: Tensor, outputs: Sequence[Target], names: Mapping[Node, str], name: str | None, loss: str | None = None
+) -> Asked:
+    """With the names that the program has for them, or else those that are given."""
+    root = _node(outputs[0]) if outputs else None
+    known, found = (None if node is None else names.get(node) for node in (x._node, root))
+    return Asked(x, outputs, known or name or "x", found or loss or "", names)
+
+
+def _variables(frame: FrameType) -> dict[Node, str]:
+    """The variables of a function, and of its module, that hold tensors of a graph: what an error can find out in no time."""
+    variables = [*frame.f_locals.items(), *frame.f_globals.items()]
+    return {
+        each._node: name for name, each in reversed(variables) if isinstance(each, Carrier) and each._node is not None
+    }
 
 
 def why(x: Tensor, loss: Tensor, *, gradient: object = None, optimizer: Optimizer | None = None) -> Reason:
@@ -105,32 +144,38 @@ def why(x: Tensor, loss: Tensor, *, gradient: object = None, optimizer: Optimize
     'zero factor'
     """
     require_tensors("why", x=x, loss=loss)
-    return _reason(x, loss, gradient, grad_of(x), optimizer)
+    site = (frame := user_frame(sys._getframe(1))).f_code, frame.f_lasti
+    known = {node: each.name for node, each in provider("names of tensors").names_in(frame).items()}
+    called = asked(x, [loss], known, given(site, 0, "x"), given(site, 1, "loss"))
+    return _reason(called, loss, gradient, grad_of(x), optimizer)
 
 
-def _reason(x: Tensor, loss: Tensor, gradient: object, grad: Tensor | None, optimizer: Optimizer | None) -> Reason:
-    broken = cut_between(x, [loss])
-    if broken is None and optimizer is not None and (strange := _not_held(x, optimizer)) is not None:
-        return strange.sentence("x is not changed by step(): ")
+def _reason(asked: Asked, loss: Tensor, gradient: object, grad: Tensor | None, optimizer: Optimizer | None) -> Reason:
+    name, broken = asked.name, cut_between(asked)
+    if broken is None and optimizer is not None and (strange := _not_held(asked, optimizer)) is not None:
+        return strange.sentence(f"{name} is not changed by step(): ")
     if grad is None:
-        return (broken or _missing(x, loss)).sentence("x.grad is None: ")
+        return (broken or _missing(asked, loss)).sentence(f"{name}.grad is None: ")
     if broken is not None:
-        return broken.sentence("x.grad was not written by a pass from this loss: ")
+        return broken.sentence(f"{name}.grad was not written by a pass from {asked.loss or 'this loss'}: ")
     values = np.asarray(grad._elements())
     if np.isfinite(values).all() and values.all():
-        return Found("nothing wrong", "it is finite, and nowhere zero").sentence("Nothing is wrong with x.grad: ")
-    return _traced(x, loss, gradient, values)
+        return Found("nothing wrong", "it is finite, and nowhere zero").sentence(f"Nothing is wrong with {name}.grad: ")
+    return _traced(asked, loss, gradient, values)
 
 
-def _not_held(x: Tensor, optimizer: Optimizer) -> Found | None:
-    """What an optimizer holds instead of x; None if it holds x."""
+def _not_held(asked: Asked, optimizer: Optimizer) -> Found | None:
+    """What an optimizer holds instead of a tensor; None if it holds that."""
+    x = asked.x
     held = [tensor for group in optimizer.param_groups for tensor in group["params"]]
     if any(tensor is x for tensor in held):
         return None
-    alike = [tensor._node.site for tensor in held if tensor.shape == x.shape and tensor._node is not None]
-    instead = f", among them one of the same shape from {describe(alike[0])}" if alike else ""
+    alike = [tensor._node for tensor in held if tensor.shape == x.shape and tensor._node is not None]
+    instead = (
+        f", among them {asked.named(alike[0], 'one')} of the same shape from {describe(alike[0].site)}" if alike else ""
+    )
     text = (
-        f"the optimizer holds {len(held)} tensors{instead}, and x is not among them. Create the optimizer after the "
+        f"the optimizer holds {len(held)} tensor{'s' * (len(held) != 1)}{instead}, and {asked.name} is not among them. Create the optimizer after the "
         "parameters, and change these only in place"
     )
     return Found("other optimizer", text, _own(x).site)
@@ -165,7 +210,7 @@ def unused(index: int, tensor: object, outputs: Sequence[Target]) -> RuntimeErro
         "if this is the desired behavior."
     )
     if isinstance(tensor, Carrier):
-        found = cut_between(tensor, outputs)
+        found = cut_between(asked(tensor, outputs, _variables(user_frame(sys._getframe(1))), "it"))
         text += f" It is a {errors.kind(tensor)}" + ("." if found is None else f": {found.text}.")
     return RuntimeError(text)
 
@@ -218,14 +263,16 @@ def _at_cut(made: Cut, what: str) -> Found:
     )
 
 
-def cut_between(x: Tensor, outputs: Sequence[Target]) -> Found | None:
-    """Why no output depends on x as far as the tape knows; None if one does."""
+def cut_between(asked: Asked) -> Found | None:
+    """Why no output depends on a tensor as far as the tape knows; None if one does."""
+    x, outputs, name = asked.x, asked.outputs, asked.name
     if not outputs:
         return Found("outputs", "there are no outputs")
     if x._node is None:
         if x._cut is None and x._leaf is None and x._dtype.kind in "fc":
-            return Found("requires_grad", "x does not require grad. Call x.requires_grad_() before computing with it")
-        return untracked(x, "x")
+            text = f"{name} does not require grad. Call {name}.requires_grad_() before computing with it"
+            return Found("requires_grad", text)
+        return untracked(x, name)
     roots = [node for output in outputs if (node := _node(output)) is not None]
     order = youngest_first(roots)
     if x._node in order:
@@ -234,14 +281,16 @@ def cut_between(x: Tensor, outputs: Sequence[Target]) -> Found | None:
         output = outputs[0]
         assert isinstance(output, Carrier)  # for an edge has a node
         made = output._cut
-        found = _cut_of(x, None if made is None else made.seq + 1)
+        found = _cut_of(asked, None if made is None else made.seq + 1)
         if found is None and made is not None and made.origins and all(origin() is not None for origin in made.origins):
-            found = _cut_of(x, None)  # the loss's own cut is one of others' history: x may have been cut off after it
-        return found or untracked(output, "the loss")
+            found = _cut_of(
+                asked, None
+            )  # the loss's own cut is one of others' history: x may have been cut off after it
+        return found or untracked(output, asked.the_loss)
     latest = max(node.seq for node in roots)
     if _own(x).seq > latest:
-        return _made_later(x, order)
-    return _other_leaf(x, order) or _cut_of(x, latest) or _never_used(order)
+        return _made_later(asked, order)
+    return _other_leaf(asked, order) or _cut_of(asked, latest) or _never_used(asked, order)
 
 
 def _node(output: Target) -> Node | None:
@@ -256,46 +305,47 @@ def _own(tensor: Tensor) -> Node:
     return tensor._node
 
 
-def _made_later(x: Tensor, order: Iterable[Node]) -> Found:
-    site = _own(x).site
-    if isinstance(x._node, AccumulateGrad):
+def _made_later(asked: Asked, order: Iterable[Node]) -> Found:
+    own, name, loss = _own(asked.x), asked.name, asked.the_loss
+    if isinstance(own, AccumulateGrad):
         text = (
-            f"x began to require grad at {describe(site)}, after the loss was computed, so the loss was computed from "
+            f"{name} began to require grad at {describe(own.site)}, after {loss} was computed, so {loss} was computed from "
             f"another tensor, or from this one before. Change a parameter in place: with {package}.no_grad(): w -= lr * w.grad"
         )
     else:
-        old = not set(order).isdisjoint(youngest_first([_own(x)]))
+        old = not set(order).isdisjoint(youngest_first([own]))
         text = (
-            f"x was made by {made_at(_own(x))}, after the loss was computed"
+            f"{name} was made by {made_at(own)}, after {loss} was computed"
             f"{' from the tensor that had the name before' if old else ''}. A parameter that is bound to a new tensor is no "
             f"longer a leaf: change it in place, with {package}.no_grad(): w -= lr * w.grad"
         )
-    return Found("made later", text, site)
+    return Found("made later", text, own.site)
 
 
-def _other_leaf(x: Tensor, order: Iterable[Node]) -> Found | None:
-    array = np.asarray(x._elements())
+def _other_leaf(asked: Asked, order: Iterable[Node]) -> Found | None:
+    array = np.asarray(asked.x._elements())
     for node in order:
         if isinstance(node, AccumulateGrad) and np.may_share_memory(np.asarray(node.variable._elements()), array):
             text = (
-                "the loss was computed from another leaf, which lies in the memory of x and was made at "
-                f"{describe(node.site)}. Its gradient is there: a Parameter of a tensor, or a detached tensor that requires "
-                "grad, is a leaf of its own"
+                f"{asked.the_loss} was computed from {asked.named(node, 'another leaf')}, which lies in the memory of {asked.name} "
+                f"and was made at {describe(node.site)}. Its gradient is there: a Parameter of a tensor, or a detached tensor "
+                "that requires grad, is a leaf of its own"
             )
             return Found("another leaf", text, node.site)
     return None
 
 
-def _cut_of(x: Tensor, latest: int | None) -> Found | None:
-    """The likeliest cut of what was computed from x before a loss, and of those the latest."""
+def _cut_of(asked: Asked, latest: int | None) -> Found | None:
+    """The likeliest cut of what was computed from a tensor before a loss, and of those the latest."""
     lines: dict[Site, Cut] = {}
     barren: set[Node] = set()
+    own = _own(asked.x)
     for made in reversed(list(recent)):
-        if made.seq <= _own(x).seq or (latest is not None and made.seq >= latest) or made.site in lines:
+        if made.seq <= own.seq or (latest is not None and made.seq >= latest) or made.site in lines:
             continue
-        if _reaches(made, _own(x), barren):
+        if _reaches(made, own, barren):
             lines[made.site] = made
-    return _at_cut(min(lines.values(), key=_innocence), "what was computed from x") if lines else None
+    return _at_cut(min(lines.values(), key=_innocence), f"what was computed from {asked.name}") if lines else None
 
 
 def _reaches(made: Cut, target: Node, barren: set[Node]) -> bool:
@@ -319,34 +369,37 @@ def _innocence(made: Cut) -> int:
     return (made.reason not in HIDING | {"astype", "tensor"}) + 2 * (made.reason in {"item", "tolist", "numpy"})
 
 
-def _never_used(order: Iterable[Node]) -> Found:
+def _never_used(asked: Asked, order: Iterable[Node]) -> Found:
     leaves = [node for node in order if isinstance(node, AccumulateGrad)]
-    known = ", ".join(f"one of shape {tuple(node.shape)} from {describe(node.site)}" for node in leaves[:3])
+    known = ", ".join(
+        f"{asked.named(node, 'one')} of shape {tuple(node.shape)} from {describe(node.site)}" for node in leaves[:3]
+    )
     more = f" and {len(leaves) - 3} more" if len(leaves) > 3 else ""
     return Found(
         "unused",
-        "no operation that leads to the loss used x. It may have been replaced or copied before it was used; the "
-        f"leaves that the loss depends on are {known}{more}",
+        f"no operation that leads to {asked.the_loss} used {asked.name}. It may have been replaced or copied before it was "
+        f"used; the leaves that {asked.the_loss} depends on are {known}{more}",
     )
 
 
 # 2. The pass that wrote nothing
 
 
-def _missing(x: Tensor, loss: Tensor) -> Found:
-    """Why `.grad` is None although the loss depends on x."""
+def _missing(asked: Asked, loss: Tensor) -> Found:
+    """Why `.grad` is None although the loss depends on the tensor."""
+    x, name = asked.x, asked.name
     leaf = isinstance(x._node, AccumulateGrad)
     if not leaf and not x.retains_grad:
         text = (
-            f"x is not a leaf, it was made by {made_at(_own(x))}, and gradients are kept for leaves only. Call "
-            "x.retain_grad() before backward"
+            f"{name} is not a leaf, it was made by {made_at(_own(x))}, and gradients are kept for leaves only. Call "
+            f"{name}.retain_grad() before backward"
         )
         return Found("not a leaf", text, _own(x).site)
     way = _way(x, loss)
     freed = [node for node in way if isinstance(node.saved, Freed)]
     if not freed:
-        text = "no pass has run from this loss, or .grad was set to None since. Call loss.backward()"
-        return Found("backward not run", text)
+        text = f"no pass has run from {asked.loss or 'this loss'}, or {name}.grad was set to None since. "
+        return Found("backward not run", f"{text}Call {asked.loss or 'loss'}.backward()")
     line = describe(freed[0].saved.site)
     if any(node.saved and not isinstance(node.saved, Freed) for node in way):
         text = (
@@ -355,9 +408,9 @@ def _missing(x: Tensor, loss: Tensor) -> Found:
         )
         return Found("freed", text, freed[0].saved.site)
     after = (
-        "it was autograd.grad, or backward with other inputs, or .grad was set to None since, as zero_grad does"
+        f"it was autograd.grad, or backward with other inputs, or {name}.grad was set to None since, as zero_grad does"
         if leaf
-        else "x.retain_grad() was called after it, or .grad was set to None since"
+        else f"{name}.retain_grad() was called after it, or {name}.grad was set to None since"
     )
     return Found(
         "cleared",
@@ -376,8 +429,9 @@ def _way(x: Tensor, loss: Tensor) -> list[Node]:
 # 3. Numbers that went wrong
 
 
-def _traced(x: Tensor, loss: Tensor, gradient: object, values: Array) -> Reason:
+def _traced(asked: Asked, loss: Tensor, gradient: object, values: Array) -> Reason:
     """Where the first number of `.grad` that is zero or not finite began."""
+    x = asked.x
     broken = ~np.isfinite(values)
     mask = broken if broken.any() else values == 0
     index = None if mask.all() and not broken.any() else first(mask)
@@ -385,7 +439,7 @@ def _traced(x: Tensor, loss: Tensor, gradient: object, values: Array) -> Reason:
         "" if values.ndim == 0 or index is None else f" at {int(mask.sum())} of {mask.size} elements, the first {index}"
     )
     kind = kind_of(values[broken]) or "0"
-    start = f"x.grad is {kind}{share}: "
+    start = f"{asked.name}.grad is {kind}{share}: "
     way = _way(x, loss)
     freed = next((node for node in way if isinstance(node.saved, Freed)), None)
     if freed is not None:

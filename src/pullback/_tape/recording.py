@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from .. import ops
-from .._core import errors
+from .._core import bfloat, errors
 from .._core.halves import char_of
 from .._core.modes import FieldBlock, Mode, mode, quiet
 from .._core.primitives import BaseInterpreter, Carrier, Primitive, bind
@@ -68,7 +68,7 @@ class TapeOperation(NamedTuple):
             return before(self)
         if any(isinstance(value, Carrier) for value in self.values):
             return self.finished(self.beneath())
-        return self.finished(copy().run(self.primitive.forward, *self.values, **self.params))
+        return self.finished(copy().run(bfloat.forward(self.primitive, self.values), *self.values, **self.params))
 
 
 heirs: list[Callable[[Sequence[Value], Tensors], object]] = []

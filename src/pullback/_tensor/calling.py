@@ -45,8 +45,9 @@ def called_function(frames: Sequence[FrameType]) -> tuple[str, FrameType] | None
 
 def uncalled_function(error: BaseException, entry: TracebackType) -> str | None:
     """The name of a function of pullback that Python could not call at an entry of a traceback, as an argument was missing."""
-    found = CALLED.match(str(error))
-    if found is None or not isinstance(error, TypeError):
+    given = error.args[:1] if isinstance(error, TypeError) else ()
+    found = CALLED.match("".join(each for each in given if isinstance(each, str)))
+    if found is None:
         return None
     written = called((entry.tb_frame.f_code, entry.tb_lasti))
     if written is None or not any(named_at(written, entry.tb_frame)):

@@ -29,7 +29,7 @@ from ..explain.terminal import colored, terminal_width
 from ..explain.text import step_text, to_text
 from ..explain.trace import Leaf
 from ..explain.training import begin
-from .pipes import reader_gone
+from .pipes import own_streams, reader_gone
 from .trying import Script, try_fixes, try_mends
 
 DONE, RAISED, USAGE, NOTHING, FOUND = range(5)
@@ -196,7 +196,7 @@ def run(
     sys.path.insert(0, folder)
     out = contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext()
     try:
-        with out, recording:
+        with own_streams(), out, recording:
             variables = _started(program)
         if after is not None:
             after(names_of(variables))
@@ -337,6 +337,8 @@ def _show(ex: Explanation, program: ExplainedProgram, options: argparse.Namespac
     asked = any([options.step, options.jacobian, options.cost, options.health])
     if options.save and not asked and options.call == "last":
         return
+    if ex.failure is not None and not (ex.failure.ours or any(call.tensors for call in ex.all_calls)):
+        return  # the exception alone tells what there is to tell
     every = range(len(ex.all_calls)) if options.call == "all" else [ex.primary]
     for index in every:
         ex.shown = index

@@ -61,6 +61,9 @@ class Measured(Recording):
         if leaf is None or marks_of(leaf.grad).bad is None:
             leaf = next((each for each in call.leaves if marks_of(each.grad).bad is not None), leaf)
         told = "" if leaf is None else f"{leaf.tensor.name}.grad = {_gradient(leaf.grad)}"
+        if leaf is None or marks_of(leaf.grad).bad is None:
+            outputs = [output.tensor for output in call.outputs if output.tensor.marks.bad is not None]
+            told += "".join(f"; {each.name} is still {each.marks.bad}" for each in outputs[:1])
         return Measure(told, bool(kinds & {"nan", "inf"}), "huge" in kinds, _loss(call))
 
 

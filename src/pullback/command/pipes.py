@@ -1,11 +1,27 @@
-"""Pipes whose reader has seen enough, such as `head`: no fault, and nothing to tell."""
+"""Standard streams: pipes whose reader has seen enough, such as `head`, and streams that a program has closed or replaced."""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import select
+import sys
+from collections.abc import Iterator
 from typing import TextIO
+
+
+@contextlib.contextmanager
+def own_streams() -> Iterator[None]:
+    """A block after which the standard streams are what they were; in place of a closed one there is the other, or none."""
+    before: tuple[TextIO | None, TextIO | None] = sys.stdout, sys.stderr
+    try:
+        yield
+    finally:
+        with contextlib.suppress(Exception):  # it may be the program's own
+            sys.stdout.flush()
+        out, err = (None if each is None or each.closed else each for each in before)
+        sys.stdout, sys.stderr = out or err or io.StringIO(), err or io.StringIO()
 
 
 def reader_gone(stream: TextIO) -> bool:

@@ -22,6 +22,7 @@ from typing import NamedTuple, NoReturn, Self
 
 from ..compat.torch import available
 from ..explain.edits import innermost
+from ..explain.failing import message_of
 from .measuring import Measured
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -84,7 +85,7 @@ class Trial:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> NoReturn:
         if kind is None or (isinstance(error, SystemExit) and error.code in {None, 0}):
             self.end("done")
-        self.end("raised", f"{kind.__name__}: {error}"[:300])
+        self.end("raised", f"{kind.__name__}: {message_of(error)}"[:300])
 
     def end(self, how: str, detail: str = "") -> NoReturn:
         """Tell how the program ended, and end with it, whatever it would do about that."""

@@ -61,7 +61,7 @@ def try_fixes(program: Script, failure: Failure, took: float) -> str | None:
         return None
     begun = time.monotonic()
     before = _run(program, failure.place, [])
-    if before.ended != "raised" or not before.detail.startswith(f"{failure.type}:"):
+    if before.ended != "raised" or not before.detail.startswith(f"{failure.raised or failure.type}:"):
         return None
     helped: list[Fix] = []
     count = 0
@@ -117,7 +117,9 @@ def try_mends(program: Script, calls: Sequence[Call], took: float) -> str | None
     finding.fixes = [*(fix for fix, found in tried if found.helps), *unknown]
     finding.vain = [fix for fix, found in tried if found.bad]
     helped = sum(found.helps for _, found in tried)
-    with_it = "the gradient is finite with none of them" if not helped else f"the gradient is finite with {helped}"
+    if not helped and not all(fix.guess for fix in finding.vain):
+        finding.fix = ""  # it advises what has just been seen not to help
+    with_it = "its numbers are finite with none of them" if not helped else f"its numbers are finite with {helped}"
     return f"the program was run again with {counted(len(tried), 'change')}: {with_it} (--no-try runs nothing again)"
 
 

@@ -21,6 +21,7 @@ from .costs import peak, works
 from .kinds import IDLE, Kind, Kinds
 from .machinery import Machinery
 from .numbers import Escaped, Root
+from .paths import title
 from .prepared import Prepared, spent
 from .program import DepartedError
 from .quick import GIVEN_UP, QuickCalls, quick
@@ -327,7 +328,7 @@ class Compiled:
 
     @property
     def _name(self) -> str:
-        return getattr(self.function, "__qualname__", repr(self.function))
+        return title(self.function)
 
     def _refuse(self, key: Kind, reason: str) -> None:
         self._say(reason)

@@ -9,7 +9,8 @@ import numpy as np
 
 from .. import Tensor
 from ..observe import describe
-from .holders import MISSING, Closure, Holder
+from .holders import MISSING, Closure, Content, Holder
+from .paths import entry, path_to
 from .records import Argument, difference, leaf_names, signature
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def why(
         return FIRST
     names = leaf_names(function, structure)
     if found := records.get(kind):
-        return _changed(found[0], leaves, names)
+        return _changed(found[0], leaves, names, function)
     nearest = max(records, key=lambda other: _agreement(kind, other))
     return _other_kind(kind, nearest, leaves, names)
 
@@ -41,7 +42,7 @@ def why(
 # 1. Records of this kind
 
 
-def _changed(prepared: Prepared, leaves: Sequence[Any], names: Sequence[str]) -> str:
+def _changed(prepared: Prepared, leaves: Sequence[Any], names: Sequence[str], function: Callable[..., Any]) -> str:
     """What is not as a record of this kind of call has it."""
     record = prepared.record
     for i, number in record.numbers:
@@ -49,39 +50,50 @@ def _changed(prepared: Prepared, leaves: Sequence[Any], names: Sequence[str]) ->
             return f"{names[i]} is {leaves[i]} instead of {float.fromhex(number)}, and it is a part of the program"
     for holder in record.state.holders:
         if not holder.same():
-            return _state(holder)
+            return _state(holder, function)
     if record.meets(leaves) != record.met:
         return "an argument is a tensor that the function also reaches by itself, or is no more"
     for place, expected in record.fixed:
-        found = signature(place.tensor(leaves))
+        tensor = place.tensor(leaves)
+        found = signature(tensor)
         if found != expected:
-            return f"a tensor that it reads has {difference(found, expected)}"
+            return f"{path_to(tensor, function) or 'a tensor that it reads'} has {difference(found, expected)}"
     if prepared.departed is not None:
         return _departed(prepared, leaves, names)
     return "arrays lie in memory in another order than before"
 
 
-def _state(holder: Holder) -> str:
+def _state(holder: Holder, function: Callable[..., Any]) -> str:
     """Which value of what a function reads is another one."""
     now, before = holder.entries(), dict(holder.named()) or holder.before
+    whole = path_to(holder.held, function) or _kind_of(holder)
+    if isinstance(holder, Content):
+        return f"{whole} has other numbers"
+    if holder.numbered and len(now) != len(before):
+        return f"{whole} has {len(now)} items instead of {len(before)}"
     for key, old in before.items():
         new = now.get(key, now.get("cell_contents", MISSING))
         if new is MISSING:
-            return f"{key} of {_kind_of(holder)} is gone"
+            return f"{_entry(holder, key, function)} is gone"
         if not holder.stays(key, old, new):
             given, usual = _shown(new), _shown(old)
-            changed = f"another one, {given} as well" if given == usual else f"{given} instead of {usual}"
-            return f"{key} of {_kind_of(holder)} is {changed}"
+            same = given if given.startswith("another ") else f"another one, {given} as well"
+            return f"{_entry(holder, key, function)} is {same if given == usual else f'{given} instead of {usual}'}"
     if new := [key for key in now if key not in holder.before]:
-        return f"{new[0]} is new in {_kind_of(holder)}"
-    return f"{_kind_of(holder)} has other keys, or another order of them"
+        return f"{_entry(holder, new[0], function)} is new"
+    return f"{whole} has other keys, or another order of them"
+
+
+def _entry(holder: Holder, key: object, function: Callable[..., Any]) -> str:
+    """What a holder has under a key, as the program writes it, if that is found."""
+    if isinstance(holder, Closure):
+        return str(key)
+    return entry(holder.held, key, function) or f"{key} of {_kind_of(holder)}"
 
 
 def _kind_of(holder: Holder) -> str:
     """What a holder holds, in words."""
     held = holder.held
-    if isinstance(holder, Closure):
-        return "a variable around the function"
     if isinstance(held, dict) and "__name__" in held:
         return f"module {held['__name__']}"
     return f"a {held.__name__ if isinstance(held, type) else type(held).__name__}"
@@ -147,6 +159,6 @@ def _argument(leaf: object, found: Any, expected: Any) -> str:
         ours = isinstance(expected, tuple) and isinstance(expected[0], type) and issubclass(expected[0], Tensor)
         return f"has {difference(found, expected)}" if ours else "is a tensor, and was none"
     if found is int:
-        return "is an int that is another one from call to call: it is an input of the program from now on"
+        return "is an int that changes from call to call: it is an input of the program from now on"
     before = f" instead of {_shown(expected[1])}" if isinstance(expected, tuple) and expected[0] is type(leaf) else ""
     return f"is {_shown(leaf)}{before}"

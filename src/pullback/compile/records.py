@@ -178,7 +178,10 @@ def difference(found: Sequence[Any], expected: Sequence[Any]) -> str:
     kinds = [_tracking(each) for each in (found, expected)]
     if kinds[0] != kinds[1]:
         return f"{kinds[0]} instead of {kinds[1]}"
-    return "a .grad, or none, or hooks, unlike before"
+    grad = UNTRACKED - 1 if len(found) == UNTRACKED else 3  # whether there is none
+    if grad < len(found) and found[grad] != expected[grad]:
+        return f"{'no' if found[grad] else 'a'} .grad, unlike before"
+    return "other hooks, or another grad_dtype, than before"
 
 
 def _tracking(found: Sequence[Any]) -> str:

@@ -1,7 +1,7 @@
 """The account of a call: all that it computed, in order, so that a page can compute it anew after a change.
 
-Beside the operations of the tape it has those that are not differentiated but lead into them, and where the program has
-looked at numbers. A line that cannot be computed anew says why.
+Besides the operations of the tape it has those that are not differentiated but lead into them, and the places where the
+program has looked at numbers. A line that cannot be recomputed says why.
 """
 
 from __future__ import annotations

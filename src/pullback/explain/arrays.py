@@ -53,7 +53,7 @@ class Stats(NamedTuple):
 class Cells(NamedTuple):
     """A picture of an array: a cell for each element, or for each block of a larger array, of which it is the largest.
 
-    The last axis is the columns. Each letter of `data` is a cell, row by row: a digit of base 36, of which 17 is zero, 0
+    Columns run along the last axis. Each letter of `data` is a cell, row by row: a digit of base 36, of which 17 is zero, 0
     and 34 are `-most` and `most`, and 35 is NaN or infinite.
     """
 
@@ -70,8 +70,14 @@ MOST_CELLS = 24
 """The number of rows, and of columns, above which cells are blocks of elements."""
 
 
+def numeric(array: Array) -> Array:
+    """An array of numbers as NumPy knows them: bfloat16, which it takes for raw bytes, as float32."""
+    return array.astype(np.float32) if array.dtype.kind == "V" else array
+
+
 def cells(array: Array) -> Cells | None:
     """The picture of an array of real numbers that has elements; None for others."""
+    array = numeric(array)
     if array.dtype.kind not in "fiu" or not array.size:
         return None
     grid = array.reshape(-1, array.shape[-1] if array.ndim else 1).astype(np.float64)
@@ -173,7 +179,7 @@ FINE = Marks()
 
 def marks(array: object) -> Marks:
     """The conspicuous properties of a value; NaN takes precedence over inf."""
-    array = np.asarray(array)
+    array = numeric(np.asarray(array))
     if array.dtype.kind not in "fc" or not array.size:
         return FINE
     found = fault(array)
@@ -190,9 +196,14 @@ def marks_of(value: Kept | None) -> Marks:
     return FINE if value is None else marks(value)
 
 
+def stats_of(value: Kept) -> Stats | None:
+    """The statistics of a value as it is stored; None where they are left out."""
+    return value.stats if isinstance(value, Summary) else statistics(value)
+
+
 def ranged(value: Kept | None) -> str:
     """The smallest and the largest of the finite elements as text, or the only one; empty if they are unknown."""
-    stats = value.stats if isinstance(value, Summary) else None if value is None else statistics(value)
+    stats = None if value is None else stats_of(value)
     if stats is None or stats.min is None or stats.max is None:
         return ""
     more = f", {stats.nans + stats.infs} nan or inf" if stats.nans + stats.infs else ""
@@ -213,6 +224,7 @@ def flat(op: str | None, array: Array) -> Flat | None:
     A unit of relu, a channel or the last axis, counts if it is zero for every example; an element of a sigmoid or tanh
     if its derivative is below a thousandth, and a row of a softmax if one element has nearly all.
     """
+    array = numeric(array)
     if array.dtype.kind != "f" or array.size < FEW or not array.ndim:
         return None
     if op in {"relu", "relu6"}:

@@ -54,8 +54,8 @@ def explain(
     explanation to paths to these tensors. Of arrays with more than `values` elements only both ends and statistics are
     stored, local Jacobians with more than `jacobian` elements are not computed, and of a longer graph only the newest
     `max_nodes` nodes are shown. `lines=False` skips the lookup of source lines. `timing=True` measures how long each
-    operation takes while it is looked at, which is several times longer than alone: good for comparing operations with
-    one another, not for the time that a program takes. `redact=True` leaves out all values and source code, but not expressions and names, for a report to others.
+    operation takes while recorded, several times as long as alone: good for comparing operations, not for the time that
+    a program takes. `redact=True` leaves out all values and source code, but not expressions and names, for a report.
 
     Raises
     ------
@@ -131,9 +131,9 @@ def record(
     backward calls are stored. The other options are those of `explain`. An exception in the block is passed on; `ex`
     then has the graph recorded so far.
 
-    `with pullback.explain.record(model, optimizer, every=10) as run:` is a `Training`: of every tenth step of the
-    optimizer the norm of each parameter's gradient, the update's share of the weight and the gradient's share of zeros,
-    of each step the loss, and what went wrong. Operations are not recorded, and cost nothing more. With `file`, each
+    `with pullback.explain.record(model, optimizer, every=10) as run:` is a `Training`. It has the loss of each step, what
+    went wrong, and of every tenth step the norm of each parameter's gradient, the size of the update relative to the weight,
+    and the share of zeros in the gradient. Operations are not recorded, and cost nothing extra. With `file`, each
     recorded step is a line of that file as soon as it is done, which `pullback.explain.read_run` reads. `progress=True`
     prints a line that is kept up to date. Without a model, names are those of the program's variables.
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..observe import pole_of
-from .arrays import Kept, Marks, Summary, marks_of, statistics
+from .arrays import Kept, Marks, marks_of, stats_of
 from .nonfinite import Product, product, touched
 from .numbers import counted, short
 from .trace import Call, Finding, Hop, Leaf, Step, Term, Traced
@@ -88,7 +88,7 @@ def _result(tensor: Traced) -> str:
 
 
 def _bad_count(leaf: Leaf) -> int:
-    stats = leaf.grad.stats if isinstance(leaf.grad, Summary) else statistics(leaf.grad)
+    stats = stats_of(leaf.grad)
     return 0 if stats is None else stats.nans + stats.infs
 
 

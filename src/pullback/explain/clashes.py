@@ -171,12 +171,13 @@ def size_at(failure: Failure, side: tuple[int, int]) -> int:
     return shape[side[1]]
 
 
-def said(failure: Failure, misfit: Misfit | None, *, of_module: bool) -> str:
+def said(failure: Failure, misfit: Misfit | None, *, of_module: bool, remote: bool = False) -> str:
     """What failed, in one sentence: the module or the operation, and what does not fit; of other errors, whose they are."""
     message = first_sentence(failure.message)
     if failure.op is None and failure.scope is None:
+        other = ", in another process" if remote else ". No operation of pullback failed"
         where = "The program" if failure.place is None else f"Line {failure.place.line} of the program"
-        return f"{where} raised {failure.type}{f': {message}' if message else ''}. No operation of pullback failed."
+        return f"{where} raised {failure.type}{f': {message}' if message else ''}{other}."
     who = subject(failure, of_module=of_module)
     if misfit is not None:
         noun = TAKES[misfit.setting]

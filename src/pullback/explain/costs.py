@@ -1,6 +1,6 @@
 """The cost of a call: bytes by line, by operation or by scope, and memory over time.
 
-Times are those of operations that are looked at, several times what they take alone, and so only measured on request.
+Times are those of recorded operations, which take several times as long as alone, so they are measured only on request.
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 MOST_ARGUMENTS = 12
 MOST_STAGES = 40
+MOST_ORIGINS = 40
 ENDLESS = 50
 """The number of open calls of one function above which it is that which recurses."""
 TEXT = 60
@@ -152,13 +153,16 @@ class Failed:
     def failure(self, scopes: Scopes, overwritten: Overwritten | None, *, redact: bool) -> Failure:
         """What the exception and its frames tell."""
         scope = scopes.failed(entry.tb_frame for entry in reversed(self.entries)) if self.ours else None
-        failure = Failure(type(self.error).__name__, str(self.error), self.place)
+        failure = Failure(type(self.error).__name__, message_of(self.error), self.place)
         failure.overwritten = overwritten
         failure.scope, failure.op, failure.frames = scope, self.op, self.places(scopes.base)
         failure.arguments = self.arguments(scope, redact=redact)
         failure.clash = clash(self.op, [given.value for given in self.given[:MOST_ARGUMENTS]])
         failure.made = self.made(scope)
-        failure.said = said(failure, self.misfit, of_module=self.of_module)
+        remote = isinstance(
+            getattr(self.error.__cause__, "tb", None), str
+        )  # the traceback there, as pools of processes have it
+        failure.said = said(failure, self.misfit, of_module=self.of_module, remote=remote)
         return failure
 
     def show_stages(self, failure: Failure, scopes: Scopes, call: Call) -> None:
@@ -177,6 +181,30 @@ class Failed:
             *failure.stages[-MOST_STAGES:],
             Stage(failure.scope, title_of(self.module, failure.scope), None),
         ]
+
+
+def origin(error: BaseException, inside: FrameType) -> Failed:
+    """What failed first in the library, of an exception, those that it was raised from and those that a group holds; or itself."""
+    waiting, seen = [error], {id(error)}
+    own: Failed | None = None
+    while waiting and len(seen) < MOST_ORIGINS:
+        each = waiting.pop(0)
+        failed = Failed(each, inside)
+        if failed.ours:
+            return failed
+        own = own or failed
+        parts = [each.__cause__, *(each.exceptions if isinstance(each, BaseExceptionGroup) else ())]
+        waiting += [part for part in parts if part is not None and id(part) not in seen]
+        seen |= {id(part) for part in parts}
+    return own or Failed(error, inside)
+
+
+def message_of(error: BaseException | None) -> str:
+    """An exception's text; one that cannot say it says why not."""
+    try:
+        return str(error)
+    except Exception as fault:  # noqa: BLE001  # the program's own
+        return f"its text is not known: __str__ raised {type(fault).__name__}"
 
 
 def text_of_value(value: Any) -> str:

@@ -7,14 +7,12 @@ import numpy as np
 from .blame import tell
 from .bounds import FIXES, FLAT, TINY, Extreme, sizes
 from .mending import mends
-from .nonfinite import births
+from .nonfinite import MOVED, births
 from .numbers import short
 from .trace import Call, Finding, Step, Term, Traced
 
-MOVED = {
-    *"alias as_strided clamp clone contiguous diagonal expand flip gather index index_select masked_select nan_to_num "
-    "permute repeat reshape roll select slice sort split split_with_sizes squeeze t take to_copy topk transpose unbind "
-    "unfold unsafe_view unsqueeze view".split()
+KEPT = MOVED | {
+    *"clamp masked_select nan_to_num repeat roll sort split split_with_sizes topk unfold unsafe_view".split()
 }
 """Operations whose elements are elements of what they are given, in other places, dtypes or bounds."""
 TWICE = {
@@ -152,7 +150,7 @@ def _twice(call: Call) -> list[Finding]:
     found = []
     for step in call.forward:
         given = step.outputs[0].inputs[0] if step.outputs[0].inputs else None
-        while given is not None and given.op in MOVED and given.inputs:
+        while given is not None and given.op in KEPT and given.inputs:
             given = given.inputs[0]
         if given is not None and given.op in TWICE.get(step.op or "", ()):
             why = f"{given.name} comes from {given.op}, and is passed to {step.op}, which expects logits"

@@ -9,65 +9,65 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from .. import finfo
 from .edits import ATOMS, Written
+from .nonfinite import kept_out
 from .trace import Finding, Fix
 
-NEAR, CLOSE = "1e-12", 0.999999
-"""What is nearly 0, and nearly 1 among numbers of seven digits."""
-DIVIDES = {"div", "reciprocal", "remainder", "fmod"}
+NUDGE = {True: ("1e-12", "1e-6", "0.999999"), False: ("1e-4", "0.01", "0.99")}
+"""What is nearly 0, a step that is seen beside 1, and what is nearly 1: among numbers of seven digits or more, and of fewer."""
 LIBRARIES = {"pullback", "torch"}
 
 
-class Guard(NamedTuple):
-    """What is written after an operand to keep it away from a pole, why, and the condition under which it is."""
+class Bound(NamedTuple):
+    """What is written after an operand to keep it where an operation has no pole, and the condition under which it is there."""
 
     text: str
-    why: str
     condition: str
 
 
-POSITIVE = Guard(f".clamp(min={NEAR})", f"{{}} gets nothing below {NEAR}.", "{} > 0")
-INSIDE = Guard(f".clamp({-CLOSE}, {CLOSE})", f"{{}} gets nothing outside of {-CLOSE} to {CLOSE}.", "{}.abs() < 1")
-GUARDS = {
-    **dict.fromkeys(("sqrt", "rsqrt", "log", "log2", "log10", "pow", "digamma", "lgamma", "hypot", "xlogy"), POSITIVE),
-    **dict.fromkeys(("acos", "asin", "atanh", "erfinv"), INSIDE),
-    "log1p": Guard(f".clamp(min={-CLOSE})", f"{{}} gets nothing below {-CLOSE}.", "{} > -1"),
-    "acosh": Guard(".clamp(min=1.000001)", "{} gets nothing below 1.000001.", "{} > 1"),
-    "logit": Guard(
-        f".clamp(1e-6, {CLOSE})", f"{{}} gets nothing outside of 1e-6 to {CLOSE}.", "({} - 0.5).abs() < 0.5"
-    ),
+BOUNDS = {
+    "above 0": Bound(".clamp(min={tiny})", "{} > 0"),
+    "between -1 and 1": Bound(".clamp(-{close}, {close})", "{}.abs() < 1"),
+    "above -1": Bound(".clamp(min=-{close})", "{} > -1"),
+    "above 1": Bound(".clamp(min=1 + {step})", "{} > 1"),
+    "between 0 and 1": Bound(".clamp({step}, 1 - {step})", "({} - 0.5).abs() < 0.5"),
 }
-"""By the operation; where it divides, no bound keeps it from 0 on both sides."""
+"""By the words in which a pole says where its operand is to be kept."""
 
 
 def mends(finding: Finding) -> Iterator[Fix]:
     """Changes that keep the operation away from where NaN or inf began in it, the likeliest first; a mask after it last."""
-    place, step = finding.place, finding.step
-    if place is None or step is None or place.column is None or step.op not in GUARDS.keys() | DIVIDES:
+    place, step, pole = finding.place, finding.step, kept_out(finding)
+    if place is None or step is None or place.column is None or pole is None:
         return
     written = Written(place.file)
     whole = written.at(place, ast.Call) or written.at(place, ast.BinOp)
     operand = None if whole is None else _operand(whole, step.op or "", _libraries(written))
     if whole is None or operand is None:
         return
+    dtype = step.outputs[0].dtype
+    tiny, beside, close = NUDGE[bool(finfo(dtype).eps < 1e-6)]
     library = next(iter(_libraries(written)), None)
-    at, text = f"Line {place.line}: ", written.segment(operand)
+    text = written.segment(operand)
     bare = text if isinstance(operand, ATOMS) else f"({text})"
-    guard = GUARDS.get(step.op or "")
-    if guard is not None:
-        yield Fix(at + guard.why.format(step.op), [written.appended(operand, guard.text)])
+    whose = "divisor" if pole.subject == "divisor" else f"{pole.subject} of {step.op}"
+    why = f"Line {place.line}: the {whose} is kept {pole.keep}"
+    bound = BOUNDS.get(pole.keep)
+    if bound is not None:
+        yield Fix(f"{why}.", [written.appended(operand, bound.text.format(tiny=tiny, step=beside, close=close))])
     elif library is not None:
-        instead = f"{library}.where({bare} == 0, 1, {text})"
-        yield Fix(f"{at}where the divisor is 0 it is 1.", [written.replaced(operand, instead)])
-        yield Fix(f"{at}the divisor is at least {NEAR}.", [written.appended(operand, POSITIVE.text)])
-    if library is not None:
-        condition = ("{} != 0" if guard is None else guard.condition).format(bare)
-        masked = f"{library}.where({condition}, {written.segment(whole)}, 0)"
+        other = 1 if whose == "divisor" else tiny
         yield Fix(
-            f"{at}a mask after {step.op}, whose slope is multiplied by 0 there.",
-            [written.replaced(whole, masked)],
-            guess=True,
+            f"{why}: where it is 0 it is {other}.",
+            [written.replaced(operand, f"{library}.where({bare} == 0, {other}, {text})")],
         )
+        yield Fix(f"{why}: it is at least {tiny}.", [written.appended(operand, f".clamp(min={tiny})")])
+    if library is not None:
+        condition = ("{} != 0" if bound is None else bound.condition).format(bare)
+        masked = f"{library}.where({condition}, {written.segment(whole)}, 0)"
+        mask = f"Line {place.line}: a mask after {step.op}, whose slope is multiplied by 0 there."
+        yield Fix(mask, [written.replaced(whole, masked)], guess=True)
 
 
 def _operand(whole: ast.expr, op: str, libraries: list[str]) -> ast.expr | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .trace import Step, Traced
+from .matrices import vector_text
+from .trace import Hooked, Step, Traced
 
 FORWARD = {
     "setitem": "An in-place write: the memory stays the same, the history is new.",
@@ -42,7 +43,17 @@ BACKWARD = {op: text for text, ops in SENTENCES.items() for op in ops.split()}
 
 
 def note(step: Step) -> str | None:
-    """The sentence for a step; None if its numbers speak for themselves."""
+    """The sentences for a step; None if its numbers speak for themselves."""
+    hook = "" if step.hooked is None else f"{hooked(step.hooked)}."
+    return " ".join(filter(None, [_computed(step), hook])) or None
+
+
+def hooked(found: Hooked) -> str:
+    """What a hook of the program did to a gradient."""
+    return f"{found} changed the gradient from {vector_text(found.before)} to {vector_text(found.after)}"
+
+
+def _computed(step: Step) -> str | None:
     if step.phase == "forward":
         return FORWARD.get(step.op or "")
     if step.op is None:

@@ -1,6 +1,6 @@
 """What stood at each place of each operation: tensors of the tape, constants, and what was computed from either unrecorded.
 
-A tape has edges to what is differentiated, and no more. A page that computes anew after a change needs all operands, also
+A tape has edges to what is differentiated, and no more. A page that recomputes after a change needs all operands, also
 the masks, indices and detached values that follow from what is changed; and it must know where the program has looked at
 numbers itself, since what it did after that may depend on them. All this is kept for small arrays only.
 """

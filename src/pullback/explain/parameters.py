@@ -58,15 +58,17 @@ class Parameters:
             rest = wanted - got - frozen(module) - self.missing.keys()
             for path, tensor in named if got else ():
                 if id(tensor) in rest:
-                    self.missing[id(tensor)] = Missing(tensor, f"{name}.{path}", self._reason(tensor, root))
+                    full = f"{name}.{path}"
+                    self.missing[id(tensor)] = Missing(tensor, full, self._reason(tensor, full, root))
 
-    def _reason(self, tensor: Tensor, root: Node) -> str:
+    def _reason(self, tensor: Tensor, name: str, root: Node) -> str:
         if node_of(tensor) is None:
             return FROZEN
         self.asked += 1
         if self.asked > ASKED:
             return ""
-        found = unreached(tensor, [GradientEdge(root, 0)])
+        called = f"{name.rpartition('.')[0]}'s parameters"  # of which several may have the same reason
+        found = unreached(tensor, [GradientEdge(root, 0)], called)
         return UNUSED if found is None or found.cause == "unused" else found.removesuffix(".")
 
     def findings(self, call: Call, notes: list[str]) -> list[Finding]:

@@ -33,7 +33,7 @@ from .accounts import account
 from .arrays import Kept, Limits, kept, plain
 from .calls import call_text, finished
 from .explanation import Explanation
-from .failing import Failed
+from .failing import Failed, message_of, origin
 from .fixes import fixes
 from .naming import Named, name_of, names_in
 from .operands import Operands
@@ -281,9 +281,16 @@ class Recording(Explanation):
 
     def _failed(self, error: Exception, interrupted: Call | None) -> None:
         """Record the program's exception with the graph so far; if it ended a pass, also the step in which it did."""
-        failed, walked = Failed(error, program_frame(2)), observe.from_backward(error)
-        overwritten = self._overwritten(error, failed.frames)
+        failed = origin(error, program_frame(2))
+        walked = observe.from_backward(failed.error)
+        overwritten = self._overwritten(failed.error, failed.frames)
         self.failure = failure = failed.failure(self._scopes, overwritten, redact=self.limits.redact)
+        if failed.error is not error:
+            last = Failed(error, program_frame(2)).place
+            text = message_of(error).partition("\n")[0]
+            where = "" if last is None else f" at {last.where}"
+            failure.raised = type(error).__name__
+            self.notes.append(f"of it {type(error).__name__} was made{where}: {text}")
         if walked and interrupted is not None and interrupted.steps:
             failure.tensor = interrupted.steps[-1].outputs[0]
         else:
@@ -294,7 +301,7 @@ class Recording(Explanation):
         failed.show_stages(failure, self._scopes, self.all_calls[-1])
         failure.fixes = fixes(failed, failure, self._scopes, self.all_calls)
 
-    def _overwritten(self, error: Exception, frames: Sequence[FrameType]) -> Overwritten | None:
+    def _overwritten(self, error: BaseException, frames: Sequence[FrameType]) -> Overwritten | None:
         """The tensor that was written although a pass needed its old value, if that is the error."""
         found = getattr(error, "overwritten", None)
         if found is None:

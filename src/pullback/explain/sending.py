@@ -13,10 +13,11 @@ from .arrays import Array, Kept, Summary
 from .gradients import norm_of
 from .layout import columns, cut
 from .matrices import FEW, SHOWN, matrix_text, norm_text, size_text, vector_text
+from .notes import hooked
 from .numbers import DIGITS, counted, row, short
 from .stops import Stop
 from .terminal import Paper
-from .trace import Call, Leaf, Step, Term, Traced
+from .trace import Call, Hooked, Leaf, Step, Term, Traced
 
 SMALL = 6
 """The number of elements up to which Jacobians of a line are multiplied."""
@@ -133,14 +134,15 @@ class Sending:
 
     def parts(self, stop: Stop, room: int) -> tuple[str, list[list[str]]]:
         """The operations of a stop, and each thing that it sends, in its forms from the longest to the shortest."""
+        hooks = [[*_hooked(step.hooked)] for step in stop.steps if step.hooked is not None]
         if self.norms:
-            return self.module(stop, room), []
+            return self.module(stop, room), hooks
         count = len(stop.operations)
         names = listed(stop.operations)
         names = f"{count} operations: {names}" if count > FEW_OPERATIONS else names
         sends = [list(_forms(each, cut(self.name(each.to), LONGEST_NAME))) for each in self.sent[stop]]
         sums = [list(self.sum(tensor)) for tensor in stop.leaves if len(self.sums.get(tensor, [])) > 1]
-        return names if count > 1 or not self.backward else "", [*sends, *sums]
+        return names if count > 1 or not self.backward else "", [*hooks, *sends, *sums]
 
     def name(self, tensor: Traced) -> str:
         """A value's name, or its module's."""
@@ -179,6 +181,14 @@ class Sending:
 def listed(names: Sequence[str]) -> str:
     """Operations with their counts: `mul, select x3`."""
     return ", ".join(name if count == 1 else f"{name} x{count}" for name, count in Counter(names).items())
+
+
+def _hooked(found: Hooked) -> Iterator[str]:
+    """What a hook did, from the longest form to the shortest."""
+    yield hooked(found)
+    yield f"{found} changed {vector_text(found.before)} to {vector_text(found.after)}"
+    yield f"{found} changed {size_text(found.before)} to {size_text(found.after)}"
+    yield f"{found}"
 
 
 def _forms(each: Sent, name: str) -> Iterator[str]:

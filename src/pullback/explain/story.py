@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .arrays import Kept
 from .gradients import folded, is_model, rows, sentence
 from .layout import cut
@@ -67,9 +69,10 @@ class StoryWriter:
         name, value = leaf.tensor.name, self.value(leaf.grad)
         if verb:
             return verb, f"{value} for {name}" if verb == "gave" else f"{value} to {name}.grad"
-        if leaf.grad_before is None or leaf.grad_after is None:
-            return "put", f"{value} into {name}.grad"
-        return "added", f"{value} to {name}.grad, now {self.value(leaf.grad_after)},"
+        now = "" if leaf.grad_after is None else f", now {self.value(leaf.grad_after)},"
+        if leaf.grad_before is not None:
+            return "added", f"{value} to {name}.grad{now}"
+        return "put", f"{value} into {name}.grad{now if _changed(leaf) else ''}"
 
     def value(self, value: Kept) -> str:
         """A gradient in a sentence."""
@@ -107,3 +110,10 @@ class StoryWriter:
         if hidden:
             lines.insert(half, f"... {hidden} more")
         return [*lines, *(["log scale: half a bar is 1/100"] if barred else []), ""]
+
+
+def _changed(leaf: Leaf) -> bool:
+    """True if a hook has changed `.grad` after the pass had written it."""
+    put, now = leaf.grad, leaf.grad_after
+    whole = isinstance(put, np.ndarray) and isinstance(now, np.ndarray)
+    return whole and not np.array_equal(np.asarray(put), np.asarray(now), equal_nan=True)

@@ -145,6 +145,19 @@ class Term:
         return f"<to {self.to.name}: {self.out}, contribution {self.nth} of {self.of}>"
 
 
+class Hooked(NamedTuple):
+    """A gradient that a hook of the program has changed: which functions were called, with their places, and the gradients."""
+
+    functions: list[tuple[str, Place | None]]
+    before: Kept
+    after: Kept
+
+    def __str__(self) -> str:
+        """Which hooks."""
+        texts = [name if place is None else f"{name} ({place.where})" for name, place in self.functions]
+        return f"hook{'s' * (len(texts) > 1)} {' and '.join(texts)}"
+
+
 @dataclass(eq=False, slots=True)
 class Step:
     """One operation, forward or backward. A backward step is one vector-Jacobian product, or the sum at a leaf."""
@@ -162,6 +175,7 @@ class Step:
     time: float | None = None
     live_bytes: int = 0
     marks: Marks = FINE
+    hooked: Hooked | None = None
 
     @property
     def v(self) -> Kept | None:
@@ -256,6 +270,8 @@ class Finding:
     """Changes of the program that help; only those that were tried say with what result."""
     vain: list[Fix] = field(default_factory=list)
     """Changes with which the program was run, and the number still is what it is."""
+    given: Place | None = None
+    """Where the program gave the number itself, if no operation made it."""
 
     @property
     def kinds(self) -> set[str]:
@@ -280,7 +296,7 @@ class Finding:
     @property
     def place(self) -> Place | None:
         """The place of the program where it first appeared."""
-        return self.tensor.place if self.step is None else self.step.place
+        return self.given or (self.tensor.place if self.step is None else self.step.place)
 
     @property
     def line(self) -> int | None:
@@ -377,6 +393,13 @@ class Failure:
     stages: list[Stage] = field(default_factory=list)
     frames: list[tuple[str, Place]] = field(default_factory=list)
     fixes: list[Fix] = field(default_factory=list)
+    raised: str = ""
+    """The exception with which the program ended, if it was made of this one."""
+
+    @property
+    def ours(self) -> bool:
+        """Whether a module or an operation has failed."""
+        return self.op is not None or self.scope is not None
 
     @property
     def shown_fixes(self) -> list[Fix]:

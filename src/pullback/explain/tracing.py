@@ -6,10 +6,11 @@ program's pass. Values, places and scopes are taken from a recording, or else fr
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,15 +21,13 @@ from .derivations import derive
 from .naming import Named, leaf_name, operation, saved_name, saved_text, settings, tensor_name
 from .plots import statistics
 from .rules import Builder, rule_source, several
-from .sources import excerpt_at, executions, place_of, rounds, shortened
-from .trace import Call, Leaf, Output as Start, Saved, Scope, Step, Term, Traced
+from .sources import Place, excerpt_at, executions, place_of, rounds, shortened
+from .trace import Call, Hooked, Leaf, Output as Start, Saved, Scope, Step, Term, Traced
 from .walking import Watch
 from .yardsticks import Yardstick, made_by, yardstick
 
-if TYPE_CHECKING:
-    from .sources import Place
-
-
+MODULE_HOOK = "BackwardHookFunctionBackward"
+"""The node at an end of a module with hooks, which passes gradients on as they are."""
 MANY = 2000
 """The number of nodes above which less is stored of each."""
 PICTURED = 100
@@ -237,6 +236,7 @@ class CallTracer(Watch):
             limits._replace(jacobian=min(limits.jacobian, 64)) if tape.small is not limits else limits
         )
         self.totals: dict[Node, tuple[Any, Kept, Marks]] = {}
+        self.passing: list[Any] = []
         self.terms: dict[Node, list[tuple[Step, Term]]] = {}
         self.parts: dict[Node, dict[int, Array]] = {}
         self.arrivals: dict[Node, Array] = {}
@@ -282,7 +282,10 @@ class CallTracer(Watch):
         told = [None if each is None else self._told(node, each, outputs[0]) for each in arrivals]
         step.vs = [None if each is None else each[1] for each in told]
         step.marks = worst([each[2] for each in told if each is not None])
-        self.totals.pop(node, None)
+        before = self.totals.pop(node, None)
+        if not several(node) and before is not None:
+            self._hooked(node, step, before[0], g)
+        self.passing = arrivals
         self.steps.append(step)
         self.current = step
         self.travelling -= 0 if isinstance(node, AccumulateGrad) else sum(e.nbytes for e in arrivals if e is not None)
@@ -307,6 +310,8 @@ class CallTracer(Watch):
                 continue
             out = np.asarray(result)
             to = self.tape.traced[edge]
+            if node.title == MODULE_HOOK and index < len(self.passing):
+                self._hooked(node, step, self.passing[index], out)
             before = self.totals.get(edge)
             total = out if before is None else _sum(before[0], out)
             after = self.totals[edge] = self._told(edge, total, to)
@@ -329,6 +334,14 @@ class CallTracer(Watch):
             step.terms.append(term)
             self.travelling += out.nbytes if before is None else 0
         step.live_bytes = self.kept + self.travelling
+
+    def _hooked(self, node: Node, step: Step, before: Any, after: Any) -> None:
+        """Note a gradient that has been changed on its way, if a hook of the program can have done it."""
+        functions = observe.hooks(node)
+        if not functions or before is None or before is after or np.array_equal(before, after, equal_nan=True):
+            return
+        kept = [self.tape.kept(np.asarray(each), node, whole=True) for each in (before, after)]
+        step.hooked = Hooked([_defined(each) for each in functions], kept[0], kept[1])
 
     def _told(self, node: Node, array: Any, tensor: Traced) -> tuple[Any, Kept, Marks]:
         """A node's cotangent with its stored form and conspicuous properties, which are computed once."""
@@ -401,6 +414,16 @@ class CallTracer(Watch):
             step.marks = worst([tensor.marks for tensor in outputs])
             steps.append(step)
         return steps, total
+
+
+def _defined(function: Callable[..., Any]) -> tuple[str, Place | None]:
+    """The name of a function, and where it is defined."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
+    name = getattr(function, "__name__", type(function).__name__)
+    place = None if code is None else Place(code.co_filename, code.co_firstlineno, None, None, None)
+    return name, place
 
 
 def worst(found: Sequence[Marks]) -> Marks:

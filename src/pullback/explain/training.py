@@ -1,7 +1,7 @@
 """A training run: what each step of an optimizer did to each parameter, written to a file while it goes on.
 
-An optimizer's own hooks are used, and the hooks of its parameters, so that operations cost what they always cost. Steps that
-are not recorded only count, and note the loss.
+An optimizer's own hooks are used, and the hooks of its parameters, so that operations take no longer than usual. Steps that
+are not recorded are only counted, with their loss.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from ..optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 from .bounds import DIVERGED, ENOUGH, FIXES, LARGE_UPDATE, PATIENCE, SEVERAL, sizes
+from .failing import message_of
 from .naming import rounds_at, variables_in
 from .numbers import counted, short
 from .parameters import FROZEN, UNUSED, frozen, idle
@@ -124,7 +125,7 @@ class Training(Run):
                     reason = UNUSED if tensor.requires_grad else FROZEN
                     self._tell("missing", number, "it got no gradient in any recorded step", reason)
         else:
-            self.failure = f"{type(error).__name__}: {error}"
+            self.failure = f"{type(error).__name__}: {message_of(error)}"
         self._write(
             {"losses": plain(self._unwritten), "ended": self.count, "seconds": self.seconds, "failure": self.failure}
         )

@@ -182,6 +182,8 @@ class MultiStepLR(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
     ) -> None:
+        if not isinstance(milestones, Iterable):
+            raise TypeError(f"milestones must be a list of steps, such as [30, 80], and not {milestones!r}")
         self.milestones = Counter(milestones)
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)

@@ -156,10 +156,9 @@ class Optimizer:
             )
         self.state: defaultdict[Tensor | str, State] = defaultdict(dict)
         self.param_groups: list[Group] = []
-        if hasattr(params, "parameters"):
-            raise TypeError(
-                f"{type(params).__name__!r} object is not iterable: pass its parameters, model.parameters()"
-            )
+        if hasattr(params, "parameters") or callable(params):
+            advice = "pass its parameters" if hasattr(params, "parameters") else "call it"
+            raise TypeError(f"{type(params).__name__!r} object is not iterable: {advice}, model.parameters()")
         groups: list[Any] = list(params)
         if not groups:
             raise ValueError(
@@ -245,6 +244,10 @@ class Optimizer:
         """
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        if "params" not in param_group:
+            raise KeyError(
+                f"a group of an optimizer has its tensors under 'params', this one has {', '.join(map(repr, param_group)) or 'nothing'}"
+            )
         found = self._listed(param_group["params"])
         for parameter in found["params"]:
             self._check_parameter(parameter)
@@ -293,7 +296,7 @@ class Optimizer:
         if not isinstance(parameter, Carrier):
             raise TypeError(
                 f"optimizer can only optimize Tensors, but one of the params is {type_name(parameter)}"
-                + (": pass model.parameters(), or the values() of a dict" if isinstance(parameter, str) else "")
+                + (": pass model.parameters()" + ", or the values() of a dict" * isinstance(parameter, str))
             )
         if not self.defaults.get("differentiable") and not (parameter.is_leaf or parameter.retains_grad):
             raise ValueError(
@@ -374,7 +377,7 @@ class Optimizer:
             state_dict = state_dict if answer is None else answer
         if lacking := {"state", "param_groups"} - state_dict.keys():
             raise KeyError(
-                f"the state of an optimizer has {' and '.join(sorted(lacking))}, this one only {', '.join(state_dict)}: "
+                f"the state of an optimizer has {' and '.join(sorted(lacking))}, this one {'only ' * bool(state_dict)}{', '.join(state_dict) or 'nothing'}: "
                 "pass what optimizer.state_dict() gave, and a model's to the model"
             )
         saved = deepcopy(state_dict["param_groups"])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from .. import ops
-from .._core import dtypes, xp as _xp
+from .._core import dtypes, errors, xp as _xp
 from .._core.lazy import provider
 from .._core.modes import mode
 from .._core.primitives import Carrier
@@ -178,7 +178,7 @@ def _check_bounds(shape: tuple[int, ...], spec: list[Any], arrays: list[Any], ax
             axis += len(shape) - axes
         elif type(entry) is int:
             if not -shape[axis] <= entry < shape[axis]:
-                raise IndexError(f"index {entry} is out of bounds for dimension {axis} with size {shape[axis]}")
+                raise IndexError(errors.out_of_bounds(entry, axis, shape[axis]))
             axis += 1
         elif entry is _xp.array:
             array = next(rest)

@@ -106,7 +106,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """
     require_tensor("one_hot", "tensor", tensor)
     if tensor._dtype != np.int64:
-        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor: convert it with .long()")
     numbers = every(tensor) if num_classes != -1 else concrete(tensor, "one_hot")
     if numbers.size and numbers.min() < 0:
         raise RuntimeError("Class values must be non-negative.")

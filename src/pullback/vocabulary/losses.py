@@ -125,7 +125,7 @@ def _class_numbers(target: Tensor, ignore_index: int, classes: int) -> tuple[Any
     valid = ops.not_equal(given, ignore_index)
     numbers = ops.where(valid, given, 0)
     if (found := outside(numbers, classes)) is not None:
-        raise IndexError(f"Target {found} is out of bounds: there are {classes} classes")
+        raise IndexError(f"Target {found} is out of bounds: there are {classes} classes, 0 to {classes - 1}")
     return numbers, valid
 
 

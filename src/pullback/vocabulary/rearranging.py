@@ -128,7 +128,7 @@ def repeat(input: Tensor, *times: Sizes, repeats: Sizes | None = None) -> Tensor
     if len(counts) < input.ndim:
         raise RuntimeError(
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: got "
-            f"{list(counts)} for shape {tuple(input.shape)}"
+            f"{list(counts)} for shape {tuple(input.shape)}: pass one count an axis, 1 to keep it"
         )
     if any(count < 0 for count in counts):
         lengths = (1,) * (len(counts) - input.ndim) + tuple(input.shape)

@@ -70,7 +70,7 @@ def _check_bounds(
     size = input.shape[axis] if input.ndim else 1
     found = outside(index, size, from_end=from_end)
     if found is not None:
-        raise error(f"{begun}index {found} is out of bounds for dimension {axis} with size {size}")
+        raise error(f"{begun}{errors.out_of_bounds(found, axis, size)}")
 
 
 def seen(primitive: Primitive, operand: Any, **metadata: Any) -> Any:

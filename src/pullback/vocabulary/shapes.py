@@ -534,7 +534,7 @@ def stack(tensors: Tensor | Sequence[Tensor | Array], dim: int = 0, *, axis: int
         if shape != first:
             raise RuntimeError(
                 f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(shape)} at "
-                f"entry {index}"
+                f"entry {index}: cat joins along an axis that is there, and lets that one differ"
             )
     return ops.stack(*listed, axis=normalize_axis(dim if axis is None else axis, len(first) + 1))
 

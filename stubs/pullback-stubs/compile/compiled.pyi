@@ -45,6 +45,7 @@ from .costs import peak, works
 from .kinds import IDLE, Kind, Kinds
 from .machinery import Machinery
 from .numbers import Escaped, Root
+from .paths import title
 from .prepared import Prepared, spent
 from .program import DepartedError
 from .quick import GIVEN_UP, QuickCalls, quick

@@ -297,11 +297,11 @@ def _volume(cov: Array, allow_singular: bool) -> tuple[Array, int, Function]:
 
 def _gaussian(x: Array, mean: Array | None = None, cov: Array | int = 1, allow_singular: bool = False) -> Array:
     given = next((each for each in (mean, cov) if each is not None and np.ndim(each)), None)
-    count = np.shape(given)[0] if given is not None else (np.shape(x) or (1,))[-1]
+    count = np.shape(given)[0] if given is not None else 1
     mean, cov = _spread(mean, cov, count)
     logdet, rank, form = _volume(cov, allow_singular)
-    x = x if np.ndim(x) else np.reshape(x, 1)
-    return -0.5 * (rank * LOG_TWO_PI + logdet + form(x - mean))
+    x = np.reshape(x, (-1, 1)) if count == 1 and np.ndim(x) < 2 else x  # points of one coordinate
+    return np.squeeze(-0.5 * (rank * LOG_TWO_PI + logdet + form(x - mean)))
 
 
 def _gaussian_entropy(mean: Array | None = None, cov: Array | int = 1) -> Array:

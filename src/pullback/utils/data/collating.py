@@ -74,6 +74,11 @@ def default_collate(batch: Sequence[Any]) -> Any:
     if isinstance(first, int):
         return tensor(list(batch))
     if isinstance(first, Mapping):
+        lacking = ((place, key) for place, sample in enumerate(batch) for key in first if key not in sample)
+        if (found := next(lacking, None)) is not None:
+            raise KeyError(
+                f"sample {found[0]} of the batch has no {found[1]!r}, which sample 0 has: give all the same keys"
+            )
         return _mapping(first, {key: default_collate([sample[key] for sample in batch]) for key in first})
     if isinstance(first, Sequence):
         return _sequences(batch)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from ..._core.sites import warn
+from ..._core.values import require_tensors
 from ..._tensor.sampling import randperm
 from ..._tensor.tensor import Tensor
 
@@ -91,6 +92,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
     tensors: tuple[Tensor, ...]
 
     def __init__(self, *tensors: Tensor) -> None:
+        require_tensors("TensorDataset", **{f"tensors[{place}]": each for place, each in enumerate(tensors)})
         sizes = [tensor.size(0) for tensor in tensors]
         if len(set(sizes)) > 1:
             raise AssertionError(f"Size mismatch between tensors: their first axes have the sizes {sizes}")
