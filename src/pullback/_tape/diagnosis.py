@@ -98,8 +98,8 @@ class Pole(NamedTuple):
     """Where an operation, or its derivative, is infinite, and what to do about it.
 
     >>> import pullback
-    >>> print(pullback.observe.pole_of("sqrt"))
-    The derivative of sqrt at 0 is inf: for a length use norm, whose gradient is 0 there, or add a small number
+    >>> pullback.observe.pole_of("sqrt").where
+    'derivative of sqrt at 0 is inf'
     """
 
     where: str
