@@ -91,7 +91,22 @@ def depth() -> int:
 
 
 def warn(text: str, category: type[Warning] = UserWarning) -> None:
-    """Issue a warning that names the innermost line outside pullback."""
+    """Issue a warning that names the line of the program: the innermost one outside pullback, and not the caller's own.
+
+    Parameters
+    ----------
+    text
+        What it says.
+    category
+        The class of the warning.
+
+    >>> import warnings
+    >>> from pullback.extend import warn
+    >>> with warnings.catch_warnings(record=True, action="always") as found:
+    ...     warn("lr is 0, so nothing is learned")
+    >>> found[0].message
+    UserWarning('lr is 0, so nothing is learned')
+    """
     warnings.warn(text, category, stacklevel=depth())
 
 

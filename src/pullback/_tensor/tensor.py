@@ -617,6 +617,11 @@ class Tensor(Conversions):
     def copy_(self, other: Tensor | Array, non_blocking: bool = False) -> Tensor:
         """Copy the elements of another tensor or array to this one, broadcast and converted, in place.
 
+        Parameters
+        ----------
+        non_blocking
+            Accepted, and changes nothing.
+
         >>> import pullback
         >>> pullback.zeros(2, 2).copy_(pullback.tensor([1, 2]))
         tensor([[1., 2.],

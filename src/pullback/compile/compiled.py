@@ -14,7 +14,7 @@ from .._core.forks import exchanging, give_way, swapping
 from .._core.lazy import provider
 from .._core.modes import innermost, mode
 from .._core.recompiling import allow
-from .._core.sites import warn
+from ..extend import warn
 from ..nn.modules.module import Module
 from ..utils.trees import LEAF, flatten, unflatten
 from .capture import CapturedRun

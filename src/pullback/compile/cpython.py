@@ -171,7 +171,7 @@ def _inner(code: types.CodeType) -> list[types.CodeType]:
 
 UNNOTICED = {
     *("__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "__annotate__", "__annotate_func__"),
-    *("__annotations_cache__", "__abstractmethods__", "__dataclass_fields__", "__dataclass_params__"),
+    *("__annotations_cache__", "__abstractmethods__", "__slotnames__", "__dataclass_fields__", "__dataclass_params__"),
 }
 """Entries of a class that Python makes, some when they are first asked for; annotations have other ones since 3.14."""
 slots_of: Callable[[type], list[str]] = copyreg._slotnames  # type: ignore[attr-defined]

@@ -17,6 +17,7 @@ import numpy as np
 
 from .. import Tensor
 from .._tensor.tensor import Later
+from ..observe import node as node_of, value as inside
 from .cpython import UNNOTICED, can_be_gone, version, version_place, within
 
 MISSING = object()
@@ -115,10 +116,10 @@ def alike(old: object, new: object) -> bool:
     return (
         type(old) is type(new)
         and tuple(old.shape) == tuple(new.shape)
-        and old._dtype == new._dtype
-        and old._node is None
-        and new._node is None
-        and new._array.flags.c_contiguous
+        and old.dtype == new.dtype
+        and node_of(old) is None
+        and node_of(new) is None
+        and inside(new).flags.c_contiguous
     )
 
 

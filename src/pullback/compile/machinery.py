@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.sites import warn
+from ..extend import warn
 from .holders import Holder, Row
 from .passes import simplify
 from .program import Array, Program

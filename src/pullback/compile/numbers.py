@@ -103,13 +103,13 @@ class Number:
 
     def beside(self, tensor: Tensor) -> Tensor:
         """A tensor without axes, as weak as a Python float beside a tensor."""
-        dtype = tensor._dtype if tensor._dtype.kind in "fc" else get_default_dtype().numpy
+        dtype = (tensor.dtype if tensor.dtype.kind in "fc" else get_default_dtype()).numpy
         return self.within(dtype)
 
     def _with(self, name: str, primitive: Primitive, other: Any, *, swapped: bool = False) -> Any:
         operation = getattr(operator, name)
         if isinstance(other, Tensor):
-            if name == "sub" and not swapped and other._dtype.kind == "b":
+            if name == "sub" and not swapped and other.dtype.kind == "b":
                 return 0 - other  # an error, where two tensors would have a difference
             return operation(other, self.beside(other)) if swapped else operation(self.beside(other), other)
         if type(other) is Integer:
@@ -187,7 +187,7 @@ class Integer(Number):
 
     def beside(self, tensor: Tensor) -> Tensor:
         """A tensor without axes, as weak as a Python int beside a tensor."""
-        return self.within(tensor._dtype if tensor._dtype.kind in "fciu" else INT)
+        return self.within(tensor.dtype.numpy if tensor.dtype.kind in "fciu" else INT)
 
     def item(self) -> Number:
         """The number as a float."""

@@ -24,14 +24,13 @@ from .._core.bfloat import is_bfloat
 from .._core.forks import exchanging
 from .._core.modes import changed, innermost, mode, quiet, refusals, state_asked
 from .._core.package import package
-from .._core.sites import caller
 from .._core.xp import replay
 from .._numerics.random import Moment
 from .._tape.memory import bounds
 from .._tape.views import pieces
 from ..extend import Primitive
 from ..interpreters import Boxed, Interpreter
-from ..observe import describe
+from ..observe import caller, describe
 from .cpython import profile_function, set_profile_function
 from .deferred import LARGE, Deferred, begins, foreseen
 from .definitions import counted

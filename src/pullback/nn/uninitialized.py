@@ -109,6 +109,15 @@ class UninitializedParameter(_Uninitialized, Parameter):
 
     Everything that needs its shape or its elements raises `UninitializedError` until then.
 
+    Parameters
+    ----------
+    requires_grad
+        Whether operations on it are recorded for gradients.
+    device
+        Where it lies; there is only the CPU.
+    dtype
+        The dtype; None for the default.
+
     >>> from pullback import nn
     >>> p = nn.UninitializedParameter()
     >>> p
@@ -126,6 +135,13 @@ class UninitializedParameter(_Uninitialized, Parameter):
 
 class UninitializedBuffer(_Uninitialized, Buffer):
     """A buffer without a shape, which `materialize` gives it; it raises as `UninitializedParameter` does.
+
+    Arguments as for `UninitializedParameter`.
+
+    Parameters
+    ----------
+    persistent
+        Whether it is part of the state of its module.
 
     >>> from pullback import nn
     >>> nn.UninitializedBuffer()

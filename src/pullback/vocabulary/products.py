@@ -113,6 +113,11 @@ def _check_product(a: tuple[int, ...], b: tuple[int, ...]) -> None:
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """The sum of the products of two vectors.
 
+    Parameters
+    ----------
+    tensor
+        The other vector.
+
     >>> import pullback
     >>> pullback.dot(pullback.tensor([1.0, 2.0]), pullback.tensor([3.0, 4.0]))
     tensor(11.)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._core.sites import warn
+from ...extend import warn
 from ...utils.trees import flatten
 from .spaces import vspace
 from .tracing import TracedRun, make_jvp as _make_jvp, make_vjp as _make_vjp

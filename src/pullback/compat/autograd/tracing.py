@@ -15,9 +15,8 @@ import numpy as np
 
 from ... import Tensor, enable_grad, ops
 from ..._core.modes import under
-from ..._core.sites import warn
 from ...autograd import grad
-from ...extend import restoring
+from ...extend import restoring, warn
 from ...func.forward import Forward
 from ...func.levels import Level, inner
 from ...func.rows import of_units

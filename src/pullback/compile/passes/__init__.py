@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from ..._core.sites import warn
+from ...extend import warn
 from ..program import Program, require_program
 from .buffers import put_together
 from .building import Builder, Table

@@ -24,14 +24,26 @@ from .module import Module
 if TYPE_CHECKING:
     from ..._core.typing import Tensor
 
-    class Computed(Module):
+    class Several(Module):
         """A module whose `forward`, which `declared` makes of a function, gives a tensor: a module as any at run time."""
 
         def forward(self, *inputs: Any, **options: Any) -> Tensor:
             """The function's tensor."""
 
+    class Computed(Several):
+        """One that takes one tensor."""
+
+        def forward(self, input: Tensor) -> Tensor:
+            """The function's tensor."""
+
+    class Compared(Several):
+        """One that takes what it has, and what it should be."""
+
+        def forward(self, input: Tensor, target: Tensor) -> Tensor:
+            """The function's tensor."""
+
 else:
-    Computed = Module
+    Several = Computed = Compared = Module
 
 M = TypeVar("M", bound=type[Module])
 Setting = TypeVar("Setting", bound=float | None)
