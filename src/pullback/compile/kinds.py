@@ -128,7 +128,7 @@ def _kind(leaf: object) -> Hashable:
     if isinstance(leaf, Tensor):
         return signature(leaf)
     if type(leaf) in FLOATS:
-        return type(leaf)
+        return (type(leaf),)
     return Passed(leaf) if passed(leaf) else meaning(leaf)
 
 
