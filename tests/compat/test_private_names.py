@@ -118,6 +118,82 @@ PROGRAMS = {
             assert found == [("a", "b"), *last], found
         assert np_str_obj_array_pattern.search("<U3") and not np_str_obj_array_pattern.search("<f8")
     """,
+    "a loader of one's own": """
+        from torch.utils.data._utils.worker import _generate_state
+        from torch.utils.data.dataloader import (
+            _BaseDataLoaderIter, _MultiProcessingDataLoaderIter, _SingleProcessDataLoaderIter
+        )
+        from torch.utils.data import DataLoader
+        class Doubling(_BaseDataLoaderIter):
+            def _next_data(self):
+                return self._collate_fn([2 * self._dataset[place] for place in self._next_index()])
+        passed = Doubling(DataLoader([1, 2, 3], batch_size=2, collate_fn=tuple))
+        assert (len(passed), [*passed], passed._num_yielded) == (2, [(2, 4), (6,)], 2)
+        raises(NotImplementedError, "", lambda: next(_BaseDataLoaderIter(DataLoader([1]))))
+        class Loader:
+            _IterableDataset_len_called, _auto_collation, collate_fn, drop_last = None, False, staticmethod(str), False
+            _index_sampler, generator, prefetch_factor, _dataset_kind = range(9), None, 2, 1
+            num_workers = timeout = pin_memory = 0
+            persistent_workers, pin_memory_device, in_order = False, "", True
+            worker_init_fn = multiprocessing_context = None
+            dataset = [5, 6]
+        assert [*_SingleProcessDataLoaderIter(Loader())] == ["5", "6"]
+        assert DataLoader([1])._auto_collation and [*DataLoader([1], batch_size=None)._index_sampler] == [0]
+        assert _generate_state(2**40 + 7, 3) == [400740237, 3779043709, 3128233089, 477537302]
+    """,
+    "blocks": """
+        from torch.utils._contextlib import _DecoratorContextManager, _NoParamDecoratorContextManager
+        told = []
+        class Block(_DecoratorContextManager):
+            def __init__(self, name):
+                self.name = name
+            def __enter__(self):
+                told.append(self.name)
+            def __exit__(self, *exc):
+                told.append("end")
+            def clone(self):
+                return Block(self.name + "'")
+        @Block("a")
+        def plain(x):
+            return x + len(told)
+        @Block("b")
+        def several():
+            yield 1
+            yield 2
+        assert plain(1) == 2 and told == ["a'", "end"]
+        items = several()
+        assert next(items) == 1 and told[2:] == ["b'", "end"] and [*items] == [2]
+        class Bare(_NoParamDecoratorContextManager):
+            __enter__, __exit__ = (lambda self: told.append("in")), (lambda self, *exc: told.append("out"))
+        @Bare
+        def bare():
+            return told[-1]
+        assert bare() == "in" and told[-1] == "out" and Bare()(bare)() == "in"
+        raises(NotImplementedError, "", _DecoratorContextManager().__enter__)
+    """,
+    "names of functions' modules": """
+        names = [each for each in dir(torch.nn.functional) if each[0] != "_"]
+        values = [getattr(torch.nn.functional, each) for each in names]
+        assert "has_torch_function" in names and not {"mapped", "inherited"} & {*names}
+        class Kept(torch.Tensor):
+            @classmethod
+            def __torch_function__(cls, func, types, args=(), kwargs=None):
+                return super().__torch_function__(func, types, args, kwargs or {})
+        assert type(torch.ones(2).as_subclass(Kept).to(torch.float64)) is Kept
+    """,
+    "annotations of layers": """
+        import typing
+        assert {"ignore_index": int, "label_smoothing": float}.items() <= typing.get_type_hints(
+            torch.nn.CrossEntropyLoss(), globals() | {"Tensor": torch.Tensor}
+        ).items()
+    """,
+    "a parameter without a shape": """
+        from torch.nn.parameter import UninitializedParameter, UninitializedTensorMixin
+        p = UninitializedParameter()
+        assert isinstance(p, UninitializedTensorMixin)
+        p.materialize((2,))
+        assert not isinstance(p, UninitializedTensorMixin)
+    """,
     "synchronised normalisation": """
         inner = torch.nn.BatchNorm1d(2, momentum=0.3)
         model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Sequential(inner)).eval()
@@ -132,6 +208,7 @@ PROGRAMS = {
         assert torch.distributed.Backend.NCCL == "nccl" == torch.distributed.Backend("NCCL")
         raises(ValueError, "constructor parameter must be string-ish", lambda: torch.distributed.Backend(1))
         assert not torch.distributed.is_initialized()
+        assert torch.distributed.ReduceOp.BAND != torch.distributed.ReduceOp.BOR
         raises(ValueError, "Default process group has not been initialized", _get_default_group)
     """,
 }

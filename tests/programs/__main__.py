@@ -8,6 +8,7 @@ its own tests of three models instead.
 
 import argparse
 import functools
+import importlib
 import json
 import os
 import resource
@@ -27,16 +28,21 @@ LONGEST = 300
 KINDS = ("equal", "different", "fails", "torch fails")
 
 
+def programs():
+    """The programs that use packages, by their names."""
+    for name in ("frameworks", "layers", "sciences"):
+        importlib.import_module(f"{__package__}.{name}")
+    return importlib.import_module(f"{__package__}.packages").PROGRAMS
+
+
 def one(name):
     """Run a program here, and print a line of JSON."""
     began = time.perf_counter()
     import torch
 
-    from . import architectures, packages
-
     torch.manual_seed(0)
-    program = packages.PROGRAMS.get(name) or functools.partial(architectures.run, name)
     try:
+        program = programs().get(name) or functools.partial(importlib.import_module(f"{__package__}.architectures").run, name)
         found = {"numbers": [*map(float, program())]}
     except Exception as error:  # noqa: BLE001  # told in the table
         place = traceback.extract_tb(error.__traceback__)[-1]
@@ -81,11 +87,11 @@ def ratio(theirs, ours, what):
 
 def main(names, file):
     """Print the table; 1 if a program fails, or gives other numbers."""
-    from . import architectures, packages
+    from . import architectures
 
     counts = dict.fromkeys(KINDS, 0)
     rows = {}
-    for name in names or [*packages.PROGRAMS, *architectures.ARCHITECTURES]:
+    for name in names or [*programs(), *architectures.ARCHITECTURES]:
         theirs, ours = result(name), result(name, ["-m", "pullback", "run"])
         kind, text = compared(theirs, ours)
         counts[kind] += 1

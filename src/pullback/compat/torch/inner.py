@@ -17,8 +17,10 @@ from ... import (
     get_num_threads,
     get_printoptions,
 )
+from ..._core.modes import ModeBlock
 from ...func import vmap
 from ...observe import AccumulateGrad
+from ...utils.data.loader import FromWorkers, Here, Pass
 from .inert import block, does_nothing, no
 
 if TYPE_CHECKING:
@@ -202,14 +204,49 @@ class config:
 
 
 class data:
-    """torch.utils.data.dataloader: names for annotations, and classes without instances."""
+    """torch.utils.data.dataloader: names for annotations, and the passes through a loader's data."""
 
     _collate_fn_t = _worker_init_fn_t = Callable[..., Any]
+    _BaseDataLoaderIter, _SingleProcessDataLoaderIter, _MultiProcessingDataLoaderIter = Pass, Here, FromWorkers
 
-    class _BaseDataLoaderIter:
-        """The base of torch's iterators, which those of pullback do not have."""
+    @staticmethod
+    def _generate_state(base_seed: int, worker_id: int) -> list[int]:
+        """The seed of NumPy's generator in a worker."""
+        words = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
+        return np.random.SeedSequence(words).generate_state(4).tolist()
 
-    _SingleProcessDataLoaderIter = _MultiProcessingDataLoaderIter = _BaseDataLoaderIter
+
+class contexts:
+    """torch.utils._contextlib: blocks that are decorators, too."""
+
+    class _DecoratorContextManager(ModeBlock):
+        """A block whose class has `__enter__` and `__exit__`; one with arguments has `clone`."""
+
+        def __init__(self) -> None:
+            """Nothing is kept."""
+
+        def __enter__(self) -> Any:
+            raise NotImplementedError
+
+        def __exit__(self, *exc: object) -> None:
+            raise NotImplementedError
+
+        def clone(self) -> Self:
+            """A new block for a call of a decorated function."""
+            return type(self)()
+
+        def _fresh(self) -> Self:
+            return self.clone()
+
+    class _NoParamDecoratorContextManager(_DecoratorContextManager):
+        """A block without arguments, which decorates with and without parentheses."""
+
+        def __new__(cls, orig_func: Function | None = None) -> Any:
+            """The block, or a decorated function."""
+            return super().__new__(cls) if orig_func is None else cls()(orig_func)
+
+        def __init__(self, orig_func: None = None) -> None:
+            super().__init__()
 
 
 class wrappers:

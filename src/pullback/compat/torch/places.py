@@ -94,7 +94,7 @@ PLACES: dict[str, str] = {
     "torch.autograd.gradcheck": "pullback.autograd",
     "torch.nn": f"{_HERE}.layers pullback.nn",
     "torch.nn.attention": f"{_HERE}.attention",
-    "torch.nn.functional": f"pullback.nn.functional {_HERE}.overrides",
+    "torch.nn.functional": f"pullback.nn.functional {_HERE}.overrides:questions",
     "torch.overrides": f"{_HERE}.overrides",
     "torch.nn.modules.activation": "pullback.nn.modules.activation pullback.nn.modules.attention",
     "torch.nn.modules.linear": "pullback.nn.modules.linear pullback.nn.modules.attention",
@@ -114,7 +114,7 @@ PLACES: dict[str, str] = {
     "torch.utils.dlpack": f"{_HERE}.exchange",
     **{
         f"torch.utils.data.{name}": f"{_HERE}.sampling pullback.utils.data {_HERE}.inner:data {_HERE}.fetching"
-        for name in "dataset dataloader sampler distributed _utils _utils.collate _utils.fetch".split()
+        for name in "dataset dataloader sampler distributed _utils _utils.collate _utils.fetch _utils.worker".split()
     },
     "torch.utils.data": f"{_HERE}.sampling pullback.utils.data",
     "torch.utils.tensorboard": "tensorboardX",
@@ -147,6 +147,7 @@ PLACES: dict[str, str] = {
     "torch._C._nn": f"{_HERE}.inner:inside",
     "torch._C._functorch": f"{_HERE}.functorch:levels",
     "torch.utils._python_dispatch": f"{_HERE}.inner:wrappers",
+    "torch.utils._contextlib": f"{_HERE}.inner:contexts",
     "torch.utils.tensorboard.writer": "tensorboardX",
     "torch.testing": f"{_HERE}.closeness {_HERE}.made pullback.testing",
 }
