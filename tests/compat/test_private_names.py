@@ -95,6 +95,7 @@ PROGRAMS = {
         from torch.utils._pytree import _list_flatten, _namedtuple_flatten
         assert [each.name for each in OptState] == ["READY", "UNSCALED", "STEPPED"] and DEFAULT_PROTOCOL == 2
         assert _list_flatten([1, 2])[0] == [1, 2]
+        assert not torch.distributed.autograd.is_available()
         pair = torch.ones(2).sort()
         assert _namedtuple_flatten(pair)[0] == [*pair]
         assert torch.sym_int(torch.tensor(3.0)) == 3 == torch.sym_int(3.7)
@@ -186,6 +187,59 @@ PROGRAMS = {
         assert {"ignore_index": int, "label_smoothing": float}.items() <= typing.get_type_hints(
             torch.nn.CrossEntropyLoss(), globals() | {"Tensor": torch.Tensor}
         ).items()
+    """,
+    "keys of containers": """
+        import collections
+        from torch.utils import _pytree
+        Pair = collections.namedtuple("Pair", "a b")
+        made = {
+            "dict": {"x": 1, "y": 2}, "ordereddict": collections.OrderedDict(x=1, y=2), "list": [1, 2], "tuple": (1, 2),
+            "defaultdict": collections.defaultdict(int, x=1, y=2), "deque": collections.deque([1, 2]), "namedtuple": Pair(1, 2),
+        }
+        for name, tree in made.items():
+            keyed, context = getattr(_pytree, f"_{name}_flatten_with_keys")(tree)
+            values, again = getattr(_pytree, f"_{name}_flatten")(tree)
+            assert (values, context) == ([1, 2], again) and [value for _, value in keyed] == [1, 2], name
+            assert [_pytree.key_get(tree, (key,)) for key, _ in keyed] == [1, 2], name
+    """,
+    "an optimizer of a list of parameters": """
+        p = torch.nn.Parameter(torch.ones(1))
+        p.grad = torch.ones(1)
+        torch.optim.SGD(torch.nn.ParameterList([p]), lr=0.5).step()
+        assert p.item() == 0.5
+        raises(TypeError, "not iterable", lambda: torch.optim.SGD(torch.nn.Linear(1, 1)))
+    """,
+    "what is a few lines": """
+        a, b = torch.tensor([[100, -3]], dtype=torch.int8), torch.tensor([[90], [2]], dtype=torch.int8)
+        assert torch._int_mm(a, b).tolist() == [[8994]] and torch._int_mm(a, b).dtype == torch.int32
+        raises(RuntimeError, "", lambda: torch._int_mm(a.int(), b.int()))
+        torch._check_is_size(0)
+        torch._check_is_size(3, max=3)
+        raises(RuntimeError, "low", lambda: torch._check_is_size(-1, lambda: "low"))
+        raises(RuntimeError, "", lambda: torch._check_is_size(4, max=3))
+        from torch._utils import _rebuild_parameter, _rebuild_tensor_v2
+        memory = torch.arange(6.0)
+        made = _rebuild_tensor_v2(memory.storage(), 1, (2, 2), (2, 1), True, {})
+        assert made.tolist() == [[1, 2], [3, 4]] and made.requires_grad and made.data_ptr() == memory[1:].data_ptr()
+        assert isinstance(_rebuild_parameter(memory, False, {}), torch.nn.Parameter)
+        assert torch.get_deterministic_debug_mode() == 0 and torch.is_autocast_cache_enabled()
+        assert torch._has_compatible_shallow_copy_type(memory, made)
+        from torch._dynamo import config
+        with config.patch(cache_size_limit=3):
+            pass
+        from torch.utils._triton import has_triton
+        assert not has_triton() and torch._disable_dynamo(len) is len
+        assert torch.DeviceObjType is torch.device
+        from torch.distributions.kl import _KL_REGISTRY
+        assert (torch.distributions.Normal, torch.distributions.Normal) in _KL_REGISTRY
+        from torch.nn.utils._named_member_accessor import swap_tensor
+        layer = torch.nn.Linear(1, 1)
+        before = layer.weight
+        assert swap_tensor(layer, "weight", torch.zeros(1, 1)) is before and layer(torch.ones(1)).item() == layer.bias.item()
+        raises(AttributeError, "no attribute `other`", lambda: swap_tensor(layer, "other", before))
+        from torch._utils import _get_available_device_type, _get_device_module
+        assert _get_available_device_type() is None and _get_device_module("cuda") is torch.cuda
+        raises(RuntimeError, "does not have a corresponding module", lambda: _get_device_module("nothing"))
     """,
     "a parameter without a shape": """
         from torch.nn.parameter import UninitializedParameter, UninitializedTensorMixin

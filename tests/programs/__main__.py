@@ -3,7 +3,7 @@
 Each program runs in a process of its own, first with torch and then with pullback, and prints its numbers, its seconds with those
 of its imports, and the peak of its process's memory as a line of JSON; with `--one NAME` it is this process that does so.
 `--json FILE` writes all of it to a file. `--suite FOLDER`, the unpacked source distribution of transformers from PyPI, runs
-its own tests of three models instead.
+its own tests of three models instead; `--names FOLDER`, of wheels, writes docs/appendix/torch-names.md.
 """
 
 import argparse
@@ -156,7 +156,11 @@ if __name__ == "__main__":
     parser.add_argument("--one", metavar="NAME")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--suite", metavar="FOLDER")
+    parser.add_argument("--names", metavar="FOLDER")
     options = parser.parse_args()
+    if options.names:
+        names = importlib.import_module(f"{__package__}.names")
+        sys.exit(names.write(names.read(options.names)))
     if options.suite:
         sys.exit(suite(options.suite))
     sys.exit(one(options.one) if options.one else main(options.names, options.json))

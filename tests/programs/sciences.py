@@ -128,17 +128,13 @@ def codecs():
 @program
 def neural_operators():
     from neuralop.losses import H1Loss, LpLoss
-    from neuralop.models import FNO, TFNO, UNO
+    from neuralop.models import FNO, TFNO
 
     x, y, found = numbers(2, 1, 16, 16), numbers(2, 1, 16, 16, seed=2), []
     for model in (
         FNO(n_modes=(4, 4), in_channels=1, out_channels=1, hidden_channels=8, n_layers=2),
         TFNO(n_modes=(4, 4), in_channels=1, out_channels=1, hidden_channels=8, n_layers=2, rank=0.5),
-        UNO(
-            in_channels=1, out_channels=1, hidden_channels=8, uno_out_channels=[8, 8], uno_n_modes=[[4, 4]] * 2,
-            uno_scalings=[[1.0, 1.0]] * 2, n_layers=2,
-        ),
-    ):  # fmt: skip
+    ):
         filled(model)
         for loss in (LpLoss(d=2), H1Loss(d=2)):
             found += trained(model, lambda model=model, loss=loss: loss(model(x), y), 2)

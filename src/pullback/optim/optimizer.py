@@ -152,7 +152,7 @@ class Optimizer:
             )
         self.state: defaultdict[Tensor | str, State] = defaultdict(dict)
         self.param_groups: list[Group] = []
-        if hasattr(params, "parameters"):
+        if hasattr(params, "parameters") and not isinstance(params, Iterable):
             raise TypeError(
                 f"{type(params).__name__!r} object is not iterable: pass its parameters, model.parameters()"
             )

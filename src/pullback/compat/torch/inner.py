@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,6 +20,7 @@ from ... import (
 )
 from ..._core.modes import ModeBlock
 from ...func import vmap
+from ...nn import Parameter
 from ...observe import AccumulateGrad
 from ...utils.data.loader import FromWorkers, Here, Pass
 from .inert import block, does_nothing, no
@@ -53,6 +55,18 @@ _jit_override_can_fuse_on_cpu = _jit_override_can_fuse_on_gpu = does_nothing
 def _get_accelerator(check: bool | None = None) -> Device:
     """The device of new work: the CPU."""
     return Device("cpu")
+
+
+def _get_available_device_type() -> None:
+    """None: there is no accelerator."""
+
+
+def _get_device_module(device_type: str) -> Any:
+    """The module of a kind of device, such as torch.cuda; RuntimeError if there is none."""
+    found = getattr(importlib.import_module("torch"), device_type, None)
+    if found is None:
+        raise RuntimeError(f"Device '{device_type}' does not have a corresponding module registered as 'torch.{device_type}'.")
+    return found
 
 
 def _get_privateuse1_backend_name() -> str:
@@ -91,6 +105,25 @@ def _unflatten_dense_tensors(flat: Tensor, tensors: Sequence[Tensor]) -> tuple[T
     """The parts of a vector in the shapes of tensors."""
     pieces = flat.split([tensor.numel() for tensor in tensors])
     return tuple(piece.reshape(tensor.shape) for piece, tensor in zip(pieces, tensors, strict=True))
+
+
+def _rebuild_tensor_v2(
+    storage: Any,
+    storage_offset: int,
+    size: Sequence[int],
+    stride: Sequence[int],
+    requires_grad: bool,
+    backward_hooks: object,
+    metadata: object = None,
+) -> Tensor:
+    """A tensor over the memory of a storage."""
+    made: Tensor = empty(0, dtype=storage.dtype).set_(storage, storage_offset, tuple(size), tuple(stride))
+    return made.requires_grad_(requires_grad)
+
+
+def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: object) -> Parameter:
+    """A parameter over a tensor's memory."""
+    return Parameter(data, requires_grad)
 
 
 class _PrintOptions:
