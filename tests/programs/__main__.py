@@ -42,7 +42,9 @@ def one(name):
 
     torch.manual_seed(0)
     try:
-        program = programs().get(name) or functools.partial(importlib.import_module(f"{__package__}.architectures").run, name)
+        program = programs().get(name) or functools.partial(
+            importlib.import_module(f"{__package__}.architectures").run, name
+        )
         found = {"numbers": [*map(float, program())]}
     except Exception as error:  # noqa: BLE001  # told in the table
         place = traceback.extract_tb(error.__traceback__)[-1]

@@ -148,7 +148,11 @@ def tensordict_modules():
         y: torch.Tensor
 
     pair = torch.stack([Pair(x=numbers(2), y=numbers(2, seed=2), batch_size=[]) for _ in range(2)])
-    found = [float(pair.x.sum()), float((pair + 1).y.sum()), *data.view(-1)[1:].apply(torch.exp)["a"].flatten().tolist()]
+    found = [
+        float(pair.x.sum()),
+        float((pair + 1).y.sum()),
+        *data.view(-1)[1:].apply(torch.exp)["a"].flatten().tolist(),
+    ]
     both = torch.cat([data, data])
     found += [both.shape[0], float(both["b", "c"].sum()), float(data.flatten_keys(".")["b.c"].sum())]
     found.append(float(MemoryMappedTensor.from_tensor(numbers(3)).sum()))
@@ -204,7 +208,10 @@ def laplace_posterior():
         posterior = Laplace(model, "classification", subset_of_weights=subset, hessian_structure=structure)
         posterior.fit(loader)
         posterior.optimize_prior_precision(method="marglik", n_steps=3)
-        found += [float(posterior.log_marginal_likelihood()), *posterior(x[:3], link_approx="probit").flatten().tolist()]
+        found += [
+            float(posterior.log_marginal_likelihood()),
+            *posterior(x[:3], link_approx="probit").flatten().tolist(),
+        ]
     return found
 
 
@@ -252,7 +259,13 @@ def forecasting_transformer():
             "more": draw.random(48),
         }
     )
-    common = {"time_idx": "time", "target": "value", "group_ids": ["group"], "max_encoder_length": 8, "max_prediction_length": 4}
+    common = {
+        "time_idx": "time",
+        "target": "value",
+        "group_ids": ["group"],
+        "max_encoder_length": 8,
+        "max_prediction_length": 4,
+    }
     data = TimeSeriesDataSet(
         table,
         **common,

@@ -24,9 +24,9 @@ def linformer_layers():
 
     texts = filled(LinformerLM(num_tokens=20, dim=16, seq_len=12, depth=2, heads=2, k=4, share_kv=True))
     ids = tokens(2, 12)
-    return learned(Linformer(dim=16, seq_len=12, depth=2, heads=2, k=4, one_kv_head=True), numbers(2, 12, 16)) + trained(
-        texts, lambda: torch.nn.functional.cross_entropy(texts(ids).transpose(1, 2), ids)
-    )
+    return learned(
+        Linformer(dim=16, seq_len=12, depth=2, heads=2, k=4, one_kv_head=True), numbers(2, 12, 16)
+    ) + trained(texts, lambda: torch.nn.functional.cross_entropy(texts(ids).transpose(1, 2), ids))
 
 
 @program
@@ -41,7 +41,9 @@ def performer_layers():
         return model
 
     model = fixed(Performer(dim=16, depth=2, heads=2, dim_head=8, nb_features=12))
-    texts = fixed(filled(PerformerLM(num_tokens=20, dim=16, max_seq_len=12, depth=1, heads=2, dim_head=8, nb_features=12)))
+    texts = fixed(
+        filled(PerformerLM(num_tokens=20, dim=16, max_seq_len=12, depth=1, heads=2, dim_head=8, nb_features=12))
+    )
     ids = tokens(2, 12)
     return learned(model, numbers(2, 12, 16)) + trained(
         texts, lambda: torch.nn.functional.cross_entropy(texts(ids).transpose(1, 2), ids)
@@ -60,7 +62,7 @@ def reformer_layers():
 
 @program
 def asteroid_filters():
-    from asteroid_filterbanks import Decoder, Encoder, FreeFB, ParamSincFB, STFTFB
+    from asteroid_filterbanks import STFTFB, Decoder, Encoder, FreeFB, ParamSincFB
     from asteroid_filterbanks.transforms import mag, mul_c
 
     wave, found = numbers(2, 1, 400), []
@@ -69,7 +71,11 @@ def asteroid_filters():
         found.append(float(encoder(wave).detach().double().square().sum()))
     encoder, decoder = Encoder(STFTFB(32, 32, 16)), Decoder(STFTFB(32, 32, 16))
     spectrum = encoder(wave)
-    return [*found, *mag(spectrum)[0, 1, :5].tolist(), float(decoder(mul_c(spectrum, spectrum)).double().square().sum())]
+    return [
+        *found,
+        *mag(spectrum)[0, 1, :5].tolist(),
+        float(decoder(mul_c(spectrum, spectrum)).double().square().sum()),
+    ]
 
 
 @program
@@ -164,7 +170,10 @@ def lucidrains_attentions():
     graph = filled(EGNN(dim=8))
     features, places = numbers(1, 5, 8), numbers(1, 5, 3, seed=2)
     found += trained(graph, lambda: sum(part.square().mean() for part in graph(features, places)), 2)
-    for kind, more in ((TabTransformer, {"dim_out": 1, "mlp_hidden_mults": (2,), "mlp_act": torch.nn.ReLU()}), (FTTransformer, {"dim_out": 1})):
+    for kind, more in (
+        (TabTransformer, {"dim_out": 1, "mlp_hidden_mults": (2,), "mlp_act": torch.nn.ReLU()}),
+        (FTTransformer, {"dim_out": 1}),
+    ):
         model = kind(categories=(4, 3), num_continuous=2, dim=8, depth=1, heads=2, **more)
         found += learned(model, tokens(5, 2, kinds=3), numbers(5, 2), count=2)
     return found
@@ -196,7 +205,9 @@ def denoising_network():
     process = GaussianDiffusion(network, image_size=8, timesteps=10, objective="pred_v")
     x, noise = numbers(2, 3, 8, 8), numbers(2, 3, 8, 8, seed=2)
     found = trained(process, lambda: process.p_losses(x, torch.tensor([2, 7]), noise=noise), 2)
-    return found + learned(Unet1D(dim=8, dim_mults=(1, 2), channels=3), numbers(2, 3, 16), torch.tensor([1, 3]), count=2)
+    return found + learned(
+        Unet1D(dim=8, dim_mults=(1, 2), channels=3), numbers(2, 3, 16), torch.tensor([1, 3]), count=2
+    )
 
 
 @program
@@ -209,15 +220,27 @@ def metric_learning_losses():
         losses.MultiSimilarityLoss, losses.LiftedStructureLoss, losses.SignalToNoiseRatioContrastiveLoss,
         losses.TupletMarginLoss, losses.GeneralizedLiftedStructureLoss, losses.IntraPairVarianceLoss, losses.FastAPLoss,
     )  # fmt: skip
-    weighted = (losses.ArcFaceLoss, losses.CosFaceLoss, losses.ProxyAnchorLoss, losses.ProxyNCALoss, losses.NormalizedSoftmaxLoss)
+    weighted = (
+        losses.ArcFaceLoss,
+        losses.CosFaceLoss,
+        losses.ProxyAnchorLoss,
+        losses.ProxyNCALoss,
+        losses.NormalizedSoftmaxLoss,
+    )
     made = [kind() for kind in plain] + [filled(kind(3, 6)) for kind in weighted]
-    made.append(losses.TripletMarginLoss(distance=distances.CosineSimilarity(), reducer=reducers.ThresholdReducer(low=0)))
+    made.append(
+        losses.TripletMarginLoss(distance=distances.CosineSimilarity(), reducer=reducers.ThresholdReducer(low=0))
+    )
     for loss in made:
         e = x.clone().requires_grad_()
         value = loss(e, y)
         value.backward()
         found += [value.item(), float(e.grad.double().square().sum())]
-    for miner in (miners.MultiSimilarityMiner(), miners.BatchHardMiner(), miners.TripletMarginMiner(type_of_triplets="all")):
+    for miner in (
+        miners.MultiSimilarityMiner(),
+        miners.BatchHardMiner(),
+        miners.TripletMarginMiner(type_of_triplets="all"),
+    ):
         found += [float(part.sum()) for part in miner(x, y)]
     return found
 
@@ -269,7 +292,9 @@ def segmentation_networks():
         target = tokens(2, 32, 32, kinds=2)
         loss = package.losses.DiceLoss("multiclass")
         found += trained(model, lambda model=model, loss=loss, target=target: loss(model(x), target), 1, 1e-3)
-    scores = package.metrics.get_stats(tokens(2, 8, 8, kinds=2), tokens(2, 8, 8, kinds=2, seed=6), "multiclass", num_classes=2)
+    scores = package.metrics.get_stats(
+        tokens(2, 8, 8, kinds=2), tokens(2, 8, 8, kinds=2, seed=6), "multiclass", num_classes=2
+    )
     return [*found, float(package.metrics.iou_score(*scores, reduction="micro"))]
 
 
@@ -293,6 +318,8 @@ def clip_networks():
 def efficient_network():
     from efficientnet_pytorch import EfficientNet
 
-    model = filled(EfficientNet.from_name("efficientnet-b0", num_classes=3, drop_connect_rate=0, dropout_rate=0)).double()
+    model = filled(
+        EfficientNet.from_name("efficientnet-b0", num_classes=3, drop_connect_rate=0, dropout_rate=0)
+    ).double()
     x = numbers(2, 3, 32, 32).double()
     return trained(model, lambda: torch.nn.functional.cross_entropy(model(x), torch.tensor([0, 2])), 2, 1e-3)

@@ -105,7 +105,9 @@ def write(uses):
     real = {name for name in json.loads(asked.stdout) if "." in name}
     count = {state: sum(states[name] == state for name in real) for state in (THERE, RAISES, ABSENT)}
     packages = {each for name in real for each in names[name]}
-    text = HEAD.format(packages=len(packages), names=len(real), there=count[THERE], raises=count[RAISES], absent=count[ABSENT])
+    text = HEAD.format(
+        packages=len(packages), names=len(real), there=count[THERE], raises=count[RAISES], absent=count[ABSENT]
+    )
     private = {name for name in real if any(part[0] == "_" and part[:2] != "__" for part in name.split("."))}
     shown = private, {name for name in real - private if states[name] == ABSENT}
     for (title, said), chosen in zip(TABLES.items(), shown, strict=True):

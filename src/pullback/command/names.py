@@ -126,7 +126,9 @@ class Reader(ast.NodeVisitor):
         else:
             self.generic_visit(node)
 
-    visit_Name = visit_Attribute
+    def visit_Name(self, node: ast.Name) -> None:
+        """Note what was imported from torch."""
+        self.visit_Attribute(node)
 
     def visit_Call(self, node: ast.Call) -> None:
         """Note what is called, and what is made a text."""
@@ -160,7 +162,9 @@ class Reader(ast.NodeVisitor):
         self._within(When.CALL, node.body)
         self.caught = caught
 
-    visit_AsyncFunctionDef = visit_FunctionDef
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        """As another function."""
+        self.visit_FunctionDef(node)
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
         """As a function."""
@@ -263,7 +267,11 @@ def _absent(reader: Reader) -> Iterator[tuple[str, int]]:
     """The packages that a program imports and that are not installed, each with the line."""
     folders = [str(reader.file.parent), *sys.path[1:]]
     for name, line in reader.lines.items():
-        if name and not (_file(name, folders) or _machine_code(name, folders)) and importlib.util.find_spec(name) is None:
+        if (
+            name
+            and not (_file(name, folders) or _machine_code(name, folders))
+            and importlib.util.find_spec(name) is None
+        ):
             yield name, line
 
 
@@ -307,7 +315,9 @@ def check(program: str) -> int:
     for name, line in strangers:
         print(f"{script}:{line}: {name} is not installed here: which names of torch it uses is unknown")
     for use, why in sorted(absent, key=lambda each: (each[0].when, each[0].file != script, each[0].file, each[0].line)):
-        print(f"{use.file}:{use.line}: {why}{'; it stops the import' * (use.when is When.IMPORT and 'derived' not in why)}")
+        print(
+            f"{use.file}:{use.line}: {why}{'; it stops the import' * (use.when is When.IMPORT and 'derived' not in why)}"
+        )
     others = f" and {_counted(len(readers) - 1, 'module')} that it imports" if len(readers) > 1 else ""
     stops = sum(use.when is When.IMPORT for use, _ in absent)
     told = f"{len(absent)} missing, {stops} as it is imported" if absent else "all available"

@@ -65,7 +65,9 @@ def _get_device_module(device_type: str) -> Any:
     """The module of a kind of device, such as torch.cuda; RuntimeError if there is none."""
     found = getattr(importlib.import_module("torch"), device_type, None)
     if found is None:
-        raise RuntimeError(f"Device '{device_type}' does not have a corresponding module registered as 'torch.{device_type}'.")
+        raise RuntimeError(
+            f"Device '{device_type}' does not have a corresponding module registered as 'torch.{device_type}'."
+        )
     return found
 
 

@@ -26,7 +26,10 @@ PLACES: dict[str, str] = {
         f"torch.backends.{name}": f"{_HERE}.backends:{name}"
         for name in "cpu cuda cudnn mkl mkldnn mps openmp opt_einsum quantized nnpack".split()
     },
-    **dict.fromkeys(("torch.amp", "torch.amp.autocast_mode", "torch.amp.grad_scaler", "torch.cuda.amp.grad_scaler"), f"{_HERE}.precision"),
+    **dict.fromkeys(
+        ("torch.amp", "torch.amp.autocast_mode", "torch.amp.grad_scaler", "torch.cuda.amp.grad_scaler"),
+        f"{_HERE}.precision",
+    ),
     "torch.mtia": f"{_HERE}.accelerators:mtia",
     "torch.cuda.memory": f"{_HERE}.accelerators:cuda",
     "torch.cuda.profiler": f"{_HERE}.accelerators:profiler",
