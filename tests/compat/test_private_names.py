@@ -239,6 +239,12 @@ PROGRAMS = {
         raises(AttributeError, "no attribute `other`", lambda: swap_tensor(layer, "other", before))
         from torch._utils import _get_available_device_type, _get_device_module
         assert _get_available_device_type() is None and _get_device_module("cuda") is torch.cuda
+        from torch.autograd.functional import _construct_standard_basis_for
+        first, second = _construct_standard_basis_for((torch.ones(2), torch.ones(1, dtype=torch.float64)), (2, 1))
+        assert first.tolist() == [[1, 0], [0, 1], [0, 0]] and second.tolist() == [[0], [0], [1]]
+        assert second.dtype == torch.float64
+        from torch.nn.parameter import _ParameterMeta
+        assert isinstance(torch.nn.Parameter, _ParameterMeta) and torch.TensorType
         raises(RuntimeError, "does not have a corresponding module", lambda: _get_device_module("nothing"))
     """,
     "a parameter without a shape": """

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ...nn.modules.module import Module
+from ...nn.parameter import Parameter
 
 if TYPE_CHECKING:
     from ..._core.typing import Returned, Tensor
@@ -58,6 +59,7 @@ def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: 
             state_dict[key.removeprefix(prefix)] = state_dict.pop(key)
 
 
+_ParameterMeta = type(Parameter)
 _ABSENT: Any = object()
 
 

@@ -93,6 +93,7 @@ PLACES: dict[str, str] = {
     "torch.distributions.multivariate_normal": f"pullback.distributions {_HERE}.chances",
     "torch.distributions.transforms": f"pullback.distributions.transforms {_HERE}.chances",
     "torch.autograd": f"{_HERE}.autograd pullback.autograd",
+    "torch.autograd.functional": f"pullback.autograd.functional {_HERE}.autograd",
     "torch.autograd.variable": "pullback.autograd",
     "torch.autograd.grad_mode": "pullback",
     "torch.autograd.gradcheck": "pullback.autograd",
@@ -104,7 +105,7 @@ PLACES: dict[str, str] = {
     "torch.nn.modules.linear": "pullback.nn.modules.linear pullback.nn.modules.attention",
     "torch.nn.modules.rnn": "pullback.nn.modules.recurrent",
     "torch.nn.modules.module": f"pullback.nn.modules.module {_HERE}.layers",
-    "torch.nn.parameter": "pullback.nn.parameter pullback.nn.uninitialized",
+    "torch.nn.parameter": f"pullback.nn.parameter pullback.nn.uninitialized {_HERE}.layers",
     **dict.fromkeys(("torch.nn.modules.utils", "torch.nn.utils._named_member_accessor"), f"{_HERE}.layers"),
     "torch.nn.common_types": f"{_HERE}.kinds:sizes typing",
     **dict.fromkeys(("torch.nn.utils.weight_norm", "torch.nn.utils.spectral_norm"), "pullback.nn.utils.norms"),
@@ -191,7 +192,7 @@ HOLLOW = (
 """Modules whose names are all such that programs may import them, and that raise when they are called."""
 
 NAMED: dict[str, str] = {
-    "torch": "SymInt SymBool SymFloat Stream Event ScriptObject ScriptModule PyTorchFileReader PyTorchFileWriter "
+    "torch": "TensorType SymInt SymBool SymFloat Stream Event ScriptObject ScriptModule PyTorchFileReader PyTorchFileWriter "
     "_nested_view_from_buffer _grouped_mm _scaled_mm qint8 qint32 quint8 quint4x2 sparse_csc_tensor",
     "torch.library": "wrap_triton get_ctx",
     "torch.nn.functional": "ScalingType SwizzleType grouped_mm scaled_mm",
