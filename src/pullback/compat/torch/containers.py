@@ -364,8 +364,9 @@ def _of_known(kind: type[Any]) -> NodeDef:
 
     def with_keys(tree: object) -> tuple[list[tuple[Any, Any]], Context]:
         values, context = flatten(tree)
-        if hasattr(context, "_fields"):
-            keys: Iterable[Any] = map(GetAttrKey, context._fields)
+        fields = getattr(context, "_fields", None)  # of a named tuple
+        if fields is not None:
+            keys: Iterable[Any] = map(GetAttrKey, fields)
         elif issubclass(kind, dict):
             keys = map(MappingKey, context[1] if kind is defaultdict else context)
         else:

@@ -71,9 +71,11 @@ def swap_tensor(module: Module, name: str, tensor: Tensor | None, allow_missing:
     AttributeError
         If there was nothing, unless `allow_missing`.
     """
-    kept = next((each for each in (module._parameters, module._buffers) if name in each), vars(module))
+    kept = next(
+        (each for each in (getattr(module, kind) for kind in ("_parameters", "_buffers")) if name in each), vars(module)
+    )
     before: Tensor | None = kept.get(name, _ABSENT)
     if before is _ABSENT and not allow_missing:
-        raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+        raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
     kept[name] = tensor  # what `__setattr__` would refuse: any tensor may stand for a parameter
     return None if before is _ABSENT else before

@@ -152,7 +152,7 @@ PLACES: dict[str, str] = {
     "torch._C._nn": f"{_HERE}.inner:inside",
     "torch._C._functorch": f"{_HERE}.functorch:levels",
     "torch.utils._python_dispatch": f"{_HERE}.inner:wrappers",
-    "torch.utils._triton": f"{_HERE}.scripting:triton",
+    "torch.utils._triton": f"{_HERE}.scripting:gpu_compiler",
     "torch.utils._contextlib": f"{_HERE}.inner:contexts",
     "torch.utils.tensorboard.writer": "tensorboardX",
     "torch.testing": f"{_HERE}.closeness {_HERE}.made pullback.testing",

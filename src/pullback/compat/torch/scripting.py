@@ -97,7 +97,7 @@ class dynamo_config:
     patch = staticmethod(block)
 
 
-class triton:
+class gpu_compiler:
     """torch.utils._triton: whether there is a compiler for GPUs."""
 
     has_triton = has_triton_package = has_triton_tma = has_triton_tma_device = staticmethod(no)
