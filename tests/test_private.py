@@ -27,6 +27,7 @@ REASONS = {
     "_core.sites.warn": "warnings at the line that called pullback; others can use the warnings module",
     "_core.texts.printable": "texts that are safe in a terminal",
     "_core.tracebacks.of_library": "which entries of a traceback are shown",
+    "_core.modes.ModeBlock": "a block that decorates functions and generators, which torch lets packages derive from",
     "_core.modes.under": "a context variable with another value, safe from interruptions",
     "_core.values.every": "all elements, those of each example of a batch, for the `repr` of a distribution",
     "_numerics.blas.single": "matrix products in the calling thread, for results with the same bits everywhere",
