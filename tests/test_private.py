@@ -39,7 +39,6 @@ REASONS = {
     "_tape.reasons": "why a parameter got no gradient, without the sentence that `why` makes of it",
     "_tensor.custom.CustomCall": "the call of an operation with a derivative by hand: one machine for autograd's and torch's",
     "_tensor.layouts.with_pattern": "sparse tensors of torch, which are dense here and remember their pattern",
-    "_tensor.storages.UntypedStorage": "the memory of tensors, which torch has under three names",
     "_tensor.tensor.DISABLED": "torch's dispatch on subclasses is half in the class Tensor",
     "_tensor.tensor.alone": "torch's dispatch on subclasses is half in the class Tensor",
     "_tensor.tensor.inherited": "torch's dispatch on subclasses is half in the class Tensor",

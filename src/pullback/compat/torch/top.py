@@ -23,7 +23,6 @@ from ... import (
 )
 from ..._core.placement import accept
 from ..._numerics import random
-from ..._tensor.storages import UntypedStorage
 from . import precision, scripting
 from .accelerators import OutOfMemoryError as OutOfMemoryError
 from .exchange import from_dlpack as from_dlpack, to_dlpack as to_dlpack
@@ -41,7 +40,7 @@ from .version import __version__ as __version__
 autocast = precision.autocast
 compile = scripting.compile
 newaxis = None
-DeviceObjType, StorageBase = _device, UntypedStorage
+DeviceObjType = _device
 TYPE_CHECKING = typing.TYPE_CHECKING
 has_mkl = has_openmp = False
 has_lapack = True
@@ -301,6 +300,8 @@ def __getattr__(name: str) -> Any:
     if name == "bfloat16":
         globals()[name] = found = _bfloat()
         return found
+    if name == "StorageBase":
+        return type(empty(0).untyped_storage())
     if name == "default_generator":
         return random.default_generator()
     if name == "torch":  # torch has itself as an attribute, and programs use torch.torch.Tensor
