@@ -156,7 +156,7 @@ class Optimizer:
             )
         self.state: defaultdict[Tensor | str, State] = defaultdict(dict)
         self.param_groups: list[Group] = []
-        if hasattr(params, "parameters") or callable(params):
+        if not isinstance(params, Iterable) and (hasattr(params, "parameters") or callable(params)):
             advice = "pass its parameters" if hasattr(params, "parameters") else "call it"
             raise TypeError(f"{type(params).__name__!r} object is not iterable: {advice}, model.parameters()")
         groups: list[Any] = list(params)
