@@ -62,7 +62,9 @@ def settings(cls: M) -> M:
     own = cls.__annotations__
     for name in cls.__dict__.keys() & own.keys():
         delattr(cls, name)  # a default on the class would hide a buffer with its name
-    cls.__annotations__ = {name: kind for name, kind in own.items() if not str(kind).startswith(("InitVar[", "KW_ONLY"))}
+    cls.__annotations__ = {
+        name: kind for name, kind in own.items() if not str(kind).startswith(("InitVar[", "KW_ONLY"))
+    }
     return cls
 
 
