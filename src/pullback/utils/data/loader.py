@@ -166,7 +166,7 @@ class DataLoader(Generic[Sample_co]):
         return self.batch_sampler is not None
 
     @property
-    def _index_sampler(self) -> Iterable[object]:
+    def _index_sampler(self) -> Any:
         """The order of what is loaded: of batches, or of single samples."""
         return self.sampler if self.batch_sampler is None else self.batch_sampler
 
