@@ -47,11 +47,8 @@ class PageHook(BuildHookInterface[Any]):
     def _wanted(self) -> bool:
         if os.environ.get(WITHOUT, "0") not in {"", "0"} or not self._frontend.is_dir():
             return False
-        made = [
-            Path(self.root, "src/pullback/explain/static", name)
-            for name in ("explain.js", "computing.js", "explain.css")
-        ]
-        if not all(file.exists() for file in made):
+        made = [*Path(self.root, "src/pullback/explain/static").glob("*")]
+        if not made:
             return True
         found = [*self._frontend.glob("src/**/*"), *self._frontend.glob("*.json"), *self._frontend.glob("*.mjs")]
         sources = [file for file in found if file.is_file()]

@@ -30,6 +30,7 @@ os.environ["PULLBACK_CACHE"] = "off"  # a first call is one
 
 import itertools
 
+import first_calls
 import numpy as np
 from processes import FULL, QUICK, Effort, Process, Program, Runs, in_turns, verdict
 
@@ -511,6 +512,7 @@ def main() -> None:
     rows = [measured(case, processes, effort) for case in chosen]
     if "torch" in processes and (not options.only or options.only == "eager"):
         rows += elementwise(processes, effort)
+    rows += first_calls.rows(options.only, [*processes])
     missed = [row["name"] for row in rows if not row["ok"]]
     print(f"\n{len(rows) - len(missed)} of {len(rows)} reached" + "".join(f"\n  missed: {name}" for name in missed))
     if options.json:

@@ -11,6 +11,7 @@ import functools
 import importlib
 import inspect
 import json
+import operator
 import os
 import re
 import runpy
@@ -26,6 +27,7 @@ from typing import Any
 
 import pullback
 from flowchart import drawing
+from pullback import vocabulary
 from pullback._tensor import surface
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,11 +35,11 @@ DOCS, SOURCE, STUBS = ROOT / "docs", ROOT / "src", ROOT / "stubs" / "pullback-st
 REPOSITORY = "https://github.com/pullback-autograd/pullback/blob/main/"
 MODULES = (
     "pullback array_api array_api.fft array_api.linalg array_api.special autograd autograd.forward_ad "
-    "autograd.functional autograd.graph compat.autograd compat.torch compile distributions "
+    "autograd.functional autograd.graph compat.autograd compat.torch compile distributed distributions "
     "distributions.constraints explain extend fft files func interop.einops interop.scipy "
     "interpreters linalg masked nn nn.functional nn.init "
     "nn.utils nn.utils.parametrizations nn.utils.parametrize nn.utils.prune nn.utils.rnn observe optim optim.lr_scheduler "
-    "optim.swa_utils program signal.windows sparsity special utils.checkpoint utils.data utils.trees"
+    "optim.swa_utils program signal.windows sparsity special testing utils.checkpoint utils.data utils.trees"
 ).split()
 # What these modules have from others, for users of torch's names
 ALSO = {
@@ -86,10 +88,17 @@ def owner(module: str) -> Any:
     return pullback.Tensor if module == "Tensor" else importlib.import_module(path)
 
 
+def has_page(holder: Any, name: str) -> bool:
+    """Whether what a module has by a name is no module, or one that has a page or holds some that have."""
+    value = getattr(holder, name)
+    path = getattr(value, "__name__", "").removeprefix("pullback.")
+    return not isinstance(value, types.ModuleType) or any(f"{each}.".startswith(f"{path}.") for each in MODULES)
+
+
 def names(module: str) -> list[str]:
     """The public names of a module: those of an index, or `__all__`, or else what it defines itself."""
     holder = owner(module)
-    found = [name for name in dict.fromkeys(dir(holder)) if not name.startswith("_")]
+    found = [name for name in dict.fromkeys(dir(holder)) if not name.startswith("_") and has_page(holder, name)]
     if "__dir__" in vars(holder) or isinstance(holder, type):
         return found
     if listed := getattr(holder, "__all__", None):
@@ -294,7 +303,7 @@ def entry(module: str, name: str, known: set[str]) -> str:
         kind = "py:attribute" if module == "Tensor" else "py:data"
         return fenced(kind, path, markdown(text, known) + shown.replace("\n ", " "))
     kind = "py:class" if isinstance(value, type) else "py:method" if module == "Tensor" else "py:function"
-    parts = [markdown(with_table(text, forms[-1], always=isinstance(value, type)), known), source_link(value)]
+    parts = [markdown(with_table(text, forms[-1], module), known), source_link(value)]
     if isinstance(value, type):
         parts += [inherited(value, known), members(module, path, value, known)]
     body = "\n\n".join(filter(None, parts))
@@ -308,8 +317,11 @@ PARAMETERS = re.compile(
 TERM = re.compile(r"^(\*{0,2}\w[\w, *]*)\n((?: {4}.*\n?|\n(?= {4}))+)", re.MULTILINE)
 
 
-EXPLAINED_BY = re.compile(r"[Aa]rguments (?:as for|are those of) `(\w+)`")
-"""How a layer or an optimizer says that another one says what its arguments mean."""
+EXPLAINED_BY = re.compile(r"[Aa]rguments (?:as for|are those of) ((?:`[\w.]+`(?:, | and )?)+)")
+"""How a docstring says that those of others say what its arguments mean."""
+AT_THE_END = re.compile(rf"; {EXPLAINED_BY.pattern}")
+HOLDERS = pullback.nn.functional, pullback.nn, pullback.optim, pullback, types.SimpleNamespace(pullback=pullback)
+SPELLINGS = {ours: other for other in vocabulary.NUMPYS for ours in vocabulary.SPELLINGS[other]}
 
 
 def meanings(section: str) -> dict[str, str]:
@@ -322,25 +334,46 @@ def meanings(section: str) -> dict[str, str]:
 
 
 def meanings_elsewhere(text: str) -> dict[str, str]:
-    """What the arguments mean that are those of another layer or optimizer."""
-    named = EXPLAINED_BY.search(text)
-    if named is None:
-        return {}
-    package = pullback.nn if hasattr(pullback.nn, named[1]) else pullback.optim
-    other = inspect.cleandoc(getattr(package, named[1]).__doc__)
-    section = PARAMETERS.search(other)
-    return meanings_elsewhere(other) | meanings(section[1] if section else "")
+    """What the arguments mean that are those of another class or function."""
+    found: dict[str, str] = {}
+    for name in re.findall(r"[\w.]+", " ".join(EXPLAINED_BY.findall(text))):
+        for holder in HOLDERS:
+            if hasattr(holder, name.partition(".")[0]):
+                found |= all_meanings(inspect.getdoc(operator.attrgetter(name)(holder)) or "")
+                break
+    return found
 
 
-def with_table(text: str, form: str, *, always: bool) -> str:
-    """A docstring whose section of parameters is a table with their types and defaults; with `always` it gets one."""
+def all_meanings(text: str) -> dict[str, str]:
+    """What a docstring says of parameters, by itself or by another one."""
     section = PARAMETERS.search(text)
-    if not (section or always):
-        return text
-    said = meanings(section[1] if section else "")
-    others = meanings_elsewhere(text)
-    rows = [(*cells, said.pop(cells[0], others.get(cells[0], ""))) for cells in arguments(form)]
-    if said or not rows:  # of arguments that the signature does not name
+    return meanings_elsewhere(text) | meanings(section[1] if section else "")
+
+
+@functools.cache
+def in_common(module: str) -> dict[str, str]:
+    """What parameters mean in all functions of a module that do not say otherwise."""
+    return all_meanings((owner(module if module != "Tensor" else "pullback").__doc__) or "")
+
+
+def explained(text: str, form: str, module: str) -> Iterator[tuple[str, str, str, str]]:
+    """The arguments of a signature with their types, defaults and meanings."""
+    cells = [*arguments(form)]
+    taken = {name for name, *_ in cells}
+    found: dict[str, str] = {}
+    for said in (in_common(module), all_meanings(text)):
+        found |= {SPELLINGS[name]: about for name, about in said.items() if SPELLINGS.get(name) in taken} | said
+    yield from ((*each, found.get(each[0], "")) for each in cells)
+
+
+def with_table(text: str, form: str, module: str) -> str:
+    """A docstring whose section of parameters is a table with their types and defaults."""
+    section = PARAMETERS.search(text)
+    rows = [*explained(text, form, module)]
+    said = {SPELLINGS.get(name, name) for name in meanings(section[1] if section else "")}
+    if not rows or said - {
+        SPELLINGS.get(name, name) for name, *_ in rows
+    }:  # of arguments that the signature does not name
         return text
     titles = ["parameter", "type", "default", "meaning"][: 4 if any(row[3] for row in rows) else 3]
     lines = [f"| {' | '.join([f'``{row[0]}``', *row[1 : len(titles)]])} |" for row in rows]
@@ -433,7 +466,7 @@ def page_link(module: types.ModuleType) -> str:
 
 def first(text: str) -> str:
     """The first sentence of a docstring, for a table."""
-    paragraph = " ".join(text.split("\n\n", maxsplit=1)[0].split())
+    paragraph = AT_THE_END.sub("", " ".join(text.split("\n\n", maxsplit=1)[0].split()))
     return re.split(r"(?<=\.) ", paragraph)[0].replace("|", "\\|")
 
 

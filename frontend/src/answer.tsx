@@ -1,6 +1,7 @@
 // The answer first: v @ J = x.grad, and J row by row.
 import { Fragment, h } from "preact";
 import { useMemo, useState } from "preact/hooks";
+import { Pickers } from "./controls";
 import { Equation } from "./equation";
 import { array, clip, number, operand } from "./format";
 import { LARGEST } from "./matrix";
@@ -9,37 +10,8 @@ import { jacobianRow, total, unit } from "./replay";
 import { count, values, type Value } from "./trace";
 
 function short(items: Value[]): string {
-  const shown = items.length > LARGEST ? [...items.slice(0, 4).map((item) => number(item, 4)), `… ${items.length} elements`] : items.map((item) => number(item, 4));
+  const shown = items.length > LARGEST ? [...items.slice(0, 4).map((item) => number(item)), `… ${items.length} elements`] : items.map((item) => number(item));
   return `[${shown.join(", ")}]`;
-}
-
-/** Which output, and the gradient of which leaf. */
-export function Pickers({ page }: { page: Page }) {
-  const { call, model, state } = page;
-  return (
-    <>
-      {call.outputs.length > 1 && (
-        <label>
-          output{" "}
-          <select value={state.output} onChange={(event) => page.set({ output: Number(event.currentTarget.value) })}>
-            {call.outputs.map((output, k) => (
-              <option value={k}>{model.name(output.tensor).slice(0, 60)}</option>
-            ))}
-          </select>
-        </label>
-      )}
-      {call.leaves.length > 1 && (
-        <label>
-          gradient of{" "}
-          <select value={state.leaf} onChange={(event) => page.set({ leaf: Number(event.currentTarget.value) })}>
-            {call.leaves.map((leaf, k) => (
-              <option value={k}>{model.name(leaf.tensor).slice(0, 60)}</option>
-            ))}
-          </select>
-        </label>
-      )}
-    </>
-  );
 }
 
 /** What the call did to .grad, in words. */
@@ -170,7 +142,7 @@ export function Rows({ page }: { page: Page }) {
             <span key={i}>
               {i > 0 ? " + " : ""}
               <span class={`weighed tint${i % LARGEST}`}>
-                {number(weights[i]!, 4)}·{short(numbers!)}
+                {number(weights[i]!)}·{short(numbers!)}
               </span>
             </span>
           ))}{" "}

@@ -1,25 +1,21 @@
 // The page: its state, its keys, and where its parts stand.
 import { h } from "preact";
-import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useAddress } from "./address";
 import { plural } from "./format";
 import { isEmbedded, startingHash } from "./frame";
 import { isGroup, MOST_BOXES, unfold, visible, type Group } from "./fold";
-import { Help } from "./help";
 import type { LayoutEngine } from "./layout";
 import { isAlarm, Model, unitAt } from "./model";
 import type { Page } from "./page";
-import { isAsked, masked } from "./quiz";
 import { partsOf } from "./read/stages";
 import { positionOf, stopAt, stops } from "./read/stops";
 import { Read } from "./read/view";
 import { obstacle, recorded, replay, unit as unitV } from "./replay";
 import { readHash, writeHash, type State } from "./state";
-import { spoken } from "./step";
+import { spoken } from "./spoken";
 import { fitting, useEditing } from "./read/edit";
-import { PrintedTape } from "./table";
 import { count, isTimed, type Call, type Trace } from "./trace";
-import { Workbench } from "./workbench";
 
 function fitsV(call: Call, vs: number[][] | undefined): number[][] | null {
   const fits = vs && vs.length === call.outputs.length && vs.every((v, k) => v.length === count(call.outputs[k]!.gradient.shape));
@@ -108,7 +104,8 @@ function usePage(trace: Trace, engine: LayoutEngine): Page {
   const stuck = useMemo(() => obstacle(call), [call]);
   const full = useMemo(() => (state.vs && stuck === null ? replay(call, state.vs) : { ...recorded(call), whatIf: state.changes.size > 0 }), [call, state.vs]);
   const partly = { state, call } as Page;
-  const flow = useMemo(() => (state.quiz ? masked(call, full, state.position, (at, term) => isAsked(partly, at, term)) : full), [full, state.quiz, state.position, state.answers]);
+  const { later } = globalThis;
+  const flow = useMemo(() => (state.quiz && later ? later.masked(call, full, state.position, (at, term) => later.isAsked(partly, at, term)) : full), [full, state.quiz, state.position, state.answers, later]);
   const drawing = model.drawing(state.open);
   const at = unitAt(drawing.units, state.position);
   const unit = drawing.units[at] ?? null;
@@ -144,7 +141,7 @@ function usePage(trace: Trace, engine: LayoutEngine): Page {
     return set({ position: at + by < 0 ? 0 : drawing.units[Math.min(drawing.units.length - 1, at + by)]?.last ?? 0 });
   };
   return {
-    trace, call, model, state, flow, full, drawing, unit, stops: all, stop, stuck, editing, matches, embedded, engine, set, go, visit, move,
+    trace, call, model, state, flow, full, drawing, unit, stops: all, stop, stuck, editing, matches, embedded, engine, later, set, go, visit, move,
     tryV: (vs) => set(vs ? { vs } : { vs, changes: new Map() }),
     unfold: doUnfold,
     fold: (group) => {
@@ -268,6 +265,12 @@ function Notice({ page }: { page: Page }) {
   return notice ? <p class="notice" aria-hidden="true">{notice}</p> : null;
 }
 
+/** Draws anew when what the first screen does without has come. */
+function useWhole(): void {
+  const [, come] = useState(false);
+  useLayoutEffect(() => addEventListener("whole", () => come(true), { once: true }), []);
+}
+
 function usePrinting(): boolean {
   const [printing, setPrinting] = useState(() => matchMedia("print").matches);
   useEffect(() => {
@@ -287,7 +290,9 @@ function usePrinting(): boolean {
 }
 
 export function App({ trace, engine }: { trace: Trace; engine: LayoutEngine }) {
+  useWhole();
   const page = usePage(trace, engine);
+  const { later } = page;
   useKeys(page);
   useAddress(writeHash(page.state, trace, page.model.opening(), page.embedded), page.reopen);
   usePlaying(page);
@@ -297,14 +302,13 @@ export function App({ trace, engine }: { trace: Trace; engine: LayoutEngine }) {
   useEffect(() => {
     document.documentElement.dataset["theme"] = theme;
   }, [theme]);
-  const View = state.mode === "read" ? Read : Workbench;
   return (
     <div class={`page ${state.mode}`}>
-      <View page={page} />
-      {printing && <PrintedTape page={page} />}
+      {state.mode === "read" ? <Read page={page} /> : later && <later.Workbench page={page} />}
+      {printing && later && <later.PrintedTape page={page} />}
       <Said page={page} />
       <Notice page={page} />
-      <Help page={page} />
+      {later && <later.Help page={page} />}
     </div>
   );
 }

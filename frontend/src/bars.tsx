@@ -1,16 +1,13 @@
 // The header with its modes, and the transport at the foot.
 import { h } from "preact";
 import { array, bytes, clip, operand, plural } from "./format";
+import { CallPicker, ModeSwitch, ThemeButton } from "./controls";
 import { isAlarm } from "./model";
 import type { Page } from "./page";
 import { savePicture } from "./save";
-import type { Theme } from "./state";
-import type { Place } from "./trace";
-
-const NEXT_THEME: Record<Theme, Theme> = { auto: "light", light: "dark", dark: "auto" };
 
 /** The call as code, with the v that is shown. */
-export function callText(page: Page): string {
+function callText(page: Page): string {
   const { call, model, flow } = page;
   if (!flow.whatIf) return call.text;
   const names = call.outputs.map((output) => operand(clip(model.name(output.tensor), 30))).join(", ");
@@ -39,40 +36,6 @@ function Chips({ page }: { page: Page }) {
   );
 }
 
-/** The story, or everything at once. */
-export function ModeSwitch({ page }: { page: Page }) {
-  const { mode } = page.state;
-  return (
-    <span class="choice mode-switch" role="group" aria-label="View">
-      <button aria-pressed={mode === "read"} onClick={() => page.set({ mode: "read" })}>Read</button>
-      <button aria-pressed={mode === "workbench"} onClick={() => page.set({ mode: "workbench" })}>Workbench</button>
-    </span>
-  );
-}
-
-export function ThemeButton({ page }: { page: Page }) {
-  const { theme } = page.state;
-  return (
-    <button onClick={() => page.set({ theme: NEXT_THEME[theme] })} aria-label={`Theme: ${theme}`}>
-      {theme === "auto" ? "Theme" : theme === "dark" ? "Dark" : "Light"}
-    </button>
-  );
-}
-
-/** Which of several calls is shown; nothing where there is one. */
-export function CallPicker({ page }: { page: Page }) {
-  const { trace, state } = page;
-  if (trace.calls.length < 2) return null;
-  return (
-    <label class="calls">
-      call{" "}
-      <select value={state.call} onChange={(event) => page.set({ call: Number(event.currentTarget.value) })}>
-        {trace.calls.map((call, k) => <option value={k}>{`${k + 1} of ${trace.calls.length}${call.place ? `, line ${call.place.line}` : ""}`}</option>)}
-      </select>
-    </label>
-  );
-}
-
 export function Header({ page }: { page: Page }) {
   const { state, flow } = page;
   return (
@@ -92,26 +55,6 @@ export function Header({ page }: { page: Page }) {
         <ModeSwitch page={page} />
       </div>
     </header>
-  );
-}
-
-/** What the program raised, where and why. */
-export function Failed({ page }: { page: Page }) {
-  const { error, sources } = page.trace;
-  if (!error) return null;
-  const where = (place: Place | null) => (place ? ` ${sources[place.source]?.file ?? ""}:${place.line}` : "");
-  const { overwritten } = error;
-  return (
-    <section class="card failed-run" aria-label="The run failed">
-      <h2>The run failed: {error.type}<span class="mono">{where(error.place)}</span></h2>
-      {overwritten && (
-        <p class="versions">
-          <code>{clip(overwritten.name, 60)}</code> was used at <b>version {overwritten.expected}</b>, and is at <b>version {overwritten.version}</b>
-          {overwritten.place && `: last written at${where(overwritten.place)}`}
-        </p>
-      )}
-      <p class="message" dir="auto">{error.message}</p>
-    </section>
   );
 }
 
@@ -139,7 +82,7 @@ export function Find({ page }: { page: Page }) {
   );
 }
 
-export function positionText(page: Page): string {
+function positionText(page: Page): string {
   const { call, model, state } = page;
   if (state.position === 0) return "before the first step";
   const step = call.steps[state.position - 1]!;

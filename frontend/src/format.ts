@@ -1,25 +1,34 @@
 // Numbers, arrays, times and sizes as text.
 import { count, decode, values, type Arr, type Raw, type Value } from "./trace";
 
+/** So many digits tell every number from all others. */
+export const EXACT = 17;
+
 function real(value: number, digits: number): string {
   if (Number.isNaN(value)) return "nan";
   if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
-  if (value === 0) return Object.is(value, -0) ? "-0" : "0";
-  const size = Math.abs(value);
-  if (Number.isInteger(value) && size < 1e7) return String(value);
-  if (size >= 1e7 || size < 1e-4) return value.toExponential(Math.max(0, digits - 2)).replace(/\.?0+e/, "e").replace("e+", "e");
-  return String(Number(value.toPrecision(digits)));
+  if (digits >= EXACT) return Object.is(value, -0) ? "-0" : String(value);
+  if (Number.isInteger(value) && Math.abs(value) < 1e7) return String(value); // that of -0 is 0
+  // Python rounds what lies in the middle to an even digit, and this language up.
+  const [all] = value.toExponential(60).replace(/[-.]/g, "").split("e") as [string];
+  if (Number(all[digits - 1]) % 2 === 0 && /^50*$/.test(all.slice(digits))) value *= 1 - 2 ** -40;
+  const [mantissa, exponent] = value.toExponential(digits - 1).split("e").map(Number) as [number, number];
+  if (exponent < -4 || exponent >= digits) return `${mantissa}e${exponent}`;
+  const text = value.toFixed(digits - 1 - exponent);
+  const short = text.includes(".") ? text.replace(/\.?0+$/, "") : `${text}.`;
+  return /^-?\d+$/.test(short) ? text : short; // 1.000: close to 1, but not 1
 }
 
-/** A number as short as it can be: 26, 0.25, 1.2e-7, nan. */
-export function number(value: Value, digits = 5): string {
+/** A number as the texts of explain have it, src/pullback/explain/numbers.py: 26, 0.25, 1.2e-7, nan. */
+export function number(value: Value, digits = 4): string {
   if (typeof value === "number") return real(value, digits);
-  const imaginary = real(value[1], digits);
-  return `${real(value[0], digits)}${/^[-]/.test(imaginary) ? "" : "+"}${imaginary}j`;
+  const [one, imaginary] = value;
+  const sign = imaginary < 0 || Object.is(imaginary, -0) ? "-" : "+";
+  return `${real(one, digits)}${sign}${real(Math.abs(imaginary), digits)}j`;
 }
 
 /** The same as Python prints it: floats have a point. */
-function literal(value: Value, dtype: string, digits = 5): string {
+function literal(value: Value, dtype: string, digits = 4): string {
   if (dtype === "bool") return value ? "True" : "False";
   const text = number(value, digits);
   return typeof value === "number" && dtype.startsWith("float") && /^-?\d+$/.test(text) ? `${text}.` : text;
@@ -48,9 +57,9 @@ export function summary(array: Arr): string {
   const stats = array.stats;
   if (all) {
     const norm = Math.hypot(...all.flat());
-    parts.push(`norm ${number(norm, 4)}`);
+    parts.push(`norm ${number(norm)}`);
   } else if (stats) {
-    parts.push(stats.zeros === count(array.shape) ? "all 0" : `norm ${number(stats.norm, 4)}`);
+    parts.push(stats.zeros === count(array.shape) ? "all 0" : `norm ${number(stats.norm)}`);
     if (stats.nans) parts.push(`${stats.nans} nan`);
     if (stats.infs) parts.push(`${stats.infs} inf`);
   }
@@ -68,7 +77,7 @@ export function array(value: Arr | null, style: "python" | "short" = "short", ro
   const all = values(value);
   // Beyond that many elements not even "0," fits into the room.
   if (!all || all.length * 3 > room + 3) return summed(value, room);
-  for (const digits of [5, 4, 3, 2]) {
+  for (const digits of [4, 3, 2]) {
     const text = nested(value.shape, all.map((item) => (style === "python" ? literal(item, value.dtype, digits) : number(item, digits))));
     if (text.length <= room) return text;
   }
@@ -107,7 +116,7 @@ export function bytes(size: number): string {
 }
 
 export function plural(n: number, one: string, many = `${one}s`): string {
-  return `${n.toLocaleString("en-US").replaceAll(",", " ")} ${n === 1 ? one : many}`;
+  return `${String(n).replace(/\B(?=(\d{3})+$)/g, " ")} ${n === 1 ? one : many}`;
 }
 
 /** A name as it may stand before a dot or under a d: in brackets unless it is one word. */

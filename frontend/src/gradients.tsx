@@ -76,7 +76,7 @@ export function Gradients({ page }: { page: Page }) {
           {group && <span class="muted"> {plural(row.leaves.length, "parameter")}</span>}
         </th>
         <td class="bar-cell"><Bar scale={scale} value={row.norm} kind="grad" /></td>
-        <td class={Number.isNaN(row.norm) ? "bad" : ""}>{Number.isNaN(row.norm) ? "nan or inf" : number(row.norm, 3)}</td>
+        <td class={Number.isNaN(row.norm) ? "bad" : ""}>{Number.isNaN(row.norm) ? "nan or inf" : number(row.norm)}</td>
         <td>{Number.isFinite(ratio) ? number(ratio, 2) : ""}</td>
         <td>{`${Math.round(100 * row.zeros)}%`}</td>
       </tr>

@@ -3,6 +3,7 @@ import { Component, Fragment, h } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { isGroup, type Group } from "./fold";
 import { curve, type Layout, type Point } from "./layers";
+import { plural } from "./format";
 import { fit, textWidth } from "./measure";
 import { Overview } from "./overview";
 import type { Page } from "./page";
@@ -55,7 +56,7 @@ function EdgeLine({ points, phase, path }: { points: Point[]; phase: Phase; path
 }
 
 function Pill({ at, text, phase }: { at: Point; text: string; phase: Phase }) {
-  const width = textWidth(text, SMALL, 600) + 14;
+  const width = textWidth(text, SMALL) + 14;
   return (
     <g class={`pill ${phase}`} transform={`translate(${at.x.toFixed(1)},${at.y.toFixed(1)})`}>
       <rect x={-width / 2} y={-9.5} width={width} height={19} rx={9.5} />
@@ -394,3 +395,21 @@ function edges({ scene, layout }: Laid, at: Moment, path: Set<number>) {
 }
 
 const rank = (phase: Phase) => ["unmade", "pending", "zero", "passed", "now"].indexOf(phase);
+
+/** Larger, smaller, and all of it. The factor is of what is on the screen, which only the picture knows. */
+export function Zoom({ page }: { page: Page }) {
+  const { drawing, model, state } = page;
+  const by = (factor: number) => {
+    const svg = document.querySelector<SVGSVGElement>("#picture");
+    const now = svg ? svg.clientWidth / svg.viewBox.baseVal.width : 1;
+    page.set({ zoom: Math.min(3, Math.max(0.1, now * factor)) });
+  };
+  return (
+    <span class="zoom" role="group" aria-label="Zoom">
+      <button aria-label="Zoom out" onClick={() => by(0.8)}>−</button>
+      <button aria-label="Zoom in" onClick={() => by(1.25)}>+</button>
+      <button aria-pressed={state.zoom === "fit"} onClick={() => page.set({ zoom: state.zoom === "fit" ? null : "fit" })}>Fit</button>
+      {drawing.items.some(isGroup) && <span class="muted">{plural(drawing.items.length, "box", "boxes")} for {model.root.size}</span>}
+    </span>
+  );
+}

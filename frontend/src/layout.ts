@@ -22,7 +22,7 @@ export class LayoutEngine {
   private worker: Worker | null = null;
   private latest = 0;
 
-  constructor(private readonly program: string | null) {}
+  constructor(private readonly program: string) {}
 
   request(boxes: BoxSize[], edges: EdgeSize[], done: (layout: Layout) => void): void {
     const id = ++this.latest;

@@ -9,7 +9,7 @@ import type { Place } from "./trace";
 
 const AROUND = 150;
 
-export function placeNow(page: Page): Place | null {
+function placeNow(page: Page): Place | null {
   const { call, state, unit } = page;
   if (state.position === 0) return null;
   const step = call.steps[(unit?.last ?? state.position) - 1];
@@ -99,7 +99,7 @@ export function useWindow(length: number, row: number, scroller: { current: HTML
   return [Math.min(range[0], length), Math.min(range[1], length)];
 }
 
-export function rowText(page: Page, unit: Unit): { name: string; value: string } {
+function rowText(page: Page, unit: Unit): { name: string; value: string } {
   const step = page.call.steps[unit.last - 1]!;
   if (isGroup(unit.item)) return { name: unit.item.label, value: plural(unit.last - unit.first + 1, "step") };
   const tensor = page.call.tensors[step.outputs[0]!]!;

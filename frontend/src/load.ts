@@ -1,4 +1,5 @@
 // Reading the trace out of the page.
+import type { Data } from "./start";
 import type { Trace } from "./trace";
 
 /** Signs that would act on the text around them instead of being seen: controls and marks of direction. */
@@ -8,12 +9,7 @@ export function visibleText(text: string): string {
   return text.replace(UNSEEN, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** What the page was written with: a trace, or training runs. */
-export function read(element: Element): { schema: string; version: number } {
-  return JSON.parse(element.textContent ?? "");
-}
-
-export function load(data: { schema: string; version: number }): Trace {
+export function load(data: Data): Trace {
   if (data.schema !== "pullback-trace" || data.version !== 1) throw new Error("this is no pullback-trace of version 1");
   return clean(data as Trace);
 }

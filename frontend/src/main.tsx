@@ -1,5 +1,5 @@
-// Where it starts: as the page, or, the same program again, as the worker that lays out.
-import { h, render } from "preact";
+// Where the page of a trace starts: as the page, or, the same program again, as the worker that lays out.
+import { h } from "preact";
 
 import { App } from "./app";
 import "./explain.css";
@@ -9,30 +9,16 @@ import "./read/net.css";
 import "./read/read.css";
 import { isEmbedded, startingHash, tellHeight } from "./frame";
 import { LayoutEngine, serve } from "./layout";
-import { load, read } from "./load";
-import { clean, RunsPage, type Runs } from "./run";
-
-function show(): void {
-  const program = document.currentScript?.textContent || null;
-  const place = document.querySelector("#app")!;
-  try {
-    const data = read(document.querySelector("#trace")!);
-    if (isEmbedded(startingHash())) tellHeight();
-    if (data.schema === "pullback-run") {
-      tellHeight();
-      place.textContent = "";
-      render(<RunsPage data={clean(data as Runs)} />, place);
-      return;
-    }
-    const trace = load(data);
-    if (!trace.calls.length) throw new Error(trace.error ? `${trace.error.type}: ${trace.error.message}` : "no backward() was called");
-    place.textContent = "";
-    render(<App trace={trace} engine={new LayoutEngine(program)} />, place);
-  } catch (error) {
-    place.textContent = `pullback explain: ${error instanceof Error ? error.message : String(error)}`;
-    throw error;
-  }
-}
+import { load } from "./load";
+import { start } from "./start";
 
 if (typeof document === "undefined") serve();
-else show();
+else {
+  const programs = [...document.head.querySelectorAll("script")].map(({ textContent }) => textContent);
+  start((data) => {
+    if (isEmbedded(startingHash())) tellHeight();
+    const trace = load(data);
+    if (!trace.calls.length) throw new Error(trace.error ? `${trace.error.type}: ${trace.error.message}` : "no backward() was called");
+    return <App trace={trace} engine={new LayoutEngine(programs.join("\n"))} />;
+  });
+}

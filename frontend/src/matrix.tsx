@@ -1,7 +1,7 @@
 // Vectors and matrices as tables that can be read aloud, and strips for those too large to print.
 import { h } from "preact";
 import type { ComponentChildren } from "preact";
-import { number } from "./format";
+import { EXACT, number } from "./format";
 import type { Value } from "./trace";
 
 export const LARGEST = 8;
@@ -23,7 +23,7 @@ export function Matrix({ rows, label, kind = "", tints, cell }: MatrixProps) {
           {rows.map((row, i) => (
             <tr key={i} class={tints === "rows" ? `tint${i % LARGEST}` : ""}>
               {row.map((value, j) => (
-                <td key={j} class={`${value === 0 ? "nil" : [value].flat().every(Number.isFinite) ? "" : "bad"} ${tints === "columns" ? `tint${j % LARGEST}` : ""}`} title={number(value, 17)}>
+                <td key={j} class={`${value === 0 ? "nil" : [value].flat().every(Number.isFinite) ? "" : "bad"} ${tints === "columns" ? `tint${j % LARGEST}` : ""}`} title={number(value, EXACT)}>
                   {cell ? cell(value, i, j) : number(value)}
                 </td>
               ))}

@@ -1,6 +1,8 @@
 // What the page asks of one call again and again: where things are, and what may be stepped over together.
 import { ancestors, isGroup, opening, tree, visible, walk, type Group, type Item } from "./fold";
-import type { Call, Finding, Place, Tensor, Trace } from "./trace";
+import { array } from "./format";
+import { total, type Flow } from "./replay";
+import type { Arr, Call, Finding, Place, Tensor, Trace } from "./trace";
 
 /** A place to stop at: one step, or all steps in a row that a closed group hides. Steps count from 1. */
 export interface Unit {
@@ -124,6 +126,17 @@ export class Model {
   isFloat(): boolean {
     return this.call.tensors.every((tensor: Tensor) => tensor.dtype === "float64");
   }
+}
+
+/** A tensor's .grad at a position: None, or what was there, until its gradient has arrived complete. */
+export function gradAt(model: Model, flow: Flow, tensor: number, position: number): { text: string; value: Arr | null; written: boolean } {
+  const at = model.call.leaves.findIndex((leaf) => leaf.tensor === tensor);
+  if (at < 0) return { text: "None", value: null, written: false };
+  const leaf = model.call.leaves[at]!;
+  const step = model.backward[tensor]!;
+  const ran = step >= 0 && step < position;
+  const value = ran ? total(leaf.grad_before, flow.grads[at]!) : leaf.grad_before;
+  return { text: array(value, "python", 22), value, written: ran };
 }
 
 /** The unit in which a position lies, as an index; -1 before the first step. */

@@ -1,5 +1,6 @@
 // What every part of the page is given.
 import type { Group } from "./fold";
+import type { Later } from "./later";
 import type { LayoutEngine } from "./layout";
 import type { Drawing, Model, Unit } from "./model";
 import type { Stop } from "./read/stops";
@@ -42,6 +43,8 @@ export interface Page {
   /** Whether the page is a part of another: without a header and drawers, as high as what it shows. */
   embedded: boolean;
   engine: LayoutEngine;
+  /** What comes after the first screen; undefined until then. */
+  later: Later | undefined;
   set: (patch: Partial<State>) => void;
   go: (position: number) => void;
   move: (units: number) => void;

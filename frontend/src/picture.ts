@@ -3,10 +3,10 @@ import { array, bytes, seconds, shapeText } from "./format";
 import { isGroup, type Group, type Item } from "./fold";
 import { fit, textWidth } from "./measure";
 import type { BoxSize, EdgeSize } from "./layers";
-import { findingName, isAlarm, type Drawing, type Model, type Unit } from "./model";
+import { findingName, gradAt, isAlarm, type Drawing, type Model, type Unit } from "./model";
 import { total, type Flow } from "./replay";
 import type { Density, Measure } from "./state";
-import { isZero, type Arr } from "./trace";
+import { isZero } from "./trace";
 
 export type Phase = "unmade" | "pending" | "passed" | "zero" | "now";
 
@@ -43,12 +43,8 @@ const WIDEST = 208;
 
 export const itemId = (item: Item) => (isGroup(item) ? item.id : `t${item}`);
 
-export function labelOf(model: Model, item: Item): string {
-  return isGroup(item) ? item.label : model.name(item);
-}
-
 /** The five attributes that a tensor's box shows. */
-export const ATTRIBUTES = ["data", "grad", "grad_fn", "is_leaf", "requires_grad"] as const;
+const ATTRIBUTES = ["data", "grad", "grad_fn", "is_leaf", "requires_grad"] as const;
 
 function role(model: Model, item: Item): Box["role"] {
   return isGroup(item) ? "inner" : model.call.tensors[item]!.role;
@@ -93,7 +89,7 @@ export function scene(model: Model, drawing: Drawing, density: Density, flow: Fl
   });
   for (const edge of edges.values()) {
     const text = pillText(flow, edge.sent);
-    if (text) Object.assign(edge, { width: textWidth(text, SMALL, 600) + 22, height: 20 });
+    if (text) Object.assign(edge, { width: textWidth(text, SMALL) + 22, height: 20 });
   }
   const key = [...boxes.map(({ id, width, height }) => `${id} ${width} ${height}`), ...edges.keys()].join(" ");
   return { boxes, edges: [...edges.values()], key };
@@ -111,7 +107,7 @@ function operations(
     if (tensors.some((tensor) => isGroup(drawing.shown[tensor]!))) continue;
     const id = `op${node}`;
     const op = model.call.tensors[tensors[0]!]!.op!;
-    const width = textWidth(op, TITLE, 600) + 2 * PAD + 8;
+    const width = textWidth(op, TITLE) + 2 * PAD + 8;
     boxes.push({ id, kind: "op", item: tensors[0]!, tensors, full: false, above: 0, role: "inner", width, height: 26 });
     pills.set(node, id);
     for (const tensor of tensors) link(id, itemId(tensor));
@@ -125,7 +121,7 @@ function box(model: Model, item: Item, full: boolean, flow: Flow): Box {
   const common = { id, item, tensors, role: role(model, item), above: 0 };
   if (isGroup(item)) {
     const rows = groupRows(model, item);
-    const wide = Math.max(textWidth(item.label, TITLE, 600) + 62, ...rows.map((text) => textWidth(text, SMALL)));
+    const wide = Math.max(textWidth(item.label, TITLE) + 62, ...rows.map((text) => textWidth(text, SMALL)));
     return { ...common, kind: "group", full: false, width: clamp(wide + 2 * PAD), height: 14 + TITLE + LINE * rows.length };
   }
   const tensor = model.call.tensors[item]!;
@@ -139,7 +135,7 @@ function box(model: Model, item: Item, full: boolean, flow: Flow): Box {
   const value = valueText(model, item);
   const inline = value.length <= 7;
   const wide = Math.max(
-    textWidth(tensor.name.slice(0, 60), TITLE, 600) + (inline ? textWidth(value, TITLE) + 14 : 0),
+    textWidth(tensor.name.slice(0, 60), TITLE) + (inline ? textWidth(value, TITLE) + 14 : 0),
     textWidth(tensor.grad_fn ?? "leaf", SMALL),
     inline ? 0 : textWidth(value, SMALL),
   );
@@ -154,7 +150,7 @@ function gradText(model: Model, tensor: number, flow: Flow): string {
   return leaf < 0 ? "None" : array(total(model.call.leaves[leaf]!.grad_before, flow.grads[leaf]!), "python", 22);
 }
 
-export function valueText(model: Model, tensor: number, room = 22): string {
+function valueText(model: Model, tensor: number, room = 22): string {
   const { data, shape, dtype } = model.call.tensors[tensor]!;
   return data ? array(data, "short", room) : `${dtype} ${shapeText(shape)}`;
 }
@@ -281,17 +277,6 @@ export function moment(model: Model, scene: Scene, flow: Flow, position: number,
   return { phase, edges, arriving, made, grad: (tensor) => gradAt(model, flow, tensor, position) };
 }
 
-/** A tensor's .grad at a position: None, or what was there, until its gradient has arrived complete. */
-export function gradAt(model: Model, flow: Flow, tensor: number, position: number): { text: string; value: Arr | null; written: boolean } {
-  const at = model.call.leaves.findIndex((leaf) => leaf.tensor === tensor);
-  if (at < 0) return { text: "None", value: null, written: false };
-  const leaf = model.call.leaves[at]!;
-  const step = model.backward[tensor]!;
-  const ran = step >= 0 && step < position;
-  const value = ran ? total(leaf.grad_before, flow.grads[at]!) : leaf.grad_before;
-  return { text: array(value, "python", 22), value, written: ran };
-}
-
 export interface BoxText {
   title: string;
   right: string;
@@ -306,7 +291,7 @@ export function boxText(model: Model, box: Box, at: Moment, measure: Measure | n
   if (isGroup(box.item)) {
     const rows = groupRows(model, box.item).map((text) => ({ label: "", value: small(text) }));
     if (cost) rows[rows.length - 1] = { label: "", value: small(cost) };
-    return { title: fit(box.item.label, room - 38 - textWidth(`×${box.item.size}`, TITLE), TITLE, 600), right: `${box.item.size}`, rows };
+    return { title: fit(box.item.label, room - 38 - textWidth(`×${box.item.size}`, TITLE), TITLE), right: `${box.item.size}`, rows };
   }
   const tensor = model.call.tensors[box.item]!;
   if (box.kind === "op") return { title: tensor.op ?? "", right: "", rows: [] };
@@ -325,7 +310,7 @@ export function boxText(model: Model, box: Box, at: Moment, measure: Measure | n
       requires_grad: tensor.requires_grad ? "True" : "False",
     };
     return {
-      title: fit(tensor.name, room - textWidth(right, SMALL) - 12, TITLE, 600),
+      title: fit(tensor.name, room - textWidth(right, SMALL) - 12, TITLE),
       right,
       rows: ATTRIBUTES.map((name) => ({
         label: name === "grad_fn" && cost ? "cost" : name,
@@ -339,13 +324,13 @@ export function boxText(model: Model, box: Box, at: Moment, measure: Measure | n
   const right = inline && made ? value : "";
   const lines = [cost ?? tensor.grad_fn ?? "leaf", ...(inline ? [] : [made ? value : ""])];
   return {
-    title: fit(tensor.name, room - (inline ? textWidth(value, TITLE) + 14 : 0), TITLE, 600),
+    title: fit(tensor.name, room - (inline ? textWidth(value, TITLE) + 14 : 0), TITLE),
     right,
     rows: lines.map((text) => ({ label: "", value: small(text) })),
   };
 }
 
-export function costText(cost: Cost, measure: Measure): string {
+function costText(cost: Cost, measure: Measure): string {
   return measure === "bytes" ? `keeps ${bytes(cost.bytes)}` : `${seconds(cost.forward)} + ${seconds(cost.backward)}`;
 }
 

@@ -2,8 +2,8 @@
 import { Fragment, h } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { number, plural } from "./format";
+import { gradAt } from "./model";
 import type { Page } from "./page";
-import { gradAt } from "./picture";
 import type { Flow } from "./replay";
 import { entry, product, reals, type Arr, type Call, type Jacobian, type Step } from "./trace";
 
@@ -15,7 +15,7 @@ const ROUNDED = 2e-3;
 export type Answers = Readonly<Record<string, "right" | "shown">>;
 
 /** A question is a term of a step, or, as term -1, the sum at a leaf. */
-export const questionKey = (call: number, step: number, term: number): string => `${call}.${step}.${term}`;
+const questionKey = (call: number, step: number, term: number): string => `${call}.${step}.${term}`;
 
 /** Whether a term is asked, by the shapes alone: the numbers have to be there, and few. */
 function askedTerm(step: Step, k: number): boolean {
@@ -120,7 +120,7 @@ export function advice(given: number[], wanted: number[], v?: number[], jacobian
   const sorted = (values: number[]) => [...values].sort((a, b) => a - b);
   if (given.length > 1 && same(sorted(given), sorted(wanted))) return "These are the right numbers in another order.";
   const ratios = wanted.flatMap((value, i) => (value ? [given[i]! / value] : given[i] ? [NaN] : []));
-  if (ratios.length > 1 && ratios.every((ratio) => agrees(ratio, ratios[0]!))) return `Each number is ${number(ratios[0]!, 3)} times what it should be.`;
+  if (ratios.length > 1 && ratios.every((ratio) => agrees(ratio, ratios[0]!))) return `Each number is ${number(ratios[0]!)} times what it should be.`;
   const wrong = wanted.flatMap((value, i) => (agrees(given[i]!, value) ? [] : [i]));
   const how = v ? `it is the sum of v[i] times J[i, ${wrong[0]}], down column ${wrong[0]} of J.` : "add up its column.";
   if (wanted.length === 1) return v ? "Not yet: it is the sum of v[i] times J[i, 0], down the column of J." : "Not yet: add up the contributions.";

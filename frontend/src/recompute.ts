@@ -37,7 +37,7 @@ function numbersOf(array: Arr | null): Numbers | null {
 }
 
 /** Why a call cannot be computed anew at all; null if it can. */
-export function refusal(call: Call): string | null {
+function refusal(call: Call): string | null {
   if (!call.account) return "the program was not recorded, so it is not known what its numbers depend on";
   return call.account.why;
 }

@@ -53,7 +53,7 @@ const SORTS = ["model", "largest", "smallest"] as const;
 /** A number of the data, where NaN and inf are text. */
 const value = (raw: number | string | null | undefined): number | null => (raw == null ? null : Number(raw));
 
-const shown = (raw: number | null): string => (raw === null ? "none" : number(raw, 3));
+const shown = (raw: number | null): string => (raw === null ? "none" : number(raw));
 
 export function clean(runs: Runs): Runs {
   for (const run of runs.runs) {
@@ -94,7 +94,7 @@ function Chart({ lines, last, at, marks, height, label }: { lines: Line[]; last:
     });
     return { paths, log, x, ends: all.length ? [Math.min(...all), Math.max(...all)] : null };
   }, [lines, last, height]);
-  const range = drawn.ends ? `${number(drawn.ends[0]!, 3)} to ${number(drawn.ends[1]!, 3)}${drawn.log ? ", logarithmic" : ""}` : "no numbers";
+  const range = drawn.ends ? `${number(drawn.ends[0]!)} to ${number(drawn.ends[1]!)}${drawn.log ? ", logarithmic" : ""}` : "no numbers";
   return (
     <figure class="chart">
       <svg viewBox={`0 0 300 ${height}`} preserveAspectRatio="none" role="img" aria-label={`${label}: ${range}`} style={{ height: `${height}px` }}>

@@ -4,7 +4,7 @@ import type { Page } from "./page";
 const COPIED = ["fill", "stroke", "stroke-width", "stroke-dasharray", "paint-order", "opacity", "font-family", "font-size", "font-weight", "font-style", "text-anchor"];
 
 /** The SVG as it looks on the screen, with every style written into it: it needs nothing else to be shown. */
-export function pictureSource(svg: SVGSVGElement): string {
+function pictureSource(svg: SVGSVGElement): string {
   const copy = svg.cloneNode(true) as SVGSVGElement;
   const [originals, copies] = [svg.querySelectorAll<SVGElement>("*"), copy.querySelectorAll<SVGElement>("*")];
   originals.forEach((original, i) => {

@@ -1,5 +1,5 @@
 // What the reader chose, and how it is kept in the address.
-import { number } from "./format";
+import { EXACT, number } from "./format";
 import type { Answers } from "./quiz";
 import type { Changes } from "./recompute";
 import type { Trace } from "./trace";
@@ -130,8 +130,8 @@ export function writeHash(state: State, trace: Trace, opening: ReadonlySet<strin
     if (state.drawer !== null) parts.push(`drawer=${state.drawer}`);
   }
   if (state.call !== (trace.primary ?? 0)) parts.unshift(`call=${state.call + 1}`);
-  if (state.vs) parts.push(`v=${state.vs.map((v) => v.map((value) => number(value, 17)).join(",")).join(";")}`);
-  if (state.changes.size) parts.push(`x=${[...state.changes].map(([place, data]) => `${place}:${data.map((value) => number(value, 17)).join(",")}`).join(";")}`);
+  if (state.vs) parts.push(`v=${state.vs.map((v) => v.map((value) => number(value, EXACT)).join(",")).join(";")}`);
+  if (state.changes.size) parts.push(`x=${[...state.changes].map(([place, data]) => `${place}:${data.map((value) => number(value, EXACT)).join(",")}`).join(";")}`);
   if (state.leaf) parts.push(`leaf=${state.leaf + 1}`);
   if (state.view !== "graph") parts.push(`view=${state.view}`);
   if (state.panel !== "step") parts.push(`panel=${state.panel}`);

@@ -3,12 +3,15 @@ import { Fragment, h } from "preact";
 import { array, bytes, clip, items, number, plural, seconds, shapeText } from "./format";
 import { isGroup, type Group } from "./fold";
 import { LARGEST, Matrix, Strip } from "./matrix";
-import { Formula, Prose } from "./math";
+import { Formula } from "./math";
+import { gradAt } from "./model";
 import type { Page } from "./page";
-import { gradAt, groupCost } from "./picture";
+import { groupCost } from "./picture";
 import { Ask, isAsked, MOST_ASKED, questions, Verdict } from "./quiz";
 import type { Sent } from "./replay";
+import { total } from "./spoken";
 import { isTimed, isZero, reals, row, values, type Arr, type Jacobian, type Step, type Tensor, type Term } from "./trace";
+import { Why } from "./why";
 
 const WIDE = 6;
 const MOST_LETTERS = 36;
@@ -37,7 +40,7 @@ function LocalJacobian({ jacobian, term, room }: { jacobian: Jacobian | null; te
     <span class="large">
       <span class="mono">{jacobian.rows} × {jacobian.cols}{jacobian.form === "diagonal" ? ", diagonal" : ""}</span>
       <Strip values={jacobian.form === "diagonal" ? all : all.slice(0, jacobian.cols)} label={jacobian.form === "diagonal" ? "the diagonal, as shades" : "its first row, as shades"} />
-      <span class="small">{jacobian.form === "diagonal" ? "its diagonal" : "its first row"}: {all.slice(0, 4).map((value) => number(value, 3)).join(", ")}{all.length > 4 ? ", …" : ""}</span>
+      <span class="small">{jacobian.form === "diagonal" ? "its diagonal" : "its first row"}: {all.slice(0, 4).map((value) => number(value)).join(", ")}{all.length > 4 ? ", …" : ""}</span>
     </span>
   );
 }
@@ -55,29 +58,6 @@ function shapeOf(jacobian: Jacobian | null): string | null {
     return jacobian.rows === 1 ? `a single 1, in column ${j}: the element that was used` : jacobian.cols === 1 ? `a single 1, in row ${i}: the element that was written` : `a single 1, in row ${i} and column ${j}`;
   }
   return null;
-}
-
-/** "Why this rule?": the operation and its slope as formulas, the reason, and the numbers of this step. */
-export function Why({ page, derivation, numbers = [], to }: { page: Page; derivation: number | null; numbers?: string[]; to: string }) {
-  const made = derivation === null ? null : page.trace.derivations[derivation];
-  if (!made) return null;
-  // The numbers of J do not depend on v; the element of v @ J is the recorded one.
-  const listed = numbers.filter((text) => !/^\(?v @/.test(text) || (!page.flow.whatIf && !page.flow.hidden));
-  return (
-    <details class="why" open={page.state.why} onToggle={(event) => page.set({ why: event.currentTarget.open })}>
-      <summary>Why this rule?</summary>
-      {page.state.why && (
-        <div class="derivation" tabIndex={0} role="region" aria-label={`Why this rule: to ${to}`}>
-          {made.value && <p class="formula"><Formula text={made.value} /></p>}
-          {made.slope && <p class="formula"><Formula text={made.slope} /></p>}
-          {made.reason && <p><Prose text={made.reason} /></p>}
-          <p>{made.why}</p>
-          {listed.length > 0 && <p class="muted">With the numbers of this step:</p>}
-          {listed.map((text) => <p key={text} class="formula"><Formula text={text} /></p>)}
-        </div>
-      )}
-    </details>
-  );
 }
 
 function TermBlock({ page, step, at, k }: { page: Page; step: Step; at: number; k: number }) {
@@ -198,7 +178,7 @@ function longData(data: Arr): string {
   const { stats } = data;
   const ends = data.head ? `[${items(data.head, data.dtype)}, … , ${items(data.tail ?? [], data.dtype)}]` : "";
   if (!stats) return ends || "redacted";
-  const range = stats.min === null ? "" : ` min ${number(stats.min, 4)}, max ${number(stats.max!, 4)}, mean ${number(stats.mean!, 4)}`;
+  const range = stats.min === null ? "" : ` min ${number(stats.min)}, max ${number(stats.max!)}, mean ${number(stats.mean!)}`;
   return `${ends}${range}${stats.nans ? `, ${stats.nans} nan` : ""}${stats.infs ? `, ${stats.infs} inf` : ""}${stats.zeros ? `, ${stats.zeros} zero` : ""}`;
 }
 
@@ -273,8 +253,6 @@ function Facts({ facts }: { facts: [string, string][] }) {
   );
 }
 
-const total = (page: Page, phase: Step["phase"]) => (phase === "forward" ? page.model.firstBackward : page.call.steps.length - page.model.firstBackward);
-
 function Start({ page }: { page: Page }) {
   const { call, model } = page;
   return (
@@ -285,26 +263,6 @@ function Start({ page }: { page: Page }) {
       <p><button class="primary" onClick={() => page.move(1)}>Step</button></p>
     </>
   );
-}
-
-/** The step in one sentence, as a screen reader gets it. */
-export function spoken(page: Page): string {
-  const { call, unit, flow, model } = page;
-  if (!unit) return "Before the first step";
-  const at = unit.last - 1;
-  const step = call.steps[at]!;
-  const phase = step.phase === "forward" ? "Forward" : "Backward";
-  if (isGroup(unit.item)) return `${phase}, ${unit.item.label}, folded, ${plural(unit.last - unit.first + 1, "step")}`;
-  const names = step.outputs.map((output) => clip(model.name(output), 60)).join(" and ");
-  const head = `${phase} ${step.number} of ${total(page, step.phase)}: ${step.phase === "forward" ? step.op ?? step.node : step.node} ${step.phase === "forward" ? "makes" : "of"} ${names}`;
-  if (step.phase === "forward") return `${head}: ${array(call.tensors[step.outputs[0]!]!.data, "short", 60)}`;
-  if (step.node === "AccumulateGrad") return `${head}: ${names}.grad ${array(gradAt(model, flow, step.outputs[0]!, Infinity).value, "short", 60)}`;
-  const sends = step.terms.map((term, k) => {
-    const sent = flow.sent[at]![k]!;
-    const sum = term.of > 1 ? `, contribution ${term.nth} of ${term.of}, sum ${array(sent.after, "short", 40)}` : "";
-    return `sends ${array(sent.out, "short", 40)} to ${clip(model.name(term.to), 60)}${sum}`;
-  });
-  return `${head}. v is ${array(flow.arrived[at]![0] ?? null, "short", 40)}; ${sends.join("; ")}`;
 }
 
 export function StepPanel({ page }: { page: Page }) {

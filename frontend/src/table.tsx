@@ -16,7 +16,7 @@ const COLUMNS = ["#", "name", "operation", "grad_fn", "line", "shape", "value", 
 const TIMES = new Set([9, 10]);
 const NUMERIC = new Set([0, 4, 9, 10, 11]);
 
-export function tableRows(page: Page): Row[] {
+function tableRows(page: Page): Row[] {
   const { call, model, flow } = page;
   return call.tensors.map((tensor, i) => {
     const at = model.backward[i]!;

@@ -354,12 +354,6 @@ export function isZero(array: Arr): boolean {
   return array.stats !== undefined && array.stats.zeros === count(array.shape);
 }
 
-export function isBad(array: Arr): boolean {
-  const all = values(array);
-  if (all) return !all.every((value) => [value].flat().every(Number.isFinite));
-  return array.stats !== undefined && array.stats.nans + array.stats.infs > 0;
-}
-
 /** Element [i][j] of a Jacobian. */
 export function entry(jacobian: Jacobian, i: number, j: number): Value {
   const all = values(jacobian)!;

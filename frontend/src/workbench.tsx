@@ -1,15 +1,14 @@
 // The workbench: everything of a call at once, in panes.
 import { Fragment, h } from "preact";
 import { Answer, Rows } from "./answer";
-import { Failed, Find, Header, Transport } from "./bars";
-import { isGroup } from "./fold";
-import { plural } from "./format";
+import { Find, Header, Transport } from "./bars";
 import { Gradients } from "./gradients";
-import { Graph } from "./graph";
+import { Graph, Zoom } from "./graph";
 import { SourcePane, Tape } from "./left";
 import type { Page } from "./page";
 import { RightPane } from "./panels";
 import { Score } from "./quiz";
+import { Failed } from "./read/error";
 import type { Density } from "./state";
 import { Table } from "./table";
 
@@ -23,24 +22,6 @@ function Legend() {
       <li><i class="passed" />↑ gradient</li>
       <li><i class="zero" />zero</li>
     </ul>
-  );
-}
-
-/** Larger, smaller, and all of it. The factor is of what is on the screen, which only the picture knows. */
-export function Zoom({ page }: { page: Page }) {
-  const { drawing, model, state } = page;
-  const by = (factor: number) => {
-    const svg = document.querySelector<SVGSVGElement>("#picture");
-    const now = svg ? svg.clientWidth / svg.viewBox.baseVal.width : 1;
-    page.set({ zoom: Math.min(3, Math.max(0.1, now * factor)) });
-  };
-  return (
-    <span class="zoom" role="group" aria-label="Zoom">
-      <button aria-label="Zoom out" onClick={() => by(0.8)}>−</button>
-      <button aria-label="Zoom in" onClick={() => by(1.25)}>+</button>
-      <button aria-pressed={state.zoom === "fit"} onClick={() => page.set({ zoom: state.zoom === "fit" ? null : "fit" })}>Fit</button>
-      {drawing.items.some(isGroup) && <span class="muted">{plural(drawing.items.length, "box", "boxes")} for {model.root.size}</span>}
-    </span>
   );
 }
 

@@ -341,7 +341,8 @@ check("19: hostile names and sources are text", async () => {
     await settled(page);
     assert.notEqual(await page.title(), "owned");
     assert.equal(await page.$$eval("img", (all) => all.length), 0);
-    assert.equal(await page.$$eval("script", (all) => all.length), 4); // the trace, what unpacks the page, the program, and what computes anew
+    await page.waitForSelector("script[data-later]", { state: "detached" });
+    assert.equal(await page.$$eval("script", (all) => all.length), 6); // the trace, what unpacks the page, and its four programs
     const seen = await page.evaluate(() => document.querySelector("#app").textContent);
     assert.ok(seen.includes("onerror"));
     assert.doesNotMatch(seen, /[\u202a-\u202e\u2028\u2029]/);

@@ -1,6 +1,93 @@
 """pullback: PyTorch's autograd for NumPy programs.
 
 Tensors record what is done to them; `backward(gradient)` pulls a vector back through that record.
+
+What parameters mean where a function or method does not say otherwise:
+
+Parameters
+----------
+input, self
+    The tensor to compute with.
+other
+    The second operand: a tensor, whose shape broadcasts with that of the first, or a number.
+tensors
+    The tensors to compute with.
+dim, axis
+    The axis along which is computed, or several where a sequence is accepted; negative numbers count from the end.
+keepdim, keepdims
+    Keep the axes over which is computed, with length 1.
+dtype
+    The dtype of the result; None for the one that follows from what is given, or else the default.
+out
+    A tensor to write the result to, which is returned.
+size
+    The lengths of the axes, as a sequence or one by one.
+device
+    Where the result lies; there is only the CPU.
+stride, storage_offset
+    The distances in memory along each axis, and the first element, counted in elements.
+requires_grad
+    Whether operations on the result are recorded for gradients.
+layout, pin_memory
+    Accepted as in torch, and of no effect.
+memory_format
+    The order of the elements in memory.
+generator
+    Where random numbers come from; None for the default generator.
+alpha, beta
+    What the second term, and what the input, is multiplied by.
+index
+    Where elements stand along the axis, as integers.
+src, source
+    What is written there, or added.
+min, max
+    The bounds; None for none.
+A
+    A matrix, or a batch of them.
+mat, mat1, mat2, batch1, batch2, vec, vec1, vec2
+    The factors: matrices, batches of matrices, and vectors.
+tensor1, tensor2
+    The factors of the second term, or its dividend and divisor.
+offset, diagonal
+    Which diagonal: 0 for the main one, positive numbers for those above it.
+dim0, dim1, dim2, axis0, axis1
+    An axis.
+dims, axes
+    Several axes.
+upper
+    Take, or give, an upper triangular matrix, not a lower one.
+start, end, step
+    The first number, the bound, and the distance.
+rounding_mode
+    None for none, "trunc" towards zero, or "floor".
+indices_or_sections
+    The places before which to split, or the number of parts.
+rtol, atol, equal_nan
+    The tolerance in parts of `other`, the one in numbers, and whether NaN equals NaN.
+nan, posinf, neginf
+    What is put in the place of NaN, inf and -inf; None for 0, the largest and the smallest number.
+descending, stable
+    The largest first; equal ones in their order.
+mask
+    A bool tensor, True at the elements that are meant.
+accumulate
+    Add to what is there, rather than replace it.
+training, train
+    True in training, False in evaluation.
+inplace
+    Write the result to the input, and return that.
+bias
+    What is added at the end; None for nothing.
+unbiased
+    torch's old name for `correction=1`, and of False for `correction=0`.
+window_length, periodic
+    The number of elements, and whether the period goes on behind them, as an FFT wants it.
+hx, w_ih, w_hh, b_ih, b_hh
+    The state before the step, the weights of the input and of the state, and their biases.
+n_fft, hop_length, win_length, window, center, normalized, onesided, return_complex
+    Of a short-time transform: its length, the distance of windows, their length and their factors, whether the signal is
+    padded so that they are centered, whether to divide by the root of the length, whether half of the frequencies are
+    enough, as of real signals, and whether results are complex.
 """
 
 import builtins as _builtins
@@ -91,6 +178,7 @@ if _typing.TYPE_CHECKING:  # for pullback's own packages above the tensor, which
         randn as randn,
     )
     from ._tensor.tensor import Tensor as Tensor
+    from .vocabulary.arithmetic import pow as pow, where as where
     from .vocabulary.diagonals import diag_embed as diag_embed
     from .vocabulary.functions import xlogy as xlogy
     from .vocabulary.joining import broadcast_tensors as broadcast_tensors

@@ -5,7 +5,8 @@ compiled programs and the checks. [Your own derivatives](../docs/how-to/custom-r
 how to write one, and [adding an operation](../docs/contribute/adding-an-operation.md#kinds) says what a rule may do.
 `ArrayFunctions` lists what the `xp` of rules and definitions has, and `pullback.testing.check_operation` tests an operation.
 
-Functions with checks of arguments, random numbers or modes of their own have `holds`, `sampled` and `restoring`.
+Functions with checks of arguments, random numbers, modes or warnings of their own have `holds`, `sampled`, `restoring` and
+`warn`.
 
 >>> import numpy, pullback
 >>> from pullback.extend import elementwise
@@ -32,6 +33,7 @@ from ._core.primitives import (
     multilinear as multilinear,
     zero as zero,
 )
+from ._core.sites import warn as warn
 from ._core.values import holds as holds
 from ._numerics import random as _random
 from ._tensor.creation import made as _made
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ArrayFunctions", "Primitive", "elementwise", "general", "holds", "jointly_linear", "linear", "multilinear", "restoring",
-    "sampled", "xp", "zero",
+    "sampled", "warn", "xp", "zero",
 ]  # fmt: skip
 
 xp = _xp

@@ -28,13 +28,14 @@ sum [()]
 
 from __future__ import annotations
 
+import importlib
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
 from sys import _getframe
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from ._core.errors import operation_of as operation_of
+from ._core.errors import kind as in_words, operation_of as operation_of
 from ._core.keywords import require_spelt
 from ._core.modes import FieldBlock, Mode, ModeBlock, changed, mode, quiet, running, under
 from ._core.primitives import Carrier, Primitive as Primitive
@@ -46,9 +47,10 @@ from ._core.sites import (
     line_of as line_of,
     user_frame as user_frame,
 )
-from ._core.tracebacks import entries as entries
+from ._core.tracebacks import entries as entries, of_library
 from ._tape.backward import check_output
-from ._tape.faults import begins as begins, fault as fault
+from ._tape.diagnosis import Pole as Pole, pole_of as pole_of
+from ._tape.faults import MASKS, begins as begins, fault as fault
 from ._tape.memory import Cell as Snapshot, cell_of, version as version
 from ._tape.node import (
     SAVED_NAMES as SAVED_NAMES,
@@ -68,54 +70,20 @@ from .nn.modules.calls import running_module as running_module
 from .nn.modules.hooks import BackwardHooks
 
 if TYPE_CHECKING:
-    from ._core.typing import Tensor, Value
+    from types import TracebackType
+
+    from ._core.typing import Target, Tensor, Value
+    from ._tape.reasons import Reason
     from ._tape.recording import Tape
     from .nn import Module
 
 __all__ = [
-    "SAVED_NAMES",
-    "AccumulateGrad",
-    "BackwardPass",
-    "Node",
-    "Observer",
-    "Operation",
-    "OutputNode",
-    "Primitive",
-    "SavedValue",
-    "Site",
-    "Snapshot",
-    "WatchHandle",
-    "Write",
-    "aliases",
-    "ancestors",
-    "apply_rule",
-    "aside",
-    "begins",
-    "called_function",
-    "caller",
-    "describe",
-    "entries",
-    "fault",
-    "freed",
-    "from_backward",
-    "gradient",
-    "hooks",
-    "is_internal",
-    "leading_to",
-    "line_of",
-    "node",
-    "operation_of",
-    "replay",
-    "retains",
-    "root",
-    "running_module",
-    "saved",
-    "snapshot",
-    "uncalled_function",
-    "user_frame",
-    "value",
-    "version",
-    "watch",
+    "SAVED_NAMES", "AccumulateGrad", "BackwardPass", "Node", "Observer", "Operation", "OutputNode", "Pole",
+    "Primitive", "SavedValue", "Site", "Snapshot", "WatchHandle", "Write", "aliases", "ancestors", "apply_rule",
+    "aside", "begins", "called_function", "caller", "describe", "entries", "fault", "freed", "from_backward",
+    "gradient", "hooks", "in_words", "is_internal", "is_of_program", "leading_to", "line_of", "masks", "node",
+    "operation_of", "pole_of", "replay", "retains", "root", "running_module", "saved", "snapshot",
+    "uncalled_function", "unreached", "user_frame", "value", "version", "watch",
 ]  # fmt: skip
 
 # 1. Operations
@@ -336,6 +304,29 @@ def is_internal(filename: str) -> bool:
     (True, False)
     """
     return internal[filename]
+
+
+def is_of_program(entry: TracebackType) -> bool:
+    """Whether an entry of a traceback is of the program itself: not of pullback, of Python's own modules, or of NumPy.
+
+    >>> import json, pullback
+    >>> try:
+    ...     json.loads("")
+    ... except ValueError as error:
+    ...     pullback.observe.is_of_program(error.__traceback__.tb_next)
+    False
+    """
+    return not of_library(entry)
+
+
+def masks(operation: str) -> bool:
+    """Whether an operation puts numbers of the program's own into a result or leaves some out: infinities there are meant.
+
+    >>> import pullback
+    >>> pullback.observe.masks("where"), pullback.observe.masks("exp")
+    (True, False)
+    """
+    return operation in MASKS
 
 
 def aside() -> ModeBlock:
@@ -585,6 +576,20 @@ def snapshot(tensor: Tensor) -> Snapshot | None:
     array([0., 0.], dtype=float32)
     """
     return tensor._cell or (None if tensor._inference else cell_of(tensor))
+
+
+def unreached(tensor: Tensor, outputs: Sequence[Target], called: str = "x") -> Reason | None:
+    """Why no gradient of some outputs reaches a tensor, `called` so there, as far as the tape knows; None if one does.
+
+    >>> import pullback
+    >>> x, z = pullback.ones(2, requires_grad=True), pullback.ones(2, requires_grad=True)
+    >>> y = (x * z.detach()).sum()
+    >>> pullback.observe.unreached(x, [y]), pullback.observe.unreached(z, [y]).cause
+    (None, 'detach')
+    """
+    reasons = importlib.import_module("pullback._tape.reasons")  # imported only on use
+    found = reasons.cut_between(reasons.Asked(tensor, outputs, called))
+    return None if found is None else cast("Reason", found.sentence(""))
 
 
 # 4. Rules, run again

@@ -202,7 +202,7 @@ def acosh(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> T
 def acosh_(input: Tensor) -> Tensor:
     """The inverse hyperbolic cosine, elementwise; NaN below 1."""
 def adaptive_avg_pool1d(input: Tensor, output_size: _builtins.int | _Sequence[_builtins.int]) -> Tensor:
-    """The means over `output_size` regions that cover the signals."""
+    """The means over `output_size` regions that cover the signals; arguments as for `nn.AdaptiveAvgPool1d`."""
 def add(input: Tensor, other: _TensorLike, *rest: _Any, alpha: _Number = 1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input + alpha * other, with broadcasting."""
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -226,9 +226,9 @@ def all(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None = No
 def allclose(input: Tensor, other: _TensorLike, rtol: _builtins.float = 1e-05, atol: _builtins.float = 1e-08, equal_nan: _builtins.bool = False) -> _builtins.bool:
     """True if two tensors agree within atol + rtol * abs(other), everywhere."""
 def alpha_dropout(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
-    """Dropout that preserves the mean and variance of the outputs of selu."""
+    """Dropout that preserves the mean and variance of the outputs of selu; arguments as for `nn.Dropout`."""
 def alpha_dropout_(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
-    """In place: Dropout that preserves the mean and variance of the outputs of selu."""
+    """In place: Dropout that preserves the mean and variance of the outputs of selu; arguments as for `nn."""
 def amax(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The largest element along axes; ties share the gradient."""
 def amin(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -338,7 +338,7 @@ def atleast_3d(input: Tensor, /) -> Tensor:
 def atleast_3d(*tensors: Tensor | _Sequence[Tensor]) -> tuple[Tensor, ...]:
     """A tensor with three axes, the first and last of them new as needed; of several tensors, or a list, a tuple."""
 def avg_pool1d(input: Tensor, kernel_size: _builtins.int | _Sequence[_builtins.int], stride: _builtins.int | _Sequence[_builtins.int] | None = None, padding: _builtins.int | _Sequence[_builtins.int] = 0, ceil_mode: _builtins.bool = False, count_include_pad: _builtins.bool = True) -> Tensor:
-    """The means over windows of signals, (batch, channels, length); the default `stride` is the size of a window."""
+    """The means over windows of signals, (batch, channels, length); arguments as for `nn.AvgPool1d`."""
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """beta * input + alpha * (batch1 @ batch2) for batches of matrices; the input is broadcast."""
 def batch_norm(*args: _Any, **options: _Any) -> Tensor:
@@ -393,9 +393,9 @@ def ceil(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Te
 def ceil_(input: Tensor) -> Tensor:
     """The smallest integer not below, elementwise; its gradient is 0."""
 def celu(input: Tensor, alpha: _builtins.float = 1.0, inplace: _builtins.bool = False) -> Tensor:
-    """The input above 0, alpha * (exp(input / alpha) - 1) elsewhere."""
-def celu_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
-    """In place: The input above 0, alpha * (exp(input / alpha) - 1) elsewhere."""
+    """The input above 0, alpha * (exp(input / alpha) - 1) elsewhere; arguments as for `nn.CELU`."""
+def celu_(input: Tensor, alpha: _builtins.float = 1.0) -> Tensor:
+    """In place: The input above 0, alpha * (exp(input / alpha) - 1) elsewhere; arguments as for `nn.CELU`."""
 from pullback._core.dtypes import cfloat as cfloat
 def chain_matmul(*matrices: Tensor, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """`linalg.multi_dot` under its older name, with the matrices as separate arguments."""
@@ -573,9 +573,9 @@ def dot(input: Tensor, tensor: Tensor, *, out: Tensor | tuple[Tensor, ...] | Non
     """The sum of the products of two vectors."""
 from pullback._core.dtypes import double as double
 def dropout(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
-    """While training, zeros with probability p; the other elements are divided by 1 - p."""
+    """While training, zeros with probability p; the other elements are divided by 1 - p; arguments as for `nn.Dropout`."""
 def dropout_(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
-    """In place: While training, zeros with probability p; the other elements are divided by 1 - p."""
+    """In place: While training, zeros with probability p; the other elements are divided by 1 - p; argumen"""
 def dsplit(input: Tensor, indices_or_sections: _builtins.int | _Sequence[_builtins.int] | Tensor) -> tuple[Tensor, ...]:
     """Parts along the third axis, as views: a number of equal parts, or those between given indices."""
 def dstack(tensors: Tensor | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -627,13 +627,13 @@ def expm1_(input: Tensor) -> Tensor:
 def eye(n: _builtins.int, m: _builtins.int | None = None, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """A matrix with ones on the diagonal and zeros elsewhere."""
 def feature_alpha_dropout(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
-    """`alpha_dropout` of whole channels."""
+    """`alpha_dropout` of whole channels; arguments as for `nn.Dropout`."""
 def feature_alpha_dropout_(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
-    """In place: `alpha_dropout` of whole channels."""
+    """In place: `alpha_dropout` of whole channels; arguments as for `nn.Dropout`."""
 def feature_dropout(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
-    """Dropout of whole channels (axis 1)."""
+    """Dropout of whole channels (axis 1); arguments as for `nn.Dropout`."""
 def feature_dropout_(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
-    """In place: Dropout of whole channels (axis 1)."""
+    """In place: Dropout of whole channels (axis 1); arguments as for `nn.Dropout`."""
 def fill(input: Tensor, value: _Number | Tensor) -> Tensor:
     """A tensor of this shape filled with one value: a number, or a 0-d tensor, which gets the sum of the gradients."""
 def fill_(self: Tensor, value: _Number | Tensor) -> Tensor:
@@ -737,11 +737,11 @@ def gt(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: _TensorLike, *
     """Where input > other."""
 from pullback._core.dtypes import half as half
 def hardshrink(input: Tensor, lambd: _builtins.float = 0.5, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """0 within `lambd` of 0, the input elsewhere."""
+    """0 within `lambd` of 0, the input elsewhere; arguments as for `nn.Hardshrink`."""
 def heaviside(input: Tensor, values: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """0 where input is negative, 1 where it is positive, and values where it is 0; it has no derivative."""
 def hinge_embedding_loss(*args: _Any, **options: _Any) -> Tensor:
-    """The input where the target is 1, max(0, margin - input) where it is -1. Arguments: input, target, margin, reduction."""
+    """The input where the target is 1, max(0, margin - input) where it is -1; arguments as for `nn.HingeEmbeddingLoss`. Arguments: input, target, margin, reduction."""
 def histc(input: Tensor, bins: _builtins.int = 100, min: _builtins.float = 0, max: _builtins.float = 0, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The number of elements in each of several bins of equal width from min to max, or over their range if both are 0."""
 def histogram(input: Tensor, bins: Tensor | _builtins.int = 100, *, range: tuple[_builtins.float, _builtins.float] | None = None, weight: Tensor | None = None, density: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> _Histogram:
@@ -948,7 +948,7 @@ def lu(A: Tensor, pivot: _builtins.bool = True, get_infos: _builtins.bool = Fals
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The X with A @ X = input from the result of `lu` for A."""
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _builtins.bool = True, unpack_pivots: _builtins.bool = True, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _LUResult:
-    """P, L and U from the result of `linalg.lu_factor`; those not requested are empty."""
+    """P, L and U from the result of `linalg.lu_factor`; those not requested are empty; arguments as for `lu_solve`."""
 def manual_seed(seed: _builtins.int) -> _Generator:
     """Reset this thread's default generator to a seed; the generator is returned."""
 def margin_ranking_loss(*args: _Any, **options: _Any) -> Tensor:
@@ -978,11 +978,11 @@ def max(input: Tensor, axis: _builtins.int, keepdims: _builtins.bool=False, *, o
 def max(input: Tensor, other: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The largest element; with a dim, (values, indices) along it; with a tensor, the elementwise maximum."""
 def max_pool1d(input: Tensor, kernel_size: _builtins.int | _Sequence[_builtins.int], stride: _builtins.int | _Sequence[_builtins.int] | None = None, padding: _builtins.int | _Sequence[_builtins.int] = 0, dilation: _builtins.int | _Sequence[_builtins.int] = 1, ceil_mode: _builtins.bool = False, return_indices: _builtins.bool = False) -> Tensor:
-    """The maxima over windows of signals, (batch, channels, length); with `return_indices`, also their indices."""
+    """The maxima over windows of signals, (batch, channels, length); arguments as for `nn.MaxPool1d`."""
 def max_pool2d(input: Tensor, kernel_size: _builtins.int | _Sequence[_builtins.int], stride: _builtins.int | _Sequence[_builtins.int] | None = None, padding: _builtins.int | _Sequence[_builtins.int] = 0, dilation: _builtins.int | _Sequence[_builtins.int] = 1, ceil_mode: _builtins.bool = False, return_indices: _builtins.bool = False) -> Tensor:
-    """The maxima over windows of images, (batch, channels, height, width); indices are into the flattened image."""
+    """The maxima over windows of images, (batch, channels, height, width); arguments as for `nn.MaxPool2d`."""
 def max_pool3d(input: Tensor, kernel_size: _builtins.int | _Sequence[_builtins.int], stride: _builtins.int | _Sequence[_builtins.int] | None = None, padding: _builtins.int | _Sequence[_builtins.int] = 0, dilation: _builtins.int | _Sequence[_builtins.int] = 1, ceil_mode: _builtins.bool = False, return_indices: _builtins.bool = False) -> Tensor:
-    """The maxima over windows of volumes; indices are into the flattened volume."""
+    """The maxima over windows of volumes; arguments as for `nn.MaxPool3d`."""
 def maximum(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The larger of two tensors, elementwise; NaN wins, ties share the gradient."""
 def mean(input: Tensor, dim: _builtins.int | _Sequence[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, dtype: _DType | None = None, axis: _builtins.int | _Sequence[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1024,7 +1024,7 @@ def mode(input: Tensor, axis: _builtins.int = -1, keepdims: _builtins.bool = Fal
 def moveaxis(input: Tensor, source: _builtins.int | _Sequence[_builtins.int], destination: _builtins.int | _Sequence[_builtins.int]) -> Tensor:
     """Axes moved to other positions; the others keep their order."""
 def movedim(input: Tensor, source: _builtins.int | _Sequence[_builtins.int], destination: _builtins.int | _Sequence[_builtins.int]) -> Tensor:
-    """Axes moved to other positions; the others keep their order."""
+    """Axes moved to other positions; the others keep their order; arguments as for `moveaxis`."""
 def msort(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The elements sorted along the first dim."""
 def mul(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1130,10 +1130,10 @@ def outer(input: Tensor | _np.ndarray[_Any, _np.dtype[_Any]], vec2: Tensor | _np
     """All products of an element of one vector with an element of another."""
 @_overload
 def pairwise_distance(x1: Tensor, x2: Tensor, p: _builtins.float = 2.0, eps: _builtins.float = 1e-06, keepdim: _builtins.bool = False) -> Tensor:
-    """The p-norm of x1 - x2 + eps along the last axis."""
+    """The p-norm of x1 - x2 + eps along the last axis; arguments as for `nn.PairwiseDistance`."""
 @_overload
 def pairwise_distance(x1: Tensor, x2: Tensor, p: _builtins.float = 2.0, eps: _builtins.float = 1e-06, keepdims: _builtins.bool = False) -> Tensor:
-    """The p-norm of x1 - x2 + eps along the last axis."""
+    """The p-norm of x1 - x2 + eps along the last axis; arguments as for `nn.PairwiseDistance`."""
 def pca_lowrank(A: Tensor, q: _builtins.int | None = None, center: _builtins.bool = True, niter: _builtins.int = 2) -> _SingularResult:
     """`svd_lowrank` of a matrix whose columns are shifted to mean 0, unless `center` is False."""
 def pdist(input: Tensor, p: _builtins.float = 2) -> Tensor:
@@ -1143,7 +1143,7 @@ def permute(input: Tensor, *axes: _builtins.int | _Sequence[_builtins.int], dims
 def pinverse(input: Tensor, rcond: _builtins.float = 1e-15) -> Tensor:
     """The pseudoinverse; singular values up to rcond times the largest count as zero."""
 def pixel_shuffle(input: Tensor, upscale_factor: _builtins.int) -> Tensor:
-    """Images of r times the height and width, from r * r times as many channels."""
+    """Images of r times the height and width, from r * r times as many channels; arguments as for `nn.PixelShuffle`."""
 def pixel_unshuffle(input: Tensor, downscale_factor: _builtins.int) -> Tensor:
     """The inverse of `pixel_shuffle`: images of an r-th of the height and width, with r * r times as many channels."""
 def poisson(input: Tensor, generator: _Generator | None = None) -> Tensor:
@@ -1186,7 +1186,7 @@ def rand_like(input: Tensor, *args: _Any, dtype: _DType | None = None, **options
 def randint(low: _builtins.int = 0, high: _builtins.int | _Sequence[_builtins.int] | None = None, size: _builtins.int | _Sequence[_builtins.int] | None = None, *, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """Random integers, uniform in [low, high); `randint(high, size)` starts at 0."""
 def randint_like(input: Tensor, low: _builtins.int = 0, high: _builtins.int | None = None, **options: _Any) -> Tensor:
-    """Random integers, uniform in [low, high), with the shape and dtype of another tensor."""
+    """Random integers, uniform in [low, high), with the shape and dtype of another tensor; arguments as for `randint`."""
 def randn(*sizes: _builtins.int | _Sequence[_builtins.int], size: _builtins.int | _Sequence[_builtins.int] | None = None, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, device: _device | str | _builtins.int | None = None, layout: object = None, pin_memory: _builtins.bool | None = None) -> Tensor:
     """Numbers drawn from the normal distribution with mean 0 and variance 1."""
 def randn_like(input: Tensor, *args: _Any, dtype: _DType | None = None, **options: _Any) -> Tensor:
@@ -1205,7 +1205,7 @@ def reciprocal_(input: Tensor) -> Tensor:
     """1 / input, elementwise."""
 def relu(input: Tensor) -> Tensor:
     """max(input, 0), elementwise; its slope at 0 is 0."""
-def relu_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
+def relu_(input: Tensor) -> Tensor:
     """In place: max(input, 0), elementwise; its slope at 0 is 0."""
 def remainder(input: _TensorLike, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The remainder of floor division by other; it has the sign of other."""
@@ -1232,7 +1232,7 @@ def resolve_neg(input: Tensor) -> Tensor:
 def result_type(tensor: _TensorLike, other: _TensorLike) -> _dtype:
     """The dtype of the result of an operation on two tensors or numbers, by type promotion."""
 def rms_norm(input: Tensor, normalized_shape: _builtins.int | _Sequence[_builtins.int], weight: Tensor | None = None, eps: _builtins.float | None = None) -> Tensor:
-    """The input divided by its root mean square over its last axes, times a weight."""
+    """The input divided by its root mean square over its last axes, times a weight; arguments as for `nn.RMSNorm`."""
 def rnn_relu(*args: _Any, **options: _Any) -> tuple[Tensor, ...]:
     """Layers of h' = relu(W x + b + V h + c) over sequences; arguments as for `rnn_tanh`."""
 def rnn_relu_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
@@ -1261,7 +1261,7 @@ def row_stack(tensors: Tensor | _Sequence[Tensor], *, out: Tensor | tuple[Tensor
     """Tensors joined along their first axis, those with fewer than two axes as rows."""
 def rrelu(input: Tensor, lower: _builtins.float = 0.125, upper: _builtins.float = 0.3333333333333333, training: _builtins.bool = False, inplace: _builtins.bool = False) -> Tensor:
     """A leaky relu whose slope is random for each element while training, and otherwise the mean of its bounds."""
-def rrelu_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
+def rrelu_(input: Tensor, lower: _builtins.float = 0.125, upper: _builtins.float = 0.3333333333333333, training: _builtins.bool = False) -> Tensor:
     """In place: A leaky relu whose slope is random for each element while training, and otherwise the mean"""
 def rsqrt(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """1 / sqrt(input), elementwise; -inf slope at 0."""
@@ -1309,7 +1309,7 @@ def select_scatter(input: Tensor, src: Tensor, axis: _builtins.int, index: _buil
     """A copy whose slice at an index along a dim is `src`."""
 def selu(input: Tensor, inplace: _builtins.bool = False) -> Tensor:
     """The elu that preserves mean 0 and variance 1 from layer to layer."""
-def selu_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
+def selu_(input: Tensor) -> Tensor:
     """In place: The elu that preserves mean 0 and variance 1 from layer to layer."""
 def set_default_dtype(d: _DType, /) -> None:
     """Makes a floating dtype the one of tensors made from Python floats, in this process."""
@@ -1446,9 +1446,9 @@ def tensordot(a: Tensor, b: Tensor, dims: _builtins.int | _Sequence[_builtins.in
 def tensordot(a: Tensor, b: Tensor, axes: _builtins.int | _Sequence[_builtins.int] | _Sequence[_Sequence[_builtins.int]] | Tensor = 2, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The sum of products over the last `dims` axes of a and the first of b, or over axes given as two lists."""
 def threshold(input: Tensor, threshold: _builtins.float, value: _builtins.float, inplace: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The input above the threshold, the value elsewhere."""
-def threshold_(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
-    """In place: The input above the threshold, the value elsewhere."""
+    """The input above the threshold, the value elsewhere; arguments as for `nn.Threshold`."""
+def threshold_(input: Tensor, threshold: _builtins.float, value: _builtins.float) -> Tensor:
+    """In place: The input above the threshold, the value elsewhere; arguments as for `nn.Threshold`."""
 @_overload
 def tile(input: Tensor, *counts: _builtins.int | _Sequence[_builtins.int], dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
     """Copies side by side, a number for each of the last axes, one along the axes before."""

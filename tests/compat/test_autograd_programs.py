@@ -601,6 +601,12 @@ def test_discrete_and_multivariate_distributions():
     close(autograd.make_vjp(ours.dirichlet.pdf, 1)(x[:2], alpha)[1], stats.dirichlet.pdf(x, alpha))
     cov = onp.array([[2.0, 0.3, 0.1], [0.3, 1.0, 0.2], [0.1, 0.2, 0.5]])
     points = onp.stack([VECTOR, 2 * VECTOR])
+    for given in ((), (0.5,), ([0.5], 2.0), (None, 2.0), (None, [[2.0]])):
+        for at in (VECTOR, VECTOR[:1], VECTOR[0], VECTOR[:, None]):
+            traced = autograd.make_vjp(lambda x, given=given: ours.multivariate_normal.logpdf(x, *given))(at)[1]
+            wanted = stats.multivariate_normal.logpdf(at, *given)
+            close(traced, wanted)
+            assert onp.shape(traced) == onp.shape(wanted)
     symmetric = lambda x, mean, c: ours.multivariate_normal.logpdf(x, mean, (c + c.T) / 2)
     check_grads(symmetric, (0, 1, 2), modes=["rev"])(points, 0.5 * VECTOR, cov)
     close(autograd.make_vjp(symmetric)(points, VECTOR, cov)[1], stats.multivariate_normal.logpdf(points, VECTOR, cov))
@@ -766,3 +772,138 @@ def test_pullback_run_takes_an_autograd_that_is_there_unless_told(place, tmp_pat
         )
         assert ended.stdout.startswith(printed), ended.stderr
         assert not ended.stderr
+
+
+# Calls of single arrays, which are recorded in a shorter way from the second one on
+
+
+def _cubed():
+    cube = extend.primitive(lambda x: x**3)
+    extend.defvjp(cube, lambda ans, x: lambda g: g * 3 * x**2)
+    return cube, lambda x: x**3
+
+
+def _scaled():
+    scaled = extend.primitive(lambda x, c, power=1: x * c**power)
+    extend.defvjp(
+        scaled,
+        lambda ans, x, c, power=1: lambda g: g * c**power,  # larger than x, if c is: summed
+        lambda ans, x, c, power=1: lambda g: np.sum(g * x * power * c ** (power - 1)),
+    )
+    return (
+        lambda x: scaled(x, np.sum(x), power=2) + scaled(2.0, np.sum(x * x)),
+        lambda x: x * np.sum(x) ** 2 + 2.0 * np.sum(x * x),
+    )
+
+
+def _real_of_complex():
+    size = extend.primitive(lambda z: onp.abs(z) ** 2)
+    extend.defvjp(size, lambda ans, z: lambda g: 2 * g * np.conj(z))
+    turned = extend.primitive(lambda x: x * (1 + 2j))
+    extend.defvjp(turned, lambda ans, x: lambda g: g * (1 + 2j))  # complex, of a real argument
+    return lambda x: size(turned(x) ** 2), lambda x: np.abs((x * (1 + 2j)) ** 2) ** 2
+
+
+def _constant_argument():
+    shifted = extend.primitive(lambda x, y: x * onp.floor(y))
+    extend.defvjp(shifted, lambda ans, x, y: lambda g: g * np.floor(y), None)
+    return lambda x: shifted(x * x, 4.5 + 0 * x), lambda x: 4 * x * x
+
+
+@pytest.mark.parametrize("made", [_cubed, _scaled, _real_of_complex, _constant_argument])
+@pytest.mark.parametrize("x", [VECTOR, MATRIX, onp.array([0.5]), onp.float32([0.5, 2.0])], ids=["3", "2x3", "1", "f32"])
+def test_primitives_called_again_have_the_same_derivatives(made, x):
+    by_hand, plain = made()
+    tolerance = {"rtol": 1e-4} if x.dtype == onp.float32 else {}
+    for _ in range(3):
+        for operator in (
+            autograd.jacobian,
+            autograd.elementwise_grad,
+            lambda f: autograd.hessian(lambda x: np.sum(f(x))),
+        ):
+            got, want = operator(by_hand)(x), operator(plain)(x)
+            assert got.dtype == want.dtype
+            close(got, want, **tolerance)
+
+
+def test_a_primitive_called_again_may_return_something_else():
+    parts = []
+    either = extend.primitive(lambda x: (x, 2 * x) if parts else 3 * x)
+    extend.defvjp(either, lambda ans, x: lambda g: g[0] + 2 * g[1] if parts else 3 * g)
+    close([autograd.grad(either)(1.0) for _ in range(2)], [3, 3])
+    parts.append(1)
+    close(autograd.grad(lambda x: either(x)[1])(1.0), 2)
+
+
+def test_the_shape_of_a_cotangent_is_checked_in_each_call():
+    total = extend.primitive(onp.sum)
+    extend.defvjp(total, lambda ans, x: lambda g: g * np.ones(2))
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match=r"shape"):
+            autograd.grad(total)(VECTOR)
+
+
+# Functions without gradients in autograd, of the list in its issue 788
+
+SQUARE = onp.array([[3.0, 0.4, -0.2], [0.1, 2.0, 0.5], [-0.3, 0.6, 4.0]])
+POSITIVE = onp.array([0.4, 1.3, 2.2])
+HOLES = onp.array([0.0, onp.nan, 0.0])
+LACKING = {
+    **{
+        name: (lambda x, name=name: getattr(np, name)(x + HOLES), VECTOR)
+        for name in "nansum nanprod nanmean nanvar nanstd nanmax nanmin nanmedian nancumsum nancumprod".split()
+    },
+    **{
+        name: (lambda x, name=name: getattr(np, name)(x), VECTOR)
+        for name in (
+            "ptp median cumprod cumulative_sum cumulative_prod positive i0 copy vander poly diagflat ediff1d trapezoid polyint "
+            "polyder asfortranarray require asarray_chkfinite asanyarray unwrap"
+        ).split()
+        if hasattr(onp, name)
+    },
+    **{
+        name: (lambda x, name=name: getattr(np.linalg, name)(x), SQUARE)
+        for name in "cond svdvals matrix_norm vector_norm matrix_transpose trace diagonal".split()
+        if hasattr(onp.linalg, name)
+    },
+    "block": (lambda x: np.block([[x, x], [x, 2 * x]]), VECTOR),
+    "bincount": (lambda x: np.bincount([0, 2, 2], weights=x), VECTOR),
+    "choose": (lambda x: np.choose([0, 1, 0], [x, 2 * x]), VECTOR),
+    "compress": (lambda x: np.compress([True, False, True], x), VECTOR),
+    "convolve": (lambda x: np.convolve(x, x[:2], mode="same"), VECTOR),
+    "correlate": (lambda x: np.correlate(x, x[1:], mode="full"), VECTOR),
+    "cov": (np.cov, MATRIX),
+    "corrcoef": (np.corrcoef, MATRIX),
+    "delete": (lambda x: np.delete(x, 1), VECTOR),
+    "emath.sqrt": (lambda x: np.imag(np.emath.sqrt(-x)), POSITIVE),
+    "emath.arccos": (lambda x: np.imag(np.emath.arccos(2 + x)), POSITIVE),
+    "float_power": (lambda x: np.float_power(x, x), POSITIVE),
+    "geomspace": (lambda x: np.geomspace(x[0], x[1], 4), POSITIVE),
+    "insert": (lambda x: np.insert(x, [1, 2], x[:2]), VECTOR),
+    "interp": (lambda x: np.interp(x[0], onp.arange(3.0), x), POSITIVE),
+    "lstsq": (lambda x: np.linalg.lstsq(x, VECTOR, rcond=None)[0], MATRIX.T.copy()),
+    "matrix_power": (lambda x: np.linalg.matrix_power(x, -2), SQUARE),
+    "multi_dot": (lambda x: np.linalg.multi_dot([x, x, x]), SQUARE),
+    "piecewise": (lambda x: np.piecewise(x, [x < 0, x >= 0], [lambda x: -2 * x, lambda x: x**2]), VECTOR),
+    "polyfit": (lambda x: np.polyfit(onp.arange(3.0), x, 1), VECTOR),
+    "polyval": (lambda x: np.polyval(x, x), VECTOR),
+    "qr": (lambda x: np.linalg.qr(x)[1], SQUARE),
+    "quantile": (lambda x: np.quantile(x, 0.3), VECTOR),
+    "resize": (lambda x: np.resize(x, (2, 4)), VECTOR),
+    "take_along_axis": (lambda x: np.take_along_axis(x, onp.array([[0, 0], [2, 1]]), 1), MATRIX),
+    "tensorsolve": (lambda x: np.linalg.tensorsolve(x, VECTOR), SQUARE),
+    "hfft": (np.fft.hfft, VECTOR),
+    "ihfft": (lambda x: np.real(np.fft.ihfft(x)), VECTOR),
+    "scipy.linalg.expm": (lambda x: facade.module("autograd.scipy.linalg").expm(x / 4), SQUARE),
+    "scipy.linalg.block_diag": (lambda x: facade.module("autograd.scipy.linalg").block_diag(x, 2.0, x[:2]), MATRIX),
+    "scipy.linalg.cholesky": (
+        lambda x: facade.module("autograd.scipy.linalg").cholesky(np.dot(x, x.T), lower=True),
+        SQUARE,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LACKING)
+def test_functions_that_autograd_lacks_have_derivatives(name):
+    function, x = LACKING[name]
+    check_grads(function, order=2)(x)

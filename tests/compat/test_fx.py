@@ -993,6 +993,22 @@ def test_graphs_that_are_wrong_are_refused(fx):
         fx.GraphModule(nn.Module(), one).graph = None
 
 
+def test_a_program_may_branch_on_a_buffer_unless_buffers_are_recorded(torch, fx):
+    class Switched(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("on", torch.ones(()))
+
+        def forward(self, x):
+            return x * 2 if self.on > 0 else x
+
+    assert targets(fx.symbolic_trace(Switched()).graph) == ["x", operator.mul, "output"]
+    recording = fx.Tracer()
+    recording.proxy_buffer_attributes = True
+    with pytest.raises(fx.proxy.TraceError):
+        recording.trace(Switched())
+
+
 def test_what_a_tracer_can_be_asked_for(torch, fx):
     net = Net()
     buffers = fx.Tracer()

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from tests.compat.test_torch_programs import installed
+from tests.compat.prepared import installed
 
 import pullback
 from pullback.compat.torch import containers, hub, library

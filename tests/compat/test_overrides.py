@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .test_torch_programs import installed
+from tests.compat.prepared import installed
 
 LOG = """
     import torch

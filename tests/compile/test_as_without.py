@@ -59,6 +59,21 @@ def test_results_share_memory_where_they_do_without(fuse):
         assert (turned.stride(), column.stride()) == ((1, 3), (3,))
 
 
+@pytest.mark.parametrize("fuse", [True, False])
+def test_two_results_share_their_memory_and_one_alone_takes_no_more_than_its_own(fuse):
+    def both(x):
+        y = x.exp()
+        return y.detach(), y
+
+    compiled, alone = Compiled(both, fuse=fuse), Compiled(lambda x: x.exp()[1], fuse=fuse)
+    for x in (X, X, X.clone().requires_grad_()):
+        one, other = compiled(x)
+        one[0, 0] = 100.0
+        assert other[0, 0] == 100.0
+        row = alone(x)
+        assert row.untyped_storage().nbytes() == row.numel() * row.element_size()
+
+
 def test_gradients_survive_writes_to_results():
     def function(x):
         y = x.exp()

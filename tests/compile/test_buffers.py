@@ -7,7 +7,7 @@ import pytest
 
 import pullback
 from pullback.compile import Compiled
-from pullback.compile.passes import buffers, simplify
+from pullback.compile.passes import buffers, rolling, simplify
 from pullback.compile.program import check, run
 
 
@@ -93,8 +93,9 @@ LOOPS = [filled, recursion, lagged, columns, table, grown, accumulated, backward
 
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.__name__)
 @pytest.mark.parametrize("gradient", [False, True])
-def test_loops_over_rows_become_loops_of_the_program(loop, gradient):
-    rows = 300
+def test_loops_over_rows_become_loops_of_the_program(loop, gradient, monkeypatch):
+    monkeypatch.setattr(rolling, "FEWEST", 32)
+    rows = 80
     function = functools.partial(loop, rows)
     if gradient:
         function = pullback.func.grad(lambda w: loop(rows, w).sum())

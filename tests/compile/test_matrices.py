@@ -94,3 +94,23 @@ def test_small_products_have_the_same_bits_beside_a_large_one(sizes, dtype):
     for one, other in zip(alone, beside, strict=True):
         np.testing.assert_array_equal(one.numpy(), other.numpy(), strict=True)
         np.testing.assert_allclose(one.numpy(), exact, rtol=1e-3 if dtype == np.float32 else 1e-10, atol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [pullback.float32, pullback.float64])
+def test_products_of_views_by_blas(dtype, monkeypatch):
+    """As on other processors: it reads rows or columns that lie together, and of others a copy."""
+    monkeypatch.setattr("pullback.compile.machine.native.multiplies", lambda: False)
+    x = pullback.from_numpy(np.random.default_rng(0).standard_normal((600, 1800))).to(dtype)
+    programs = [
+        lambda x: x[:, :2] @ x[:2, ::3],
+        lambda x: x[:2, ::3] @ x[:, :50],
+        lambda x: (x + 1)[:3, ::3] @ (x + 2)[:, :600],
+        lambda x: x[:40, ::3] @ x[:40, ::3].mT,
+        lambda x: x[:, 7] @ x[:, ::2],
+        lambda x: x[::2, :60] @ x[:60, 5],
+    ]
+    for program in programs:
+        found, wanted = pullback.compile(program, fullgraph=True)(x), program(x)
+        np.testing.assert_allclose(
+            found.numpy(), wanted.numpy(), rtol=1e-6, atol=2e-4 if dtype is pullback.float32 else 1e-11
+        )

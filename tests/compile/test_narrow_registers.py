@@ -20,6 +20,7 @@ FILES = (
     "test_rows.py",
     "test_totals.py",
     "test_loops.py",
+    "test_templates.py::test_sizes_on_both_sides_of_thresholds",
 )
 PROGRAM = """
 import sys

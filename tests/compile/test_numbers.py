@@ -341,3 +341,46 @@ def test_a_program_that_does_not_hold_draws_no_random_numbers(fuse):
             found.append((each(X, s), pullback.rand(1)))
         for one, other in zip(*found, strict=True):
             near(other, one)
+
+
+SCALARS = {
+    "product": lambda t, y: y * t, "sum": lambda t, y: t + y, "root": lambda t, y: t**-0.5 * y, "sine": lambda t, y: np.sin(t) * y,
+    "its dtype": lambda t, y: y * (2 if t.dtype == np.float64 else 3), "its item": lambda t, y: y * t.item(),
+    "a branch": lambda t, y: y if t > 0.25 else y * 2, "a result": lambda t, y: (t * 2, float(t)),
+    "a tensor": lambda t, y: pullback.tensor([t, t * 2]) * pullback.tensor(t), "an array": lambda t, y: np.arange(3) * t * y,
+    "its type": lambda t, y: y * isinstance(t, float) * (3 if isinstance(t, np.floating) else 5) * (1 if type(t) is float else 2),
+    "a fill": lambda t, y: pullback.full((2,), t), "a choice": lambda t, y: pullback.where(y > t, y, t),
+    "another dtype": lambda t, y: y * t.astype(np.float32) * (np.float32(3) * t), "rounded": lambda t, y: y * round(t, 1),
+    "a key": lambda t, y: y * {0.05: 3.0, 0.15: 4.0}.get(t, 5.0), "a text": lambda t, y: y * len(f"{t:.2f}"),
+    "a quotient": lambda t, y: (t // 0.1) * y + t % 0.1, "a gradient": lambda t, y: func.grad(lambda y: (y * t * y).sum())(y),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SCALARS)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_scalars_of_numpy_are_inputs(name, dtype):
+    """Solvers of SciPy pass the time as one."""
+    f = SCALARS[name]
+    y = pullback.tensor([1.0, 2.0, 3.0]).to(getattr(pullback, dtype))
+    if name == "a gradient" and dtype == "int64":
+        return
+    compiled = pullback.compile(f)
+    for step in range(4):
+        t = np.float64(0.1 * step + 0.05)
+        for mine, theirs in zip(flat(compiled(t, y)), flat(f(t, y)), strict=True):
+            assert type(mine) is type(theirs)
+            assert getattr(mine, "dtype", None) == getattr(theirs, "dtype", None)
+            np.testing.assert_allclose(np.asarray(mine), np.asarray(theirs), rtol=1e-6)
+
+
+def flat(result):
+    """The results of a function in a tuple."""
+    return result if isinstance(result, tuple) else (result,)
+
+
+def test_a_scalar_of_numpy_that_changes_is_recorded_once():
+    compiled = pullback.compile(lambda t, y: y * t + t)
+    y = pullback.ones(3)
+    for step in range(5):
+        compiled(np.float64(step), y)
+    assert "recorded 1 time" in str(compiled.report())

@@ -1,5 +1,6 @@
 """Sums over partitions in this process: values, gradients, products, drivers, forms of partitions."""
 
+import itertools
 import subprocess
 import sys
 
@@ -302,3 +303,12 @@ def test_branches_are_run_as_they_are():
         z = x @ at["w"] + at["b"]
         expected += (np.tanh(z) * y).sum() if z.sum() > 0 else np.log(np.exp(np.exp(z) * y).sum())
     assert value == pytest.approx(expected, rel=1e-12)
+
+
+def test_workers_with_other_processors_are_told_once(monkeypatch):
+    kinds = itertools.cycle(["one", "another"])
+    monkeypatch.setattr("pullback.distributed.work.processor", lambda: next(kinds))
+    fit = total(logistic, parts(), LIKE)
+    with pytest.warns(UserWarning, match=r"different processors.*\['another', 'one'\]"):
+        fit(AT)
+    fit(AT)

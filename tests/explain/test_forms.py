@@ -7,6 +7,7 @@ import runpy
 import shutil
 import subprocess
 import xml.etree.ElementTree as ET
+from collections import defaultdict
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -449,7 +450,7 @@ class Scripts(HTMLParser):
 @pytest.fixture
 def program(monkeypatch):
     """A stand-in for the page's program, which a checkout may lack: the page around it is what is tested."""
-    monkeypatch.setattr("pullback.explain.page.bundle", lambda: ("/* program */", "/* computing */", "/* style */"))
+    monkeypatch.setattr("pullback.explain.page.bundle", lambda: defaultdict(lambda: "/* a file */"))
 
 
 @pytest.mark.usefixtures("program")
@@ -458,7 +459,7 @@ def test_the_page_holds_the_trace_as_data():
     page = ex.to_html(title=HOSTILE)
     parser = Scripts()
     parser.feed(page)
-    assert [tag for tag, _ in parser.tags if tag in {"script", "img", "b", "iframe"}] == ["script"] * 5
+    assert [tag for tag, _ in parser.tags if tag in {"script", "img", "b", "iframe"}] == ["script"] * 7
     attrs, text = parser.scripts[0]
     assert attrs == {"type": "application/json", "id": "trace"}
     assert not set("<>&\u2028\u2029") & set(text)

@@ -72,3 +72,12 @@ def test_a_leaf_whose_variable_is_set_again_has_a_number(tmp_path):
     names, ex = named("x = x * 2\nx = x.exp()\nx.sum().backward()\n", tmp_path)
     assert names == ["x, 2 of 3", "x", "x.sum()"]
     assert ex.leaves[0].tensor.name == "x, 1 of 3"
+
+
+def test_a_copy_belongs_to_the_line_that_asks_for_it(tmp_path):
+    text = "import copy\nw = copy.deepcopy(x)\n(w * x).sum().backward()\n"
+    _, ex = named(text, tmp_path)
+    files = {source["file"] for source in ex.to_dict()["sources"]}
+    assert len(files) == 1
+    assert "copy.py" not in files
+    assert {leaf.tensor.name for leaf in ex.leaves} == {"x", "w"}

@@ -6,9 +6,6 @@ compared with the second trace.
 
 import json
 import math
-import shutil
-import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,32 +14,24 @@ from hypothesis import HealthCheck, assume, given, settings, strategies as st
 import pullback
 from pullback.explain import statements
 
+from .node import Node, needed
+
 F = pullback.nn.functional
-FRONTEND = Path(__file__).parents[2] / "frontend"
-ESBUILD = FRONTEND / "node_modules" / ".bin" / "esbuild"
-if shutil.which("node") is None or not ESBUILD.exists():
-    pytest.skip("there is no Node with esbuild", allow_module_level=True)
+needed()
 
 
-class Page:
+class Page(Node):
     """The page's computing, in a process of Node."""
 
     def __init__(self, folder):
-        bundle = folder / "recompute.mjs"
-        build = "--bundle --platform=node --format=esm --log-level=warning".split()
-        subprocess.run([ESBUILD, FRONTEND / "test" / "recompute.ts", *build, f"--outfile={bundle}"], check=True)
-        self.process = subprocess.Popen(["node", bundle], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.words = self._line()
-
-    def _line(self):
-        return json.loads(self.process.stdout.readline())
+        super().__init__("recompute", folder)
+        self.words = self.line()
 
     def recomputed(self, trace, changes, call=0):
         """What the page shows after changes of the values at places."""
-        case = {"trace": trace, "call": call, "changes": {str(place): data for place, data in changes.items()}}
-        self.process.stdin.write(json.dumps(case) + "\n")
-        self.process.stdin.flush()
-        return self._line()
+        return self.answer(
+            {"trace": trace, "call": call, "changes": {str(place): data for place, data in changes.items()}}
+        )
 
 
 @pytest.fixture(scope="module")

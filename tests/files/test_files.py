@@ -412,6 +412,7 @@ def test_a_bad_header(header, body, word):
         ('{"tensor": ["z"]}', "missing tensor"),
         ('{"tensor": [["x"]]}', "invalid tensor"),
         ('{"tensor": ["y", "complex"]}', "pairs"),
+        ('{"tensor": ["pairs", "complex"]}', "pairs"),
         ('{"tensor": ["x", "sparse"]}', "unknown kind of tensor"),
         ('{"tensor": 3}', "invalid tensor"),
         ('{"dict": [[1]]}', "invalid dict"),
@@ -428,7 +429,9 @@ def test_a_bad_header(header, body, word):
 )
 def test_a_bad_structure(structure, word):
     y = {"dtype": "F32", "shape": [3], "data_offsets": [8, 20]}
-    refused(safetensors({"__metadata__": {"pullback": structure}, "x": GOOD, "y": y}, bytes(20)), word)
+    pairs = {"dtype": "I32", "shape": [1, 2], "data_offsets": [20, 28]}
+    header = {"__metadata__": {"pullback": structure}, "x": GOOD, "y": y, "pairs": pairs}
+    refused(safetensors(header, bytes(28)), word)
 
 
 @pytest.mark.parametrize("content", [b"", b"x", b"\0" * 8, b"{}", b"\xff" * 20, (2**40).to_bytes(8, "little") + b"{}"])

@@ -584,6 +584,20 @@ def test_a_projection_is_smaller_than_the_hidden_state():
     assert nn.LSTM(3, 4, proj_size=3)(pullback.ones(2, 1, 3))[0].shape == (2, 1, 3)
 
 
+@pytest.mark.parametrize("shape", [(1, 3, 4), (2, 2, 4), (1, 2, 5)], ids=["batch", "layers", "size"])
+def test_a_hidden_state_has_the_layers_the_batch_and_the_size(shape):
+    layer, x, state = nn.GRU(3, 4), pullback.ones(2, 2, 3), pullback.ones(shape)
+    calls = [
+        lambda: layer(x, state),
+        lambda: pullback.gru(x, state, layer._flat_weights, True, 1, 0.0, False, False, False),
+    ]
+    for call in calls:
+        with pytest.raises(
+            RuntimeError, match=rf"Expected hidden size \(1, .*, 4\), got \[{', '.join(map(str, shape))}\]"
+        ):
+            call()
+
+
 @pytest.mark.filterwarnings("ignore:Full backward hook is firing")
 def test_a_hook_where_no_input_has_a_gradient_returns_none_for_all():
     def pulled(answer):
@@ -619,3 +633,16 @@ def test_a_grid_has_as_many_pictures_as_matrices():
     grid = nn.functional.affine_grid(theta, (2, 3, 4, 5), align_corners=True)
     assert grid.shape == (2, 4, 5, 2)
     assert grid[1, 0, 0].tolist() == [-1.0, -1.0] and grid[1, -1, -1].tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("scores", "target"), [((2, 3, 4), (2,)), ((2, 3, 4), (2, 3)), ((2, 3, 4, 5), (2, 4)), ((2, 3), (2, 1))]
+)
+def test_classes_have_the_axes_of_the_scores_but_their_own(scores, target):
+    with pytest.raises(RuntimeError, match=r"Expected target size|0D or 1D target tensor expected"):
+        nn.functional.cross_entropy(pullback.ones(scores), pullback.zeros(target, dtype=pullback.int64))
+
+
+def test_a_list_shows_neighbours_that_are_alike_once():
+    shown = "ModuleList(\n  (0-1): 2 x ReLU()\n  (2): Linear(in_features=1, out_features=2, bias=True)\n)"
+    assert repr(nn.ModuleList([nn.ReLU(), nn.ReLU(), nn.Linear(1, 2)])) == shown

@@ -28,6 +28,7 @@ SAMPLERS = {
     "rand, complex": (lambda t, g: pullback.rand(t.shape, generator=g, dtype=pullback.complex64), 0.5 + 0.5j, 6**-0.5),
     "randn, complex": (lambda t, g: pullback.randn(t.shape, generator=g, dtype=pullback.complex128), 0, 1),
     "randn_like": (lambda t, g: pullback.randn_like(t.cfloat(), generator=g), 0, 1),
+    "normal by default": (lambda t, g: pullback.normal(size=t.shape, generator=g), 0, 1),
     "normal_, complex": (lambda t, g: t.cfloat().normal_(2, 3, generator=g), 2, 3),
     "randint": (lambda t, g: pullback.randint(2, 6, t.shape, generator=g), 3.5, 1.118),
     "randperm": (lambda t, g: pullback.randperm(COUNT, generator=g), (COUNT - 1) / 2, COUNT / 12**0.5),

@@ -364,6 +364,63 @@ def test_anomaly_mode_around_backward_alone_says_how_to_look_at_the_forward_pass
         y.backward()
 
 
+def test_entries_of_a_traceback_are_of_the_program_or_not():
+    try:
+        pullback.ones(2) @ pullback.ones(3)
+    except RuntimeError as error:
+        entry = error.__traceback__
+    own = [observe.is_of_program(entry)]
+    while entry := entry.tb_next:
+        own.append(observe.is_of_program(entry))
+    assert own == [True] + [False] * (len(own) - 1)
+    for call in (lambda: np.linalg.inv(np.zeros((2, 2))), lambda: int.from_bytes("x")):
+        with pytest.raises((np.linalg.LinAlgError, TypeError)) as raised:
+            call()
+        assert observe.is_of_program(raised.tb)
+
+
+@pytest.mark.parametrize(
+    ("cut", "cause"),
+    [
+        (lambda x: x * 2, None),
+        (lambda x: x.detach() * 2, "detach"),
+        (lambda x: (x > 0) * 1.0, "greater"),
+        (lambda x: pullback.ones(2, requires_grad=True), "unused"),
+    ],
+)
+def test_what_no_gradient_reaches_says_why(cut, cause):
+    x = pullback.tensor([1.0, -1.0], requires_grad=True)
+    other = pullback.ones(2, requires_grad=True)
+    y = (cut(x) * other).sum()
+    for output in (y, pullback.autograd.graph.GradientEdge(y.grad_fn, 0)):
+        found = observe.unreached(x, [output])
+        assert (None if found is None else found.cause) == cause
+        assert found is None or found.endswith(".")
+
+
+def test_a_tensor_in_words_has_its_dtype_its_shape_and_its_line():
+    x = pullback.ones(2, 3, dtype=pullback.float64, requires_grad=True)
+    assert "float64" in observe.in_words(x)
+    assert "(2, 3)" in observe.in_words(x)
+    assert "exp at" in observe.in_words(x.exp())
+
+
+@pytest.mark.parametrize("name", ["sqrt", "log", "div", "acos"])
+def test_a_pole_is_where_a_derivative_or_a_value_is_infinite(name):
+    pole = observe.pole_of(name)
+    for point in pole.points:
+        x = pullback.tensor(point, requires_grad=True)
+        y = pullback.tensor(1.0, requires_grad=True) / x if name == "div" else getattr(pullback, name)(x)
+        y.backward()
+        assert not np.isfinite([float(y.detach()), float(x.grad)]).all()
+    assert observe.pole_of("cos") is None
+
+
+def test_operations_that_put_numbers_in_are_known():
+    assert all(map(observe.masks, ("where", "masked_fill")))
+    assert not observe.masks("exp")
+
+
 ROUNDED = {
     "softmax": lambda x: x.softmax(-1),
     "log_softmax": lambda x: x.log_softmax(-1),

@@ -324,3 +324,12 @@ def test_counts_through_which_a_gradient_is_wanted_are_refused() -> None:
     with pytest.raises(RuntimeError, match="mu_product"):
         optimizer.step()
     assert moved.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("betas", [(1.0, 0.9), (0.9, 1.0), (-0.1, 0.9)], ids=str)
+def test_means_of_all_gradients_have_factors_below_one(betas) -> None:
+    w = pullback.ones(2, requires_grad=True)
+    for name in ("Adam", "AdamW", "NAdam", "RAdam", "Adamax"):
+        with pytest.raises(ValueError, match=r"Invalid beta parameter at index [01]: (1\.0|-0\.1)"):
+            getattr(optim, name)([w], betas=betas)
+    assert optim.Adam([w], betas=(0.0, 0.0)).param_groups[0]["betas"] == (0.0, 0.0)

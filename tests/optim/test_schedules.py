@@ -178,3 +178,16 @@ def test_plateau():
     assert plateau([1.0, 0.95, 0.85, 0.8], patience=0, threshold=0.1) == [1, 0.5, 0.5, 0.25]
     assert plateau([1.0, 0.95, 0.85, 0.8], patience=0, threshold=0.1, threshold_mode="abs") == [1, 0.5, 0.5, 0.25]
     assert plateau([1] * 5, patience=0, min_lr=0.03) == pytest.approx([1, 0.5, 0.3, 0.3, 0.3])
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_restarts_go_to_any_epoch(times):
+    """Also to one within a step, and to the first of a cycle."""
+    schedule = s.CosineAnnealingWarmRestarts(optimizer_of(), 3, times, 0.01)
+    stepped = s.CosineAnnealingWarmRestarts(optimizer_of(), 3, times, 0.01)
+    for epoch in range(1, 30):
+        stepped.step()
+        schedule.step(epoch)
+        assert schedule.get_last_lr() == pytest.approx(stepped.get_last_lr())
+        schedule.step(epoch + 0.5)
+        assert schedule.get_last_lr() != pytest.approx(stepped.get_last_lr())

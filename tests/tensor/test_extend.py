@@ -352,3 +352,9 @@ def test_nor_where_arrays_are_large(name, always):
             np.testing.assert_allclose(y.detach().numpy(), x * factor, rtol=1e-15)
         y.sum().backward()
         np.testing.assert_array_equal(t.grad.numpy(), np.full(70_000, float(factor)))
+
+
+def test_a_warning_names_the_line_of_the_program():
+    with pytest.warns(FutureWarning, match="soon") as found:
+        pullback.extend.warn("soon", FutureWarning)
+    assert found[0].filename == __file__

@@ -86,7 +86,7 @@ layer = nn.Linear(2, 2)
 reveal_type(layer)  # Linear
 reveal_type(layer.weight)  # Parameter
 reveal_type(layer.bias)  # Parameter | None
-reveal_type(layer(x))  # Any
+reveal_type(layer(x))  # Tensor
 reveal_type(nn.Sequential(layer, nn.ReLU()))  # Sequential
 reveal_type(layer.state_dict())  # dict[str, Any]
 reveal_type(layer.forward(x))  # Tensor
@@ -287,7 +287,7 @@ model = Model()
 reveal_type(model.first)  # Linear
 reveal_type(model.forward(x))  # Tensor
 with pb.no_grad():
-    reveal_type(model(x, twice=True))  # Any
+    reveal_type(model(x, twice=True))  # Tensor
 for name, parameter in model.named_parameters():
     reveal_type(name)  # str
     reveal_type(parameter)  # Parameter

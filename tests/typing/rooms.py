@@ -221,7 +221,7 @@ reveal_type(net.append(nn.ReLU()))  # Sequential
 reveal_type(len(net))  # int
 reveal_type(nn.ModuleList([nn.Linear(2, 2)])[0])  # Module
 reveal_type([name for name, _ in net.named_modules()])  # list[str]
-reveal_type(nn.LSTM(2, 3)(x))  # Any
+reveal_type(nn.LSTM(2, 3)(x))  # tuple[Tensor, tuple[Tensor, Tensor]]
 reveal_type(nn.LSTM(2, 3).forward(x))  # tuple[Tensor, tuple[Tensor, Tensor]]
 reveal_type(nn.GRU(2, 3).forward(x))  # tuple[Tensor, Tensor]
 reveal_type(nn.MultiheadAttention(2, 1).forward(x, x, x))  # tuple[Tensor, Tensor | None]

@@ -237,6 +237,16 @@ CALLS = {
     "round": [lambda a: np.round(a * 1.01, 1), lambda a: np.round(a)],
     "around": [lambda a: np.around(a * 1.01, 1)],
     "sinc": [lambda a: np.sinc(a)],
+    "logn": [lambda a: np.emath.logn(2, a), lambda a: np.emath.logn(a * a + 2, 3.0)],
+    **{  # inside the real domain, and on both sides of its edge
+        f.__name__: [lambda a, f=f, shift=shift: f(a * a + shift) for shift in (1, -1)]
+        for f in (np.emath.sqrt, np.emath.log, np.emath.log2, np.emath.log10)
+    },
+    **{
+        f.__name__: [lambda a, f=f, scale=scale: f(a * scale) for scale in (0.1, 2)]
+        for f in (np.emath.arcsin, np.emath.arccos, np.emath.arctanh)
+    },
+    "power": [lambda a: np.emath.power(a, 1.5), lambda a: np.emath.power(2.0, a)],
     "fix": [lambda a: np.fix(a)],
     "nan_to_num": [lambda a: np.nan_to_num(a)],
     "real": [lambda a: np.real(a), lambda a, b: np.real(a + 1j * b)],

@@ -91,3 +91,12 @@ def test_questions_about_values():
 @pytest.mark.parametrize("function", [np.convolve, np.correlate])
 def test_convolution_of_sequences(function, mode):
     check(lambda a, v: function(a, v, mode), np.array([1.0, -2.0, 0.5, 3.0]), np.array([0.5, 1.5]))
+
+
+@pytest.mark.parametrize("period", [4, 5, 360, 4.0])
+@pytest.mark.parametrize("dtype", ["int64", "float32", "float64"])
+def test_unwrapped_integers_stay_whole_where_the_period_is(period, dtype):
+    a = np.array([-2, 0, 3, -1, 6, 197, 0, 2]).astype(dtype)
+    wanted = np.unwrap(a, period=period)
+    found = np.unwrap(pullback.tensor(a), period=period)
+    assert (found.tolist(), found.numpy().dtype.kind) == (wanted.tolist(), wanted.dtype.kind)

@@ -27,7 +27,7 @@ const MOST_ROWS = 6;
 const LONGEST = 3;
 const MOST_SOUGHT = 200;
 
-export const vector = (v: readonly number[]) => `[${v.map((value) => number(value, 4)).join(", ")}]`;
+export const vector = (v: readonly number[]) => `[${v.map((value) => number(value)).join(", ")}]`;
 const plus = (a: Vector, b: Vector): Vector => [a[0] + b[0], a[1] + b[1]];
 
 /** The weights of v and the rows of J that they stretch, of all outputs; null where they are not known or not finite. */
@@ -58,7 +58,7 @@ export function plane(page: Story): Plane | null {
   if (!rows) return null;
   const { call, state } = page;
   const name = nameOf(call, call.leaves[state.leaf]!.tensor);
-  const parts = rows.map(({ weight, row }) => ({ moved: [weight * row[0], weight * row[1]] as Vector, label: `${number(weight, 4)}·${vector(row)}` }));
+  const parts = rows.map(({ weight, row }) => ({ moved: [weight * row[0], weight * row[1]] as Vector, label: `${number(weight)}·${vector(row)}` }));
   const sum = parts.reduce<Vector>((sum, { moved }) => plus(sum, moved), [0, 0]);
   const many = parts.length > MOST_ROWS;
   const shown = many ? [...parts].sort((a, b) => Math.hypot(...b.moved) - Math.hypot(...a.moved)).slice(0, LONGEST) : parts;

@@ -47,7 +47,7 @@ export function scaleOf(values: number[], wanted: "log" | "linear" = "log"): Sca
 
 /** A tick's number: .01, 1, 1e-7. */
 function tickText(value: number): string {
-  return number(value, 3).replace(/^0\./, ".");
+  return number(value).replace(/^0\./, ".");
 }
 
 const left = (part: number) => ({ left: `${100 * part}%` });

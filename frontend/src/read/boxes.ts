@@ -4,11 +4,13 @@ import { arrange, type BoxSize, type EdgeSize, type Layout } from "../layers";
 import { fit, textWidth } from "../measure";
 import type { Flow } from "../replay";
 import type { Pacing } from "../state";
-import { gradSoFar, linesOf, sentSoFar } from "./lines";
+import { gradSoFar, linesOf, sentSoFar, type Way } from "./lines";
 import type { Tensor, Arr, Call } from "../trace";
 
 export const [NAME, SMALL, PAD, HEIGHT] = [13.5, 12, 9, 60] as const;
-const [NARROWEST, WIDEST, ROOM] = [124, 210, 20];
+const [NARROWEST, WIDEST] = [124, 240];
+/** The letters of a value, in a box and beside its line. */
+export const ROOM = 24;
 /** Room beside a box and above a sum, for the curves. */
 const [BESIDE, BETWEEN] = [14, 42];
 /** Above so many, the graph of the workbench is drawn, which folds. */
@@ -23,7 +25,7 @@ export interface Box extends BoxSize {
 }
 
 export interface Edge extends EdgeSize {
-  ways: { step: number; term: number }[];
+  ways: Way[];
 }
 
 export interface Diagram {
@@ -47,10 +49,10 @@ function origin({ op, expr, name }: Tensor): string {
 function boxOf(call: Call, flow: Flow, i: number): Box {
   const tensor = call.tensors[i]!;
   const rows = [valueOf(tensor), short(gradSoFar(call, flow, i, Infinity))];
-  const wide = Math.max(textWidth(tensor.name.slice(0, 60), NAME, 600) + 12 + Math.min(90, textWidth(origin(tensor), SMALL)), ...rows.map((text) => 46 + textWidth(text, SMALL, 600)));
+  const wide = Math.max(textWidth(tensor.name.slice(0, 60), NAME) + 12 + Math.min(90, textWidth(origin(tensor), SMALL)), ...rows.map((text) => 46 + textWidth(text, SMALL)));
   const width = Math.ceil(Math.min(WIDEST, Math.max(NARROWEST, wide + 2 * PAD)));
-  const name = fit(tensor.name, width - 2 * PAD - 30, NAME, 600);
-  const from = fit(origin(tensor), width - 2 * PAD - 10 - textWidth(name, NAME, 600), SMALL);
+  const name = fit(tensor.name, width - 2 * PAD - 30, NAME);
+  const from = fit(origin(tensor), width - 2 * PAD - 10 - textWidth(name, NAME), SMALL);
   return { id: `t${i}`, tensor: i, name, from, role: tensor.role, width, height: HEIGHT };
 }
 
@@ -65,7 +67,7 @@ export function diagram(call: Call, by: Pacing, flow: Flow): Diagram {
   const owner = by === "line" ? lines.owner : lines.owner.map((_, i) => i);
   const boxes = owner.flatMap((one, i) => (one === i ? [boxOf(call, flow, i)] : []));
   const edges = new Map<string, Edge>();
-  const link = (from: number, to: number, way?: { step: number; term: number }) => {
+  const link = (from: number, to: number, way?: Way) => {
     if (owner[from] === owner[to]) return;
     const key = `t${owner[from]}>t${owner[to]}`;
     const edge = edges.get(key) ?? { from: `t${owner[from]}`, to: `t${owner[to]}`, width: 0, height: 0, ways: [] };
@@ -73,10 +75,10 @@ export function diagram(call: Call, by: Pacing, flow: Flow): Diagram {
     if (way) edge.ways.push(way);
   };
   call.tensors.forEach(({ inputs }, i) => inputs.forEach((input) => link(input, i)));
-  call.steps.forEach((step, at) => step.terms.forEach((term, k) => link(term.to, step.outputs[0]!, { step: at, term: k })));
+  call.steps.forEach((step, at) => step.terms.forEach((term, k) => step.outputs.forEach((made, output) => link(term.to, made, { step: at, term: k, output }))));
   for (const edge of edges.values()) {
-    const sent = sentSoFar(flow, edge.ways, Infinity);
-    if (sent) Object.assign(edge, { width: textWidth(`↑ ${short(sent.sum)}`, SMALL, 600) + 22, height: BETWEEN });
+    const sent = sentSoFar(call, flow, edge.ways, Infinity);
+    if (sent?.sum) Object.assign(edge, { width: textWidth(`↑ ${short(sent.sum)}`, SMALL) + 22, height: BETWEEN });
   }
   const all = [...edges.values()];
   const layout = arrange(boxes.map((box) => ({ ...box, width: box.width + 2 * BESIDE })), all);

@@ -1,13 +1,13 @@
 // What stands under the current line: the rule of each operation, with v, J and v @ J in the shapes of the tensors.
 import { Fragment, h } from "preact";
 import { useState } from "preact/hooks";
-import { array, clip, number, plural } from "../format";
+import { array, clip, plural } from "../format";
 import type { Page } from "../page";
-import { Why } from "../step";
+import { Why } from "../why";
 import { entry, nameOf, type Jacobian } from "../trace";
 import { Equation, gridFrom } from "./matrix";
 import { ModuleCard } from "./modules";
-import { norm, pictureOf, squaredError, type Given, type Picture } from "./rules";
+import { pictureOf, squaredError, type Given, type Picture } from "./rules";
 import type { Stop } from "./stops";
 import { TermLine, Terms } from "./terms";
 
@@ -79,7 +79,7 @@ function Listed({ page, steps }: { page: Page; steps: number[] }) {
   const [open, setOpen] = useState<number | null>(null);
   return (
     <table class="module-lines">
-      <thead><tr><th scope="col">operation</th><th scope="col" class="text">of</th><th scope="col">v in</th><td /></tr></thead>
+      <thead><tr><th scope="col">operation</th><th scope="col" class="text">of</th><th scope="col" class="text">v in</th><td /></tr></thead>
       <tbody>
         {steps.map((at) => {
           const step = call.steps[at]!;
@@ -89,7 +89,7 @@ function Listed({ page, steps }: { page: Page; steps: number[] }) {
               <tr class={open === at ? "here" : ""}>
                 <td class="mono">{step.op}</td>
                 <td class="mono">{clip(nameOf(call, step.outputs[0]!), 36)}</td>
-                <td class="grad-text">{v ? number(norm(v), 3) : ""}</td>
+                <td class="mono grad-text">{v ? array(v, "short", 16) : ""}</td>
                 <td><button class="link" aria-expanded={open === at} aria-label={`${open === at ? "close" : "open"} ${step.op} of ${clip(nameOf(call, step.outputs[0]!), 36)}`} onClick={() => setOpen(open === at ? null : at)}>{open === at ? "close" : "open"}</button></td>
               </tr>
               {open === at && <tr><td colSpan={4}><Operation page={page} at={at} titled={false} /></td></tr>}

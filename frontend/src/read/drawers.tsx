@@ -1,22 +1,17 @@
 // What else there is to know, each behind a label that tells its answer.
 import { h } from "preact";
-import type { VNode } from "preact";
-import { Rows } from "../answer";
+import type { FunctionComponent } from "preact";
 import { RUN_AGAIN, bytes, plural } from "../format";
-import { Gradients } from "../gradients";
-import { Tape } from "../left";
+import type { Later } from "../later";
 import { findingName } from "../model";
 import type { Page } from "../page";
-import { CostPanel, Health } from "../panels";
-import { savePicture } from "../save";
-import { Table } from "../table";
 import { count } from "../trace";
 
 interface Drawer {
   id: string;
   label: string;
   answer: string;
-  open: (page: Page) => VNode;
+  shown: { [Name in keyof Later]: Later[Name] extends FunctionComponent<{ page: Page }> ? Name : never }[keyof Later];
 }
 
 function health({ call: { findings }, editing }: Page): string {
@@ -30,21 +25,22 @@ function drawers(page: Page): Drawer[] {
   const { call } = page;
   const rows = call.outputs.reduce((sum, output) => sum + count(output.gradient.shape), 0);
   const found: Drawer[] = [];
-  if (call.gradients) found.push({ id: "parameters", label: "Parameters", answer: `${call.leaves.length}`, open: () => <Gradients page={page} /> });
-  else if (call.leaves.length && call.outputs.length) found.push({ id: "rows", label: "Rows of J", answer: `${rows}`, open: () => <Rows page={page} /> });
+  if (call.gradients) found.push({ id: "parameters", label: "Parameters", answer: `${call.leaves.length}`, shown: "Gradients" });
+  else if (call.leaves.length && call.outputs.length) found.push({ id: "rows", label: "Rows of J", answer: `${rows}`, shown: "Rows" });
   found.push(
-    { id: "operations", label: "All operations", answer: `${call.steps.length}`, open: () => <Tape page={page} /> },
-    { id: "health", label: "Health", answer: health(page), open: () => <Health page={page} /> },
-    { id: "cost", label: "Cost", answer: `${bytes(call.cost.peak_bytes)} at most`, open: () => <CostPanel page={page} /> },
-    { id: "table", label: "Table", answer: `${plural(call.tensors.length, "tensor")}`, open: () => <Table page={page} /> },
+    { id: "operations", label: "All operations", answer: `${call.steps.length}`, shown: "Tape" },
+    { id: "health", label: "Health", answer: health(page), shown: "Health" },
+    { id: "cost", label: "Cost", answer: `${bytes(call.cost.peak_bytes)} at most`, shown: "CostPanel" },
+    { id: "table", label: "Table", answer: `${plural(call.tensors.length, "tensor")}`, shown: "Table" },
   );
   return found;
 }
 
 export function Drawers({ page }: { page: Page }) {
-  const { state, set } = page;
+  const { state, set, later } = page;
   const all = drawers(page);
   const open = all.find(({ id }) => id === state.drawer);
+  const Open = open && later?.[open.shown];
   return (
     <section class="more" aria-label="More">
       <div class="drawers">
@@ -53,9 +49,9 @@ export function Drawers({ page }: { page: Page }) {
         ))}
         <button aria-pressed={state.why} onClick={() => set({ why: !state.why })}>Why each rule</button>
         <button onClick={() => set({ mode: "workbench", quiz: true })}>Quiz</button>
-        <button onClick={() => savePicture(page)}>Export <b>SVG</b></button>
+        <button onClick={() => later?.savePicture(page)}>Export <b>SVG</b></button>
       </div>
-      {open && <div class={`card drawer ${open.id}`}>{open.open(page)}</div>}
+      {Open && <div class={`card drawer ${open!.id}`}><Open page={page} /></div>}
     </section>
   );
 }

@@ -40,11 +40,11 @@ function BoxShape({ page, box, at, now }: { page: Story; box: Box; at: { x: numb
 }
 
 function Way({ page, edge, points, label }: { page: Story; edge: Edge; points: { x: number; y: number }[]; label: { x: number; y: number } }) {
-  const { flow, state, stops, stop } = page;
-  const sent = sentSoFar(flow, edge.ways, state.position);
+  const { call, flow, state, stops, stop } = page;
+  const sent = sentSoFar(call, flow, edge.ways, state.position);
   const now = edge.ways.some(({ step }) => stops[stop]!.steps.includes(step));
-  const text = sent && `↑ ${short(sent.sum)}`;
-  const width = text ? textWidth(text, SMALL, 600) + 16 : 0;
+  const text = sent?.sum && `↑ ${short(sent.sum)}`;
+  const width = text ? textWidth(text, SMALL) + 16 : 0;
   return (
     <g class={`way${sent ? (sent.zero ? " zero" : " sent") : ""}${now ? " now" : ""}`}>
       <path d={curve(points)} />

@@ -23,8 +23,8 @@ export function fitting(call: Call, changes: Changes | undefined): Changes {
 /** A call after changes. */
 export function useEditing(trace: Trace, recorded: Call, changes: Changes, set: (changes: Changes) => void): { call: Call; editing: Editing } {
   const { recompute } = globalThis;
-  const places = useMemo(() => (recompute ? changeable(recorded) : new Set<number>()), [recorded]);
-  const answer = useMemo(() => (changes.size && recompute ? recompute(recorded, trace.statements ?? [], changes) : null), [recorded, changes]);
+  const places = useMemo(() => (trace.statements?.length ? changeable(recorded) : new Set<number>()), [recorded]);
+  const answer = useMemo(() => (changes.size && recompute ? recompute(recorded, trace.statements ?? [], changes) : null), [recorded, changes, recompute]);
   const change = (places: number[], data: number[] | null) => {
     const next = new Map(changes);
     for (const place of places) {
@@ -46,7 +46,7 @@ interface NumberProps {
 
 function NumberCell({ label, value, changed, type }: NumberProps) {
   const [draft, setDraft] = useState<string | null>(null);
-  const text = draft ?? number(value, changed ? 8 : 5);
+  const text = draft ?? number(value, changed ? 8 : 4);
   return (
     <input
       class={`v-cell x-cell${changed ? " changed" : ""}`}

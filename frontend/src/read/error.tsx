@@ -1,7 +1,6 @@
 // The story of a run that failed: what failed, the line, what had run, the sides that do not fit, and what helps.
 import { Fragment, h } from "preact";
 import { useState } from "preact/hooks";
-import { Failed } from "../bars";
 import { clip, plural } from "../format";
 import type { Page } from "../page";
 import { count, type Argument, type Clash, type Failure, type Fix, type Place, type Source, type Stage, type Trace } from "../trace";
@@ -262,10 +261,30 @@ export function Help({ fix, sources }: { fix: Fix; sources: Source[] }) {
   );
 }
 
+/** What the program raised, where and why. */
+export function Failed({ page }: { page: Page }) {
+  const { error, sources } = page.trace;
+  if (!error) return null;
+  const where = (place: Place | null) => (place ? ` ${sources[place.source]?.file ?? ""}:${place.line}` : "");
+  const { overwritten } = error;
+  return (
+    <section class="card failed-run" aria-label="The run failed">
+      <h2>The run failed: {error.type}<span class="mono">{where(error.place)}</span></h2>
+      {overwritten && (
+        <p class="versions">
+          <code>{clip(overwritten.name, 60)}</code> was used at <b>version {overwritten.expected}</b>, and is at <b>version {overwritten.version}</b>
+          {overwritten.place && `: last written at${where(overwritten.place)}`}
+        </p>
+      )}
+      <p class="message" dir="auto">{error.message}</p>
+    </section>
+  );
+}
+
 export function ErrorStory({ page }: { page: Page }) {
   const { trace } = page;
   const error = trace.error!;
-  if (error.said === undefined) return <Failed page={page} />; // an older version wrote the trace
+  if (error.said === undefined) return <Failed page={page} />;
   return (
     <>
       <What trace={trace} error={error} />

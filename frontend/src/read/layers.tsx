@@ -16,7 +16,7 @@ const SIDE = 110;
 function Picture({ array, label, room }: { array: Arr | null; label: "value" | "grad"; room: number }) {
   if (!array) return <span class="muted">not yet</span>;
   const grid = gridOf(array);
-  if (count(array.shape) === 1) return <b class={`mono ${label}-text`}>{number(values(array)?.[0] ?? norm(array), 4)}</b>;
+  if (count(array.shape) === 1) return <b class={`mono ${label}-text`}>{number(values(array)?.[0] ?? norm(array))}</b>;
   return grid.shades?.length ? <Cells grid={grid} label={label} most={Math.max(24, Math.min(SIDE, room))} /> : <span class={`mono ${label}-text`}>{short(array)}</span>;
 }
 

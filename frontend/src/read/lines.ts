@@ -1,7 +1,7 @@
 // What the lines of the program made, and what has been sent to it.
 import { total, type Flow } from "../replay";
 import { forwardSteps } from "./stops";
-import { isZero, type Arr, type Call } from "../trace";
+import { encode, isZero, product, reals, type Arr, type Call } from "../trace";
 
 export interface Lines {
   /** For each tensor the one that its line made of it: a step inside of an expression belongs to the expression's result. */
@@ -58,10 +58,29 @@ export function gradSoFar(call: Call, flow: Flow, tensor: number, position: numb
   return call.outputs.reduce<Arr | null>((sum, output, k) => (output.tensor === tensor ? total(sum, flow.v[k]!) : sum), null);
 }
 
-/** What was sent along some ways so far, added up; null before anything was. */
-export function sentSoFar(flow: Flow, ways: { step: number; term: number }[], position: number): { sum: Arr; zero: boolean } | null {
-  const outs = ways.filter(({ step }) => step < position).map(({ step, term }) => flow.sent[step]![term]!.out);
-  if (!outs.length) return null;
-  const sum = outs.reduce<Arr | null>((sum, out) => total(sum, out), null)!;
+/** Along what an edge sends: one output of a step, through one of its terms. */
+export interface Way {
+  step: number;
+  term: number;
+  output: number;
+}
+
+/** What one output of a step sends; null where it is not known apart from what the others send. */
+function sentBy(call: Call, flow: Flow, { step, term, output }: Way): Arr | null {
+  const { out } = flow.sent[step]![term]!;
+  const { outputs, terms } = call.steps[step]!;
+  if (outputs.length === 1) return out;
+  const [v, jacobian] = [reals(flow.arrived[step]![output]!), terms[term]!.jacobians[output]];
+  const part = v && jacobian && product(v, jacobian);
+  return part ? { shape: out.shape, dtype: out.dtype, data: part.map(encode) } : null;
+}
+
+/** What was sent along some ways so far, added up if it is known; null before anything was. */
+export function sentSoFar(call: Call, flow: Flow, ways: Way[], position: number): { sum: Arr | null; zero: boolean } | null {
+  const past = ways.filter(({ step, output }) => step < position && flow.arrived[step]![output] !== null);
+  if (!past.length) return null;
+  const outs = past.map((way) => sentBy(call, flow, way));
+  if (outs.includes(null)) return { sum: null, zero: false };
+  const sum = outs.reduce((sum, out) => total(sum, out!), null)!;
   return { sum, zero: isZero(sum) };
 }

@@ -2,11 +2,11 @@
 import { h } from "preact";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { number, summary } from "../format";
+import { EXACT, number, summary } from "../format";
 import { textWidth } from "../measure";
 import { count, values, type Arr, type Value } from "../trace";
 
-export const MODES = ["full", "three", "cells", "shape"] as const;
+const MODES = ["full", "three", "cells", "shape"] as const;
 export type Mode = (typeof MODES)[number];
 
 /** What is drawn of an array: its numbers if they are known, and the color of each cell, from -1 to 1. */
@@ -41,10 +41,12 @@ export interface Look {
 }
 
 const SIZE = 13.5;
-const DIGITS = { full: 5, three: 3 } as const;
+const DIGITS = { full: 4, three: 3 } as const;
 /** More rows are cells: a column of numbers is read one by one. */
 const [MOST_ROWS, MOST_COLS] = [12, 16];
 const NARROW = 76;
+/** A note is not wider. */
+const NOTE = 170;
 /** Numbers stand below each other if they have at most so many rows together. */
 const MOST_STACKED = 18;
 
@@ -108,8 +110,8 @@ function columns({ grid, colNames }: Look, mode: "full" | "three"): number[] {
 }
 
 /** How wide a matrix is in a mode, with its caption. */
-export function widthOf(look: Look, mode: Mode, most = SIDES[0]!): number {
-  const caption = typeof look.caption === "string" ? Math.ceil(textWidth(look.caption, 12.5, 600)) : 0;
+function widthOf(look: Look, mode: Mode, most = SIDES[0]!): number {
+  const caption = typeof look.caption === "string" ? Math.ceil(textWidth(look.caption, 12.5)) : 0;
   return Math.max(NARROW, Math.min(150, caption), bare(look, mode, most));
 }
 
@@ -165,7 +167,7 @@ function Numbers({ look, mode }: { look: Look; mode: "full" | "three" }) {
               const k = i * grid.cols + j;
               const drawn = colored ? color(grid.shades![k]!) : { class: "cell", style: {} };
               const more = `${framed?.(i, j) ? " framed" : ""}${dimmed?.(i, j) ? " dimmed" : ""}`;
-              return <td key={j} class={drawn.class + more} style={{ ...drawn.style, width: `${width - 2}px` }} title={number(grid.numbers![k]!, 17)}>{all[k]}</td>;
+              return <td key={j} class={drawn.class + more} style={{ ...drawn.style, width: `${width - 2}px` }} title={number(grid.numbers![k]!, EXACT)}>{all[k]}</td>;
             })}
           </tr>
         ))}
@@ -174,29 +176,31 @@ function Numbers({ look, mode }: { look: Look; mode: "full" | "three" }) {
   );
 }
 
+/** A picture has so many shades of a color; the cells of one are drawn together. */
+const LEVELS = 24;
+
 /** The cells of a grid, as a picture; `most` is the largest side it may have. */
 export function Cells({ grid, label, framed, dimmed, most = 320, cell = SIDES[0]! }: { grid: Grid; label: string; framed?: Look["framed"]; dimmed?: Look["dimmed"]; most?: number; cell?: number }) {
   const [rows, cols] = grid.cells;
   const size = Math.max(1, Math.min(side(grid.cells, cell), Math.floor(most / Math.max(rows, cols))));
   const whole = rows === grid.rows && cols === grid.cols;
+  const drawn = new Map<string, { color: Record<string, string>; squares: string }>();
+  grid.shades!.forEach((value, k) => {
+    const [i, j] = [Math.floor(k / cols), k % cols];
+    const { class: kind, style } = color(Math.round(LEVELS * value) / LEVELS);
+    const key = `${kind}${whole && framed?.(i, j) ? " framed" : ""}${whole && dimmed?.(i, j) ? " dimmed" : ""} ${style["--strength"] ?? "0%"}`;
+    const { squares } = drawn.get(key) ?? { squares: "" };
+    drawn.set(key, { color: style, squares: `${squares}M${j * (size + 1) + 0.5} ${i * (size + 1) + 0.5}h${size}v${size}h-${size}z` });
+  });
   return (
     <svg class="cell-picture" role="img" aria-label={`${label}: ${summary(grid.array)}${whole ? "" : `, each cell the largest of ${Math.ceil(grid.rows / rows)}×${Math.ceil(grid.cols / cols)}`}`} width={cols * (size + 1)} height={rows * (size + 1)}>
-      {grid.shades!.map((value, k) => {
-        const [i, j] = [Math.floor(k / cols), k % cols];
-        const drawn = color(value);
-        return (
-          <rect
-            key={k} class={`${drawn.class}${whole && framed?.(i, j) ? " framed" : ""}${whole && dimmed?.(i, j) ? " dimmed" : ""}`} style={drawn.style}
-            x={j * (size + 1) + 0.5} y={i * (size + 1) + 0.5} width={size} height={size} rx={size > 6 ? 2 : 0}
-          />
-        );
-      })}
+      {[...drawn].map(([key, { color, squares }]) => <path key={key} class={key.replace(/ \d+%$/, "")} style={color} d={squares} />)}
     </svg>
   );
 }
 
 /** A matrix as a mode says, or as much less as is known of it. */
-export function Drawn({ look, mode, cell }: { look: Look; mode: Mode; cell: number }) {
+function Drawn({ look, mode, cell }: { look: Look; mode: Mode; cell: number }) {
   const shown = able(look.grid, mode);
   const { array, numbers } = look.grid;
   if (shown === "full" || shown === "three") return <Numbers look={look} mode={shown} />;
@@ -217,12 +221,16 @@ function inRow(parts: Part[]): Part[] {
   return parts.map((part, i) => (isSign(part) || i === named ? part : { ...part, rowNames: undefined }));
 }
 
+function rowWidth(single: Part[], mode: Mode, cell: number): number {
+  return single.reduce<number>((sum, part) => sum + (isSign(part) ? signWidth(part) : widthOf(part, mode, cell)) + 6, 0);
+}
+
 /** In a row with all digits, or three; below each other; as cells; as shapes: the first that fits a width. */
 function arrangement(parts: Part[], width: number): { mode: Mode; row: boolean; cell: number } {
   const single = inRow(parts);
   const looks = parts.filter((part) => !isSign(part)) as Look[];
   const fits = (row: boolean, mode: Mode, cell: number) => row
-    ? single.reduce<number>((sum, part) => sum + (isSign(part) ? signWidth(part) : widthOf(part, mode, cell)) + 6, 0) <= width
+    ? rowWidth(single, mode, cell) <= width
     : looks.every((look) => widthOf(look, mode, cell) <= width);
   const digits = looks.every((look) => ["full", "shape"].includes(able(look.grid, "full")));
   for (const row of [true, false]) {
@@ -238,11 +246,19 @@ function arrangement(parts: Part[], width: number): { mode: Mode; row: boolean; 
 export function Equation({ parts, label }: { parts: Part[]; label: string }) {
   const [ref, width] = useWidth<HTMLDivElement>();
   const { mode, row, cell } = arrangement(parts, width);
+  const shown = row ? inRow(parts) : parts;
+  const notes = shown.filter((part) => !isSign(part) && part.note).length;
+  // What is left of a row is for the notes above the matrices.
+  const spare = row && notes ? Math.max(0, width - rowWidth(shown, mode, cell)) / notes : 0;
+  const wide = (look: Look) => {
+    const own = widthOf(look, mode, cell);
+    return Math.min(width, look.note ? Math.max(own, Math.min(own + spare, NOTE)) : own);
+  };
   return (
     <div ref={ref} class={`parts ${row ? "" : "stacked"}`} role="group" aria-label={label}>
-      {width > 0 && (row ? inRow(parts) : parts).map((part, i) => (
+      {width > 0 && shown.map((part, i) => (
         isSign(part) ? <span key={i} class="sign">{part}</span> : (
-          <figure key={i} style={{ width: `${Math.min(width, widthOf(part, mode, cell))}px` }}>
+          <figure key={i} style={{ width: `${wide(part)}px` }}>
             {part.caption && <figcaption><b>{part.caption}</b>{part.note && <small>{part.note}</small>}</figcaption>}
             <Drawn look={part} mode={mode} cell={cell} />
           </figure>

@@ -13,7 +13,7 @@ import { gradOf, positionIn, stageOf, stages, type Stage } from "./stages";
 
 type Kind = "log" | "linear";
 
-const figure = (value: number) => (Number.isNaN(value) ? "nan" : number(value, 4));
+const figure = (value: number) => (Number.isNaN(value) ? "nan" : number(value));
 
 /** The norms of what each stage hands on, and of the gradient that arrives there in the whole pass. */
 function norms({ call, flow }: Page, all: Stage[]) {
@@ -105,8 +105,8 @@ export function ModuleCard({ page, lines, children }: { page: Page; lines: numbe
     <div class="module">
       <p>
         <b class="mono">{clip(stage.name, 60)}</b>, {/^[AEIOU]/.test(stage.type) ? "an" : "a"} {stage.type}
-        {arrives && <>: v of norm <b class="grad-text">{number(norm(arrives), 3)}</b> arrives at its result</>}
-        {arrives && leaves && <>, and <b class="grad-text">{number(norm(leaves), 3)}</b> leaves at its input</>}.
+        {arrives && <>: v of norm <b class="grad-text">{number(norm(arrives))}</b> arrives at its result</>}
+        {arrives && leaves && <>, and <b class="grad-text">{number(norm(leaves))}</b> leaves at its input</>}.
       </p>
       <table class="module-lines">
         <thead><tr><th scope="col">inside</th><th scope="col">line</th><th scope="col">v in</th><th scope="col">steps</th><td /></tr></thead>
@@ -119,7 +119,7 @@ export function ModuleCard({ page, lines, children }: { page: Page; lines: numbe
                 <tr class={open === i ? "here" : ""}>
                   <td class="mono">{text(steps[0]!)}</td>
                   <td>{place?.line ?? ""}</td>
-                  <td class="grad-text">{grad ? number(norm(grad), 3) : `${outputs.length} of them`}</td>
+                  <td class="grad-text">{grad ? number(norm(grad)) : `${outputs.length} of them`}</td>
                   <td>{steps.length}</td>
                   <td><button class="link" aria-expanded={open === i} aria-label={`${open === i ? "close" : "open"} line ${place?.line ?? "unknown"}: ${text(steps[0]!)}`} onClick={() => setOpen(open === i ? null : i)}>{open === i ? "close" : "open"}</button></td>
                 </tr>

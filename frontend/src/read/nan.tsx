@@ -19,7 +19,7 @@ const indexed = (element: number[] | null) => (element?.length ? `[${element.joi
 function Cells({ of, element, what }: { of: Arr | null | undefined; element: number[] | null; what: "value" | "grad" }) {
   const all = of && values(of);
   const at = element && of && element.length === of.shape.length ? element.reduce((sum, place, axis) => sum * of.shape[axis]! + place, 0) : -1;
-  const text = (value: number | [number, number]) => number(value, 4);
+  const text = (value: number | [number, number]) => number(value);
   return (
     <span class={`cells ${what}-cells`}>
       <small>{what}{all && all.length > WHOLE && at >= 0 ? ` at ${indexed(element)}` : ""}</small>

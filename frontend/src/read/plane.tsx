@@ -30,11 +30,11 @@ function around(points: Vector[], width: number, tallest: number, margin: number
 function Grid({ frame, name, most }: { frame: Frame; name?: string; most: number }) {
   const { x, y, low, high } = frame;
   const step = tickStep(Math.max(high[0] - low[0], high[1] - low[1]), most);
-  const ticks = (axis: 0 | 1) => Array.from({ length: Math.floor(high[axis] / step) - Math.ceil(low[axis] / step) + 1 }, (_, i) => (Math.ceil(low[axis] / step) + i) * step);
+  const ticks = (axis: 0 | 1) => Array.from({ length: Math.floor(high[axis] / step) - Math.ceil(low[axis] / step) + 1 }, (_, i) => Number(((Math.ceil(low[axis] / step) + i) * step).toPrecision(6)));
   return (
     <g class="grid">
-      {ticks(0).map((at) => <Fragment key={at}><line x1={x(at)} x2={x(at)} y1={y(low[1])} y2={y(high[1])} /><text x={x(at) + (at === 0 ? -7 : 0)} y={y(0) + 14} text-anchor="middle">{number(at, 3)}</text></Fragment>)}
-      {ticks(1).map((at) => <Fragment key={at}><line x1={x(low[0])} x2={x(high[0])} y1={y(at)} y2={y(at)} />{at !== 0 && <text x={x(0) - 5} y={y(at) + 4} text-anchor="end">{number(at, 3)}</text>}</Fragment>)}
+      {ticks(0).map((at) => <Fragment key={at}><line x1={x(at)} x2={x(at)} y1={y(low[1])} y2={y(high[1])} /><text x={x(at) + (at === 0 ? -7 : 0)} y={y(0) + 14} text-anchor="middle">{number(at)}</text></Fragment>)}
+      {ticks(1).map((at) => <Fragment key={at}><line x1={x(low[0])} x2={x(high[0])} y1={y(at)} y2={y(at)} />{at !== 0 && <text x={x(0) - 5} y={y(at) + 4} text-anchor="end">{number(at)}</text>}</Fragment>)}
       <line class="axis" x1={x(low[0])} x2={x(high[0])} y1={y(0)} y2={y(0)} />
       <line class="axis" x1={x(0)} x2={x(0)} y1={y(low[1])} y2={y(high[1])} />
       {name && <text x={x(high[0])} y={y(0) - 6} text-anchor="end">{name}[0]</text>}
@@ -62,7 +62,7 @@ function labels(frame: Frame, arrows: Arrow[]): { text: string; x: number; y: nu
   for (const { from, to, label, kind } of [...arrows].reverse()) {
     const [dx, dy] = [frame.x(to[0]) - frame.x(from[0]), frame.y(to[1]) - frame.y(from[1])];
     const length = Math.hypot(dx, dy) || 1;
-    const half = textWidth(label, 12.5, 600) / 2 + 3;
+    const half = textWidth(label, 12.5) / 2 + 3;
     const away = (kind === "sum" ? -1 : 1) * side;
     const [nx, ny] = [(away * dy) / length, (-away * dx) / length];
     const distance = 9 + Math.abs(nx) * half + 6;
@@ -106,7 +106,7 @@ function Image({ shape, name }: { shape: NonNullable<Shape["image"]>; name: stri
       {draw(square)}
       <span class="mono" aria-hidden="true">→ J →</span>
       {draw(made)}
-      <figcaption>Forward, J maps a small square of {name} to this parallelogram of {shape.output}, of {number(Math.abs(shape.area), 4)} times its area{shape.area < 0 ? ", turned over" : ""}.</figcaption>
+      <figcaption>Forward, J maps a small square of {name} to this parallelogram of {shape.output}, of {number(Math.abs(shape.area))} times its area{shape.area < 0 ? ", turned over" : ""}.</figcaption>
     </figure>
   );
 }

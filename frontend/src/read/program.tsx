@@ -4,13 +4,12 @@ import type { ComponentType } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { array, plural } from "../format";
 import type { Story } from "../page";
+import { ROOM } from "./boxes";
 import { Code } from "./edit";
 import { gradSoFar, lineKey, linesOf } from "./lines";
 import { listing, type Row } from "./listing";
 import { isNetwork } from "./stages";
 import { positionOf, type Stop } from "./stops";
-
-const ROOM = 16;
 
 /** The row under which the step of a stop stands: the last one of its statement. */
 function rowOf(page: Story, rows: Row[]): number {
@@ -38,7 +37,7 @@ function madeBy(page: Story, row: Row): number[] {
 function Cells({ page, row }: { page: Story; row: Row }) {
   const { call, flow, state } = page;
   const made = madeBy(page, row);
-  const show = (texts: string[]) => (texts.join(", ").length <= 2 * ROOM ? texts.join(", ") : `${texts[0]} and ${texts.length - 1} more`);
+  const show = (texts: string[]) => (texts.join(", ").length <= ROOM + 8 ? texts.join(", ") : `${texts[0]} and ${texts.length - 1} more`);
   const grads = made.map((tensor) => gradSoFar(call, flow, tensor, state.position));
   return (
     <>
@@ -80,9 +79,15 @@ export function Program({ page, card: Card }: Properties) {
   const list = useRef<HTMLOListElement>(null);
   const moved = useRef(false);
   useLayoutEffect(() => {
-    if (moved.current) list.current?.querySelector(".open")?.scrollIntoView({ block: "nearest" });
+    const pane = list.current!;
+    const scrolls = pane.scrollHeight > pane.clientHeight + 1;
+    if (scrolls) pane.tabIndex = 0;
+    else pane.removeAttribute("tabindex");
+    if (moved.current) pane.querySelector(".open")?.scrollIntoView({ block: "nearest" });
+    // At first only within the program: the page begins with its sentence.
+    else if (scrolls) pane.scrollTop = pane.querySelector<HTMLElement>(".open")!.offsetTop - pane.clientHeight / 3;
     moved.current = true;
-  }, [page.stop]);
+  }, [page.stop, rows]);
   const visit = (row: Row) => {
     const found = stops.find(({ line, source, steps }) => line !== null && line === row.line && source === row.source && steps.length > 0);
     if (found) page.set({ position: positionOf(call, found) });
@@ -91,7 +96,7 @@ export function Program({ page, card: Card }: Properties) {
   return (
     <section class="card program" aria-labelledby="program-title">
       <h2 id="program-title"><span class="mono">{file(rows[0]?.source ?? null)}</span> <span class="muted">backward, newest line first</span></h2>
-      <ol class="lines mono" ref={list}>
+      <ol class="lines mono" ref={list} aria-label="Program">
         <li class="line head"><span /><span /><span>value</span><span>grad so far</span></li>
         {rows.map((row, i) => (
           <Fragment key={row.key}>

@@ -41,7 +41,7 @@ function held({ page, tensor }: Given, wanted: string): Arr | null {
 const setting = ({ tensor }: Given, wanted: string) => tensor.saved.find((each) => each.name === wanted)?.text;
 
 /** How the rows and columns of an array are called, if they are examples and classes of a cross-entropy. */
-export function titles(page: Story, array: Arr): Pick<Look, "rowNames" | "colNames"> {
+function titles(page: Story, array: Arr): Pick<Look, "rowNames" | "colNames"> {
   const { call } = page;
   const loss = call.loss?.kind === "cross_entropy" ? call.loss : null;
   const scores = loss && call.tensors[call.tensors[call.outputs[0]!.tensor]!.inputs[0] ?? -1];
@@ -51,7 +51,7 @@ export function titles(page: Story, array: Arr): Pick<Look, "rowNames" | "colNam
   return { rowNames, colNames: (j) => (scores.shape[1]! <= 4 ? `class ${j}` : String(j)) };
 }
 
-export const short = (array: Arr) => (array.shape.length ? `${times(array.shape)}, norm ${number(norm(array), 4)}` : "one number");
+export const short = (array: Arr) => (array.shape.length ? `${times(array.shape)}, norm ${number(norm(array))}` : "one number");
 
 function sent({ page, term, out }: Given): Look {
   return { grid: gridOf(out), caption: "v @ J", note: <>to <code>{name(page, term.to)}</code>, {short(out)}</>, told: true, label: "v @ J", colored: true, ...titles(page, out) };
@@ -74,7 +74,7 @@ const turned = (look: Look, caption: string): Look => ({ ...look, grid: transpos
 /** A v of one number: 1, or a factor that is said. */
 function factor(v: Arr): { one: boolean; sign: string } {
   const value = reals(v)?.[0] ?? 1;
-  return { one: value === 1, sign: value === 1 ? "" : `× ${number(value, 4)} ` };
+  return { one: value === 1, sign: value === 1 ? "" : `× ${number(value)} ` };
 }
 
 function crossEntropy(given: Given): Picture | null {
@@ -169,6 +169,7 @@ function copied(given: Given): Picture {
   const copies = count(out.shape) / Math.max(1, count(v.shape));
   const mean = step.op === "mean" || step.op === "mse_loss";
   const one = !v.shape.length;
+  if (copies === 1) return { says: <>A {mean ? "mean" : "sum"} of one element hands v on as it is.</>, parts: [arriving(given), "=", sent(given)] };
   return {
     says: <>{mean ? "A mean sends each element the same share of v: " : "A sum hands v on to each element: "}{one ? "it" : "v"} is copied {plural(copies, "time")}{mean ? <> and divided by {copies}</> : null}.</>,
     parts: [arriving(given), mean ? `÷ ${copies}, copied =` : "copied =", sent(given)],
@@ -206,7 +207,7 @@ function elementwise(given: Given): Picture | null {
   if (!slopes || times(v.shape) !== times(out.shape)) return null;
   if (slopes.every((slope) => slope === 1)) return { says: "v passes as it is.", parts: [sent(given)] };
   const same = slopes.every((slope) => slope === slopes[0]);
-  if (same && slopes.length > 1) return { says: <>Each element of v is multiplied by {number(slopes[0]!, 5)}.</>, parts: [arriving(given), `× ${number(slopes[0]!, 5)} =`, sent(given)] };
+  if (same && slopes.length > 1) return { says: <>Each element of v is multiplied by {number(slopes[0]!)}.</>, parts: [arriving(given), `× ${number(slopes[0]!)} =`, sent(given)] };
   const J: Look = { grid: gridFrom(slopes, out.shape, out.dtype), caption: "J", note: "a factor for each element", label: "the diagonal of J", ...titles(page, out) };
   return { parts: [arriving(given), "∘", J, "=", sent(given)] };
 }
@@ -261,6 +262,8 @@ export function squaredError(page: Story, steps: number[]): { steps: number[]; g
   if ((setting(given, "exponent") ?? "2") !== "2") return null;
   if (!y || !d || y.length !== d.length || count(given.v.shape) !== 1) return null;
   const elements = mean.op === "sum" ? 1 : d.length;
+  // The difference has been rounded: the target shows no more digits than are right.
+  const target: Arr = { shape: predicted!.shape, dtype: predicted!.dtype, data: y.map((value, k) => Number((value - d[k]!).toPrecision(6))) };
   const result = sent(given);
   return {
     steps: [first, second, third],
@@ -271,7 +274,7 @@ export function squaredError(page: Story, steps: number[]): { steps: number[]; g
         `${factor(given.v).sign}2 · (`,
         plain(page, predicted!, name(page, term.to), "predicted"),
         "−",
-        { ...plain(page, predicted!, "target"), grid: gridFrom(y.map((value, k) => value - d[k]!), predicted!.shape) },
+        plain(page, target, "target"),
         elements > 1 ? `) ÷ ${elements} =` : ") =",
         result,
       ],

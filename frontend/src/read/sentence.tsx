@@ -9,7 +9,7 @@ const MOST_NAMED = 3;
 const ROOM = 64;
 
 /** The call as code, with the v that is shown, written short. */
-export function shortCall({ call, flow }: Story): string {
+function shortCall({ call, flow }: Story): string {
   const name = call.outputs.length === 1 ? operand(clip(nameOf(call, call.outputs[0]!.tensor), 40)) : "";
   const plain = call.kind === "backward" && name && call.text.startsWith(`${name}.backward(`);
   if (!plain && !flow.whatIf) return clip(call.text, 120);

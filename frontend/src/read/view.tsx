@@ -1,15 +1,12 @@
 // The first screen: one sentence, the program, one step, one picture; all else is a drawer.
 import { Fragment, h } from "preact";
 import { useCallback, useRef } from "preact/hooks";
-import { Pickers } from "../answer";
-import { CallPicker, ModeSwitch, ThemeButton } from "../bars";
+import { CallPicker, ModeSwitch, Pickers, ThemeButton } from "../controls";
 import { Equation } from "../equation";
 import { clip } from "../format";
-import { Graph } from "../graph";
 import { isAlarm } from "../model";
 import type { Page } from "../page";
 import { count } from "../trace";
-import { Zoom } from "../workbench";
 import { boxCount, MOST_BOXES } from "./boxes";
 import { StepCard } from "./card";
 import { Drawers } from "./drawers";
@@ -75,7 +72,7 @@ function useCard(page: Page) {
 }
 
 export function Read({ page }: { page: Page }) {
-  const { trace, call, state } = page;
+  const { trace, call, state, later } = page;
   const card = useCard(page);
   const { error } = trace;
   const failed = error !== null && (error.call ?? state.call) === state.call;
@@ -91,7 +88,7 @@ export function Read({ page }: { page: Page }) {
           <div class="pair">
             <Program page={page} card={card} />
             {isNetwork(page) ? <Layers page={page} /> : (
-              <Figure page={page} bar={large && <Zoom page={page} />}>{large ? <div class="drawing"><Graph page={page} /></div> : null}</Figure>
+              <Figure page={page} bar={large && later && <later.Zoom page={page} />}>{large ? <div class="drawing">{later && <later.Graph page={page} />}</div> : null}</Figure>
             )}
           </div>
         )}

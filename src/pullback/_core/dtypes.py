@@ -385,6 +385,11 @@ def set_default_dtype(d: DType, /) -> None:
 
     Tensors made from Python's complex numbers have the complex dtype with such parts. Any other dtype raises TypeError.
 
+    Parameters
+    ----------
+    d
+        A floating-point dtype.
+
     >>> import pullback
     >>> pullback.set_default_dtype(pullback.float64)
     >>> pullback.get_default_dtype(), (pullback.tensor([1, 2]) / 2).dtype
@@ -450,6 +455,13 @@ def promote_types(type1: DType, type2: DType) -> dtype:
     uint64, which torch does not promote, it is the integer dtype that holds both, as in NumPy; for uint64 with a signed
     one there is none, and that raises RuntimeError.
 
+    Parameters
+    ----------
+    type1
+        A dtype.
+    type2
+        Another one.
+
     >>> import pullback
     >>> pullback.promote_types(pullback.int64, pullback.float16), pullback.promote_types(pullback.uint8, pullback.int8)
     (pullback.float16, pullback.int16)
@@ -477,6 +489,13 @@ def can_cast(from_: DType, to: DType) -> bool:
     """Whether a result of one dtype may be stored in another: any but one of a lower kind.
 
     Kinds rise from bool over integers and floats to complex; sizes do not matter.
+
+    Parameters
+    ----------
+    from_
+        The dtype that is there.
+    to
+        The dtype that is wanted.
 
     >>> import pullback
     >>> pullback.can_cast(pullback.float64, pullback.float16), pullback.can_cast(pullback.float16, pullback.int64)

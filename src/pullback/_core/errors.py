@@ -58,7 +58,12 @@ class AbsentError(RuntimeError, AttributeError):
 
 
 def kind(tensor: Attributes) -> str:
-    """A tensor in one phrase: dtype, shape, and where it was made."""
+    """A tensor in one phrase: dtype, shape, and where it was made; how it is worded may change.
+
+    >>> import pullback
+    >>> pullback.observe.in_words(pullback.ones(2, 3))
+    'float32 tensor of shape (2, 3)'
+    """
     text = f"{str(tensor.dtype).rpartition('.')[2]} tensor of shape {tuple(tensor.shape)}"
     node = tensor._node
     if node is None:

@@ -33,6 +33,13 @@ class device(str):
     Programs may name torch's other devices; a tensor that is to lie there is refused with a RuntimeError. As a block,
     `with device("cpu"):`, it says where new tensors are.
 
+    Parameters
+    ----------
+    type
+        'cpu', or 'cpu:0'.
+    index
+        0 or None: there is one.
+
     Raises
     ------
     RuntimeError

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import os
 import os.path
 import sys
 import warnings
@@ -27,13 +28,15 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 PACKAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 GENERATED = "<pullback rule "
+COPY = os.path.join(os.path.dirname(os.__file__), "copy.py")
+"""A file of Python's own library, which asks tensors for their copies."""
 
 
 class _Internal(dict[str, bool]):
-    """Maps a file name to whether the file belongs to pullback; each file is tested once."""
+    """Maps a file name to whether the file belongs to pullback, or is that of `copy`, which calls tensors back."""
 
     def __missing__(self, filename: str) -> bool:
-        inside = filename.startswith((PACKAGE, GENERATED))
+        inside = filename.startswith((PACKAGE, GENERATED)) or filename == COPY
         self[filename] = inside
         if not inside:
             outside.add(filename)
@@ -88,7 +91,22 @@ def depth() -> int:
 
 
 def warn(text: str, category: type[Warning] = UserWarning) -> None:
-    """Issue a warning that names the innermost line outside pullback."""
+    """Issue a warning that names the line of the program: the innermost one outside pullback, and not the caller's own.
+
+    Parameters
+    ----------
+    text
+        What it says.
+    category
+        The class of the warning.
+
+    >>> import warnings
+    >>> from pullback.extend import warn
+    >>> with warnings.catch_warnings(record=True, action="always") as found:
+    ...     warn("lr is 0, so nothing is learned")
+    >>> found[0].message
+    UserWarning('lr is 0, so nothing is learned')
+    """
     warnings.warn(text, category, stacklevel=depth())
 
 

@@ -181,3 +181,10 @@ def single() -> Iterator[None]:
         yield
     finally:
         found.move(-1)
+
+
+@contextlib.contextmanager
+def reproducible() -> Iterator[None]:
+    """A block in which results have the same bits everywhere: in every process, and with any number of threads."""
+    with machine.repeatable(), single():
+        yield

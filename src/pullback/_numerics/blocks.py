@@ -193,6 +193,11 @@ def get_num_threads() -> int:
 def set_num_threads(number: int, /) -> None:
     """Set the number of threads that work on large arrays; results do not depend on it.
 
+    Parameters
+    ----------
+    number
+        The number of threads, at least 1.
+
     >>> import pullback
     >>> before = pullback.get_num_threads()
     >>> pullback.set_num_threads(1)

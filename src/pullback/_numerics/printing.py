@@ -34,25 +34,27 @@ _options = _Options()
 
 
 def set_printoptions(
-    precision: int | None = None,
-    threshold: float | None = None,
-    edgeitems: int | None = None,
-    linewidth: int | None = None,
-    profile: Literal["default", "short", "full"] | None = None,
-    sci_mode: bool | None = None,
-) -> None:
+    precision: int | None = None, threshold: float | None = None, edgeitems: int | None = None, linewidth: int | None = None,
+    profile: Literal["default", "short", "full"] | None = None, sci_mode: bool | None = None,
+) -> None:  # fmt: skip
     """Choose how tensors are printed from now on, in every thread.
 
     Options that are left out keep their values, except `sci_mode`: as in torch, each call resets it.
 
     Parameters
     ----------
-    precision : digits after the point of a number that is not whole (4 at the start).
-    threshold : the largest number of elements printed in full (1000); `math.inf` never shortens.
-    edgeitems : how many items a shortened axis keeps at each end (3).
-    linewidth : the width in characters at which lines are broken (80).
-    profile : the options to start from: 'default', 'short' (two digits, two items) or 'full' (no threshold).
-    sci_mode : whether numbers are written like 1.5000e+06; None lets the values decide.
+    precision
+        Digits after the point of a number that is not whole (4 at the start).
+    threshold
+        The largest number of elements printed in full (1000); `math.inf` never shortens.
+    edgeitems
+        How many items a shortened axis keeps at each end (3).
+    linewidth
+        The width in characters at which lines are broken (80).
+    profile
+        The options to start from: 'default', 'short' (two digits, two items) or 'full' (no threshold).
+    sci_mode
+        Whether numbers are written like 1.5000e+06; None lets the values decide.
 
     Raises
     ------

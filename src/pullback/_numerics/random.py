@@ -128,6 +128,11 @@ def manual_seed(seed: int) -> Generator:
 
     The numbers differ from torch's for the same seed.
 
+    Parameters
+    ----------
+    seed
+        A whole number.
+
     >>> import pullback
     >>> _ = pullback.manual_seed(0)
     >>> a = pullback.randn(2)
@@ -175,6 +180,11 @@ def get_rng_state() -> dict[str, Any]:
 def set_rng_state(state: dict[str, Any]) -> None:
     """Set this thread's default generator to a state returned by `get_rng_state`.
 
+    Parameters
+    ----------
+    state
+        What `get_rng_state` gave.
+
     >>> import pullback
     >>> state = pullback.get_rng_state()
     >>> a = pullback.randn(2)
@@ -188,6 +198,13 @@ def set_rng_state(state: dict[str, Any]) -> None:
 @contextlib.contextmanager
 def fork_rng(devices: Any = None, enabled: bool = True, **options: Any) -> Iterator[None]:
     """A block after which this thread's random state is restored; not if `enabled` is False.
+
+    Parameters
+    ----------
+    devices
+        Accepted: there is only the CPU.
+    enabled
+        False for a block that changes nothing.
 
     >>> import pullback
     >>> _ = pullback.manual_seed(0)

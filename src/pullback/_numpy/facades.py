@@ -145,17 +145,6 @@ def _math() -> None:
     OWN.update({vars(math)[name]: functools.partial(_of_values, vars(math)[name]) for name in VALUES})
     for name in ("sin", "cos", "tan", "exp", "log", "sqrt", "sinh", "cosh", "tanh", "phase"):
         OWN[vars(cmath)[name]] = functools.partial(_of_complex, own[name])
-    for name in ("sqrt", "log", "log10", "log2", "power"):
-        OWN[vars(np.emath)[name]] = functools.partial(_wider, vars(np)[name], 0.0, math.inf)
-    for name in ("arcsin", "arccos", "arctanh"):
-        OWN[vars(np.emath)[name]] = functools.partial(_wider, vars(np)[name], -1.0, 1.0)
-
-
-def _wider(function: Function, least: float, greatest: float, x: Any, *rest: Any) -> Any:
-    """A function of numpy.lib.scimath: of complex numbers where an element is outside the real domain."""
-    real = isinstance(x, Carrier) and x._dtype.kind == "f"
-    outside = real and bool(((x < least) | (x > greatest)).any())
-    return function(x + 0j if outside else x, *rest)
 
 
 def _of_numbers(function: Function, own: Function, *args: Any, **options: Any) -> Any:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 # ruff: noqa: PLW0108  # the signatures of the lambdas have NumPy's parameter names
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -85,6 +86,18 @@ def _finite(
     return result if copy else write(x, result, "nan_to_num")
 
 
+def _wider(x: Tensor, least: float, greatest: float) -> Tensor:
+    """The argument of a function of numpy.lib.scimath: complex where an element lies outside the real domain."""
+    values = concrete(x)
+    outside = values.dtype.kind != "c" and bool(((values < least) | (values > greatest)).any())
+    return arithmetic.add(x, 0j) if outside else x
+
+
+def _on_wider(name: str, least: float, greatest: float) -> Function:
+    """The function of numpy.lib.scimath that is NumPy's function of a name on the real domain."""
+    return lambda x: vars(np)[name](_wider(x, least, greatest))
+
+
 # fmt: off
 UFUNCS: dict[np.ufunc, Function] = {
     np.arccos: later("vocabulary.functions", "acos"), np.arccosh: later("vocabulary.functions", "acosh"), np.arcsin: later("vocabulary.functions", "asin"),
@@ -107,6 +120,10 @@ FUNCTIONS: dict[Function, Function] = {
     np.sinc: lambda x: _sinc(x), np.fix: lambda x, out=None: rounding.trunc(x),
     np.nan_to_num: _finite,
     np.unwrap: _unwrap, np.i0: lambda x: _bessel(x), np.real_if_close: _real_if_close,
+    **{vars(np.emath)[name]: _on_wider(name, 0.0, math.inf) for name in ("sqrt", "log", "log2", "log10")},
+    **{vars(np.emath)[name]: _on_wider(name, -1.0, 1.0) for name in ("arcsin", "arccos", "arctanh")},
+    np.emath.power: lambda x, p: np.power(_wider(x, 0.0, math.inf), p),
+    np.emath.logn: lambda n, x: np.log(_wider(x, 0.0, math.inf)) / np.log(_wider(n, 0.0, math.inf)),
     np.angle: _angle, np.real: lambda val: _complex["real"](val), np.imag: _imag,
 }
 

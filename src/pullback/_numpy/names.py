@@ -119,7 +119,7 @@ def _where(condition: ArrayLike, x: ArrayLike | None = None, y: ArrayLike | None
 
 def _dot(a: ArrayLike, b: ArrayLike, out: object = None) -> Tensor:
     left, right = operand(a), operand(b)
-    axes = np.ndim(left), np.ndim(right)
+    axes = getattr(left, "ndim", 0), getattr(right, "ndim", 0)
     if 0 in axes:
         return arithmetic.mul(left, right)
     if axes[0] < 2 or axes[1] < 3:
@@ -181,7 +181,8 @@ FUNCTIONS: dict[Function, Function] = {  # the parameters have NumPy's names; un
         operand(a), operand(v), mode, mirrored=False),
     np.flip: lambda m, axis=None: shapes.flip(m, tuple(range(m.ndim)) if axis is None else axis),
     np.flipud: lambda m: shapes.flip(m, 0), np.fliplr: lambda m: shapes.flip(m, 1),
-    np.dot: _dot, np.outer: of_pairs(lambda a, b, out=None: arithmetic.mul(_reshaped(a, -1, 1), _reshaped(b, -1))),
+    np.dot: _dot, np.outer: of_pairs(lambda a, b, out=None: arithmetic.mul(
+        _reshaped(a, -1, 1), b if getattr(b, "ndim", 0) == 1 else _reshaped(b, -1))),
     np.einsum: lambda *operands, optimize=False: products.einsum(operands[0], *map(operand, operands[1:])),
     np.zeros_like: _like(0), np.ones_like: _like(1), np.empty_like: lambda prototype, dtype=None, *, shape=None: _like(0)(prototype, dtype, shape=shape),
     **{

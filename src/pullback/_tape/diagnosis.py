@@ -95,9 +95,15 @@ BOTH = "was taken of {}, where its value and its slope are infinite"
 
 
 class Pole(NamedTuple):
-    """Where an operation, or its derivative, is infinite, and what to do about it."""
+    """Where an operation, or its derivative, is infinite, and what to do about it.
+
+    >>> import pullback
+    >>> pullback.observe.pole_of("sqrt").where
+    'derivative of sqrt at 0 is inf'
+    """
 
     where: str
+    """The place, in words."""
     keep: str = ""
     """Where to keep its operand, for which `explain` has changes of the program."""
     besides: str = ""
@@ -168,7 +174,12 @@ POLES = {
 
 
 def pole_of(operation: str) -> Pole | None:
-    """The pole of an operation by the name that messages use, `div`."""
+    """The pole of an operation by the name that messages use, as `div`; None if it is known to have none.
+
+    >>> import pullback
+    >>> pullback.observe.pole_of("acos").points, pullback.observe.pole_of("cos")
+    ((-1.0, 1.0), None)
+    """
     return POLES.get("divide" if operation == "div" else operation)
 
 

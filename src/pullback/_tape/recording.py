@@ -261,7 +261,7 @@ def _leads_nowhere(primitive: Primitive, result: Result) -> bool:
 def _kind(result: Result) -> str:
     """The kind of a result's dtype: 'f' for real and 'c' for complex numbers; others have no derivative."""
     if isinstance(result, tuple):
-        return _kind(result[0]) if result else "no outputs"
+        return next((kind for kind in map(_kind, result) if kind in "fc"), "no outputs")
     return (result._dtype if isinstance(result, Carrier) else result.dtype).kind
 
 

@@ -42,6 +42,11 @@ new_empty_strided = _new(
 def fill(input: Tensor, value: Number | Tensor) -> Tensor:
     """A tensor of this shape filled with one value: a number, or a 0-d tensor, which gets the sum of the gradients.
 
+    Parameters
+    ----------
+    value
+        The number, or a tensor without axes.
+
     >>> import pullback
     >>> pullback.fill(pullback.ones(2), 5)
     tensor([5., 5.])

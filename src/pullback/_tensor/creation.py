@@ -112,6 +112,11 @@ def _check_range(array: Array, dtype: NumpyType) -> None:
 def tensor(data: object, *, dtype: DType | None = None, requires_grad: bool = False, **placement: object) -> Tensor:
     """A new leaf tensor with a copy of the data: numbers, nested sequences, or an array.
 
+    Parameters
+    ----------
+    data
+        Numbers, nested sequences of them, arrays or tensors.
+
     Raises
     ------
     ValueError
@@ -145,6 +150,11 @@ def tensor(data: object, *, dtype: DType | None = None, requires_grad: bool = Fa
 def as_tensor(data: object, dtype: DType | None = None, device: Device | None = None) -> Tensor:
     """The data as a tensor, without a copy if possible: a tensor is returned itself, an array's memory is shared.
 
+    Parameters
+    ----------
+    data
+        Numbers, nested sequences of them, arrays or tensors.
+
     >>> import numpy
     >>> import pullback
     >>> pullback.as_tensor(numpy.ones(2))
@@ -160,6 +170,11 @@ def as_tensor(data: object, dtype: DType | None = None, device: Device | None = 
 
 def from_numpy(array: Array) -> Tensor:
     """A tensor that shares the memory of a NumPy array: writes to either are seen by both.
+
+    Parameters
+    ----------
+    array
+        The array, whose memory is shared.
 
     Raises
     ------
@@ -260,6 +275,11 @@ def full(
 ) -> Tensor:
     """A tensor filled with one value, whose type decides the dtype unless one is given.
 
+    Parameters
+    ----------
+    fill_value
+        The number.
+
     >>> import pullback
     >>> pullback.full((2,), 7)
     tensor([7, 7])
@@ -279,6 +299,13 @@ def eye(
     n: int, m: int | None = None, *, dtype: DType | None = None, requires_grad: bool = False, **placement: object
 ) -> Tensor:
     """A matrix with ones on the diagonal and zeros elsewhere.
+
+    Parameters
+    ----------
+    n
+        The number of rows.
+    m
+        The number of columns; None for as many.
 
     >>> import pullback
     >>> pullback.eye(2)
@@ -376,6 +403,11 @@ def linspace(
 ) -> Tensor:
     """`steps` numbers evenly spaced from start to end, both included.
 
+    Parameters
+    ----------
+    steps
+        How many numbers.
+
     >>> import pullback
     >>> pullback.linspace(0, 1, 3)
     tensor([0.0000, 0.5000, 1.0000])
@@ -397,6 +429,17 @@ def logspace(
 ) -> Tensor:
     """`steps` powers of a base, with exponents evenly spaced from start to end, both included.
 
+    Parameters
+    ----------
+    start
+        The exponent of the first number.
+    end
+        The exponent of the last number.
+    steps
+        How many numbers.
+    base
+        The base.
+
     >>> import pullback
     >>> pullback.logspace(0, 2, 3)
     tensor([  1.,  10., 100.])
@@ -409,6 +452,11 @@ def logspace(
 
 def scalar_tensor(s: Number, *, dtype: DType | None = None, requires_grad: bool = False, **placement: object) -> Tensor:
     """A 0-d tensor that holds a number, of the default dtype unless another is given.
+
+    Parameters
+    ----------
+    s
+        The number.
 
     >>> import pullback
     >>> pullback.scalar_tensor(2)
@@ -481,6 +529,11 @@ def empty_permuted(
 ) -> Tensor:
     """A tensor of a given shape whose axes are ordered in memory as `physical_layout` says, outermost first.
 
+    Parameters
+    ----------
+    physical_layout
+        The axes in the order of memory, the outermost first.
+
     >>> import pullback
     >>> pullback.empty_permuted((2, 3), (1, 0)).stride()
     (1, 2)
@@ -535,6 +588,11 @@ full_like = alike("full_like", full, "One value everywhere")
 def is_tensor(value: object) -> TypeGuard[Tensor]:
     """True if a value is a tensor.
 
+    Parameters
+    ----------
+    value
+        What may be one.
+
     >>> import pullback
     >>> pullback.is_tensor([1.0])
     False
@@ -544,6 +602,13 @@ def is_tensor(value: object) -> TypeGuard[Tensor]:
 
 def result_type(tensor: TensorLike, other: TensorLike) -> dtypes.dtype:
     """The dtype of the result of an operation on two tensors or numbers, by type promotion.
+
+    Parameters
+    ----------
+    tensor
+        A tensor or a number.
+    other
+        Another one.
 
     >>> import pullback
     >>> pullback.result_type(pullback.tensor([1]), 1.5)

@@ -64,6 +64,15 @@ def range(
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """The powers of a vector's elements, one row per element, highest first; those of `linalg.vander` begin with 1.
 
+    Parameters
+    ----------
+    x
+        A sequence.
+    N
+        The number of columns; None for as many as rows.
+    increasing
+        Powers grow from left to right.
+
     >>> import pullback
     >>> pullback.vander(pullback.tensor([2, 3]))
     tensor([[2, 1],
@@ -81,6 +90,15 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
 
 def frombuffer(buffer: Any, *, dtype: DType, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """A 1-d tensor that shares the memory of a buffer: `count` elements from a byte `offset` on, -1 for all.
+
+    Parameters
+    ----------
+    buffer
+        What has the bytes.
+    count
+        The number of elements; -1 for all.
+    offset
+        The byte at which they begin.
 
     Raises
     ------
@@ -172,6 +190,13 @@ def asarray(
 def from_dlpack(ext_tensor: object, *, device: Device | None = None, copy: bool | None = None) -> Tensor:
     """A tensor that shares the memory of an array of any library with `__dlpack__`.
 
+    Parameters
+    ----------
+    ext_tensor
+        What has `__dlpack__`.
+    copy
+        True for a copy, False for an error if one would be needed, None for as few as possible.
+
     Raises
     ------
     TypeError
@@ -241,6 +266,11 @@ def _elementwise(name: str, function: Callable[..., object], operands: tuple[Ten
 def apply_(self: Tensor, callable: Callable[[Any], Number]) -> Tensor:
     """Apply a Python function to each element, in place; slow.
 
+    Parameters
+    ----------
+    callable
+        Called with each element; gives the new one.
+
     >>> import pullback
     >>> pullback.arange(3).apply_(lambda x: x * 10)
     tensor([ 0, 10, 20])
@@ -250,6 +280,13 @@ def apply_(self: Tensor, callable: Callable[[Any], Number]) -> Tensor:
 
 def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Number]) -> Tensor:
     """Apply a Python function to each pair of elements of this tensor and another, in place; slow.
+
+    Parameters
+    ----------
+    tensor
+        The second tensor.
+    callable
+        Called with an element of each; gives the new one.
 
     >>> import pullback
     >>> pullback.arange(3).map_(pullback.arange(3), lambda a, b: a * b)
@@ -262,7 +299,13 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Number]) -
 def cuda(
     self: Tensor, device: Device | None = None, non_blocking: bool = False, memory_format: MemoryFormat | None = None
 ) -> Tensor:
-    """Refused: the CPU is the only device."""
+    """Refused: the CPU is the only device.
+
+    Parameters
+    ----------
+    non_blocking
+        Accepted, and changes nothing.
+    """
     place = _placement.device("cuda" if device is None else device)
     if place.type != "cuda":
         raise RuntimeError(f"Invalid device, must be cuda device: this is {str(place)!r}, for which there is x.to")

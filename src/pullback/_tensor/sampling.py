@@ -84,6 +84,13 @@ def randint(
 ) -> Tensor:
     """Random integers, uniform in [low, high); `randint(high, size)` starts at 0.
 
+    Parameters
+    ----------
+    low
+        The least number.
+    high
+        The bound, which is not drawn.
+
     >>> import pullback
     >>> pullback.randint(0, 5, (2,)).dtype
     pullback.int64
@@ -106,7 +113,7 @@ def randint(
 
 
 def randint_like(input: Tensor, low: int = 0, high: int | None = None, **options: Any) -> Tensor:
-    """Random integers, uniform in [low, high), with the shape and dtype of another tensor.
+    """Random integers, uniform in [low, high), with the shape and dtype of another tensor; arguments as for `randint`.
 
     >>> import pullback
     >>> pullback.randint_like(pullback.ones(2), 5).shape
@@ -126,6 +133,11 @@ def randperm(
     **placement: object,
 ) -> Tensor:
     """A random permutation of the integers from 0 to n - 1.
+
+    Parameters
+    ----------
+    n
+        How many numbers.
 
     >>> import pullback
     >>> sorted(pullback.randperm(4).tolist())
@@ -162,6 +174,13 @@ def normal(
     **placement: object,
 ) -> Tensor:
     """Normally distributed numbers: of a given size, or one for each element of a tensor of means or deviations.
+
+    Parameters
+    ----------
+    mean
+        The means: a tensor or a number.
+    std
+        The standard deviations.
 
     >>> import pullback
     >>> pullback.normal(0.0, pullback.ones(3)).shape, pullback.normal(2, 3, (2, 2)).shape
@@ -200,6 +219,11 @@ def _normal(rng: np.random.Generator, shape: Shape, mean: Array, std: Array) -> 
 def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | None = None) -> Tensor:
     """1 with the probability given by each element, or with probability p, else 0.
 
+    Parameters
+    ----------
+    p
+        The probability of 1, in the place of the input.
+
     >>> import pullback
     >>> pullback.bernoulli(pullback.tensor([0.0, 1.0]))
     tensor([0., 1.])
@@ -236,6 +260,13 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
     """Samples of binomial distributions: the number of successes in `count` trials with probability `prob`.
 
+    Parameters
+    ----------
+    count
+        How often it is tried.
+    prob
+        The probability of each success.
+
     >>> import pullback
     >>> pullback.binomial(pullback.tensor([3.0, 5.0]), pullback.tensor([0.0, 1.0]))
     tensor([0., 5.])
@@ -257,6 +288,13 @@ def multinomial(
     """Indices drawn from each row of weights, with probabilities proportional to the weights.
 
     Without replacement, no index is drawn twice.
+
+    Parameters
+    ----------
+    num_samples
+        How many are drawn from each row.
+    replacement
+        One may be drawn again.
 
     >>> import pullback
     >>> pullback.multinomial(pullback.tensor([0.0, 3.0, 0.0]), 2, replacement=True)

@@ -26,6 +26,17 @@ def astype(
 ) -> Tensor:
     """This tensor converted to a dtype; a copy even if it has that dtype already, unless `copy` is False.
 
+    Parameters
+    ----------
+    order
+        Accepted, and changes nothing.
+    casting
+        What conversions are allowed, by NumPy's names.
+    subok
+        Accepted, and changes nothing.
+    copy
+        False for the tensor itself where it has the dtype.
+
     >>> import pullback
     >>> pullback.tensor([1.5, 2.5]).astype("int64")
     tensor([1, 2])
@@ -40,6 +51,11 @@ def astype(
 def copy(self: Tensor, order: str = "C") -> Tensor:
     """A recorded copy, as `clone`.
 
+    Parameters
+    ----------
+    order
+        'C' for the order of the axes, else that of the tensor.
+
     >>> import pullback
     >>> x = pullback.tensor([1.0], requires_grad=True)
     >>> (x.copy() * 3).backward()
@@ -51,6 +67,11 @@ def copy(self: Tensor, order: str = "C") -> Tensor:
 
 def fill(self: Tensor, value: Number | Tensor) -> None:
     """Set all elements to one value, a number or a 0-d tensor; as in NumPy the result is None, that of `fill_` the tensor.
+
+    Parameters
+    ----------
+    value
+        The number, or a tensor without axes.
 
     >>> import pullback
     >>> x = pullback.zeros(2)

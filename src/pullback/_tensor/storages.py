@@ -223,6 +223,11 @@ def storage(self: Tensor) -> TypedStorage:
 def is_storage(obj: object) -> bool:
     """True if an object is a storage.
 
+    Parameters
+    ----------
+    obj
+        What may be one.
+
     >>> import pullback
     >>> pullback.is_storage(pullback.ones(2).untyped_storage()), pullback.is_storage(pullback.ones(2))
     (True, False)
@@ -242,6 +247,11 @@ def set_(
     stride: Sizes | None = None,
 ) -> Tensor:
     """Make the tensor use the memory of another tensor or a storage, from an element on; without a source, no memory.
+
+    Parameters
+    ----------
+    source
+        A tensor, or a storage, whose memory is used.
 
     Raises
     ------

@@ -21,6 +21,11 @@ def _checked(name: str, cls: object) -> None:
 def as_subclass(self: Tensor, cls: type[Derived]) -> Derived:
     """The tensor as an instance of a class derived from Tensor, with the same memory and history.
 
+    Parameters
+    ----------
+    cls
+        The class.
+
     Raises
     ------
     TypeError

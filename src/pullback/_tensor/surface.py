@@ -212,14 +212,13 @@ TABLE: dict[str, dict[str, str]] = {
     "vocabulary.losses": {
         "functional": """
             binary_cross_entropy binary_cross_entropy_with_logits cross_entropy gaussian_nll_loss huber_loss kl_div
-            l1_loss linear_cross_entropy mse_loss multilabel_soft_margin_loss nll_loss poisson_nll_loss smooth_l1_loss
-            soft_margin_loss"""
+            l1_loss linear_cross_entropy mse_loss nll_loss poisson_nll_loss smooth_l1_loss"""
     },
     "vocabulary.margins": {
         "package functional": "cosine_similarity pairwise_distance pdist",
         "functional": """
             cosine_embedding_loss hinge_embedding_loss margin_ranking_loss multi_margin_loss multilabel_margin_loss
-            triplet_margin_loss triplet_margin_with_distance_loss""",
+            multilabel_soft_margin_loss soft_margin_loss triplet_margin_loss triplet_margin_with_distance_loss""",
     },
     "vocabulary.native": {
         "package": """

@@ -158,6 +158,11 @@ class Conversions(Autograd):
     ) -> Any:
         if self._node is not None:
             raise errors.tracked_numpy(self, "__dlpack__()")
+        if isinstance(self._array, BFloatArray):
+            raise BufferError(
+                f"__dlpack__() of a bfloat16 tensor of shape {tuple(self.shape)}: NumPy, which hands the memory on, has no "
+                f"such numbers. Hand on t.float(), or the same bits, t.view({package}.int16)"
+            )
         options: dict[str, Any] = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
         return self.numpy().__dlpack__(**{key: value for key, value in options.items() if value is not None})
 
@@ -611,6 +616,11 @@ class Tensor(Conversions):
 
     def copy_(self, other: Tensor | Array, non_blocking: bool = False) -> Tensor:
         """Copy the elements of another tensor or array to this one, broadcast and converted, in place.
+
+        Parameters
+        ----------
+        non_blocking
+            Accepted, and changes nothing.
 
         >>> import pullback
         >>> pullback.zeros(2, 2).copy_(pullback.tensor([1, 2]))

@@ -422,6 +422,8 @@ def checkpoint_loop(step: Callable[..., T], x: T, n: int, slots: int, *, preserv
 
     Parameters
     ----------
+    step, x, n
+        What gives the next state, the first state, and the number of steps.
     slots
         The number of states that may be stored, including x. Within a block of `saved_tensors_hooks` they are packed.
     preserve_rng_state

@@ -36,7 +36,7 @@ from .cpython import owners, profile_function, references, referring, set_profil
 from .holders import PLAIN, Asked, Holder, Mapping, attached
 from .layouts import clash, order
 from .loops import LoopRecorder
-from .numbers import DOUBLE, INT, LARGEST, Escaped, Integer, Number, Root
+from .numbers import DOUBLE, FLOATS, INT, LARGEST, Escaped, Integer, Number, Root
 from .outside import Outside, registered
 from .program import Program, Value
 from .recorder import RANDOM, MemoryBlock, Recorded, Recorder, RefusedError
@@ -77,9 +77,10 @@ class CapturedRun:
         tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
         hooks = [hook for tensor in tensors for hooks in hooks_on(tensor) for (hook,) in hooks]
         kinds = {Tensor, *map(type, tensors)}
-        self.state = State([function, *[leaf for leaf in leaves if not isinstance(leaf, Tensor)], *hooks, *kinds])
+        others = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]
+        self.state = State([function, *others, *hooks, *kinds], others)
         if self.state.asks_types:
-            self.constant |= {("argument", i) for i, leaf in enumerate(leaves) if type(leaf) is float or i in ints}
+            self.constant |= {("argument", i) for i, leaf in enumerate(leaves) if type(leaf) in FLOATS or i in ints}
         self.places: list[Place] = []
         self.memories: list[MemoryBlock | None] = []
         self.rates: list[tuple[Holder, Number]] = []
@@ -256,9 +257,9 @@ class CapturedRun:
 
     def _number(self, number: int, leaf: Any) -> Any:
         root = ("argument", number)
-        if root in self.constant or not (type(leaf) is float or number in self.ints):
+        if root in self.constant or not (type(leaf) in FLOATS or number in self.ints):
             return leaf
-        self.places.append(records.Float(number) if type(leaf) is float else records.Int(number))
+        self.places.append(records.Float(number) if type(leaf) in FLOATS else records.Int(number))
         self.memories.append(None)
         return self._traced(leaf, root)
 
@@ -267,7 +268,8 @@ class CapturedRun:
         self.traced.add(root)
         if type(value) is int:
             return Integer(self.recorder, self.recorder.input(np.array(value, INT)), LARGEST, frozenset([root]))
-        return Number(self.recorder, self.recorder.input(np.array(value, DOUBLE)), roots=frozenset([root]))
+        held = self.recorder.input(np.array(value, DOUBLE))
+        return Number(self.recorder, held, weak=type(value) is float, roots=frozenset([root]))
 
     # After
 
@@ -327,7 +329,7 @@ class CapturedRun:
         record.signatures, record.aliases = self.signatures, self.aliases
         record.drawn = [*dict.fromkeys(recorder.drawn)]
         constant = [i for kind, i in self.constant if kind == "argument"]
-        record.numbers = [(i, self.leaves[i].hex()) for i in constant if type(self.leaves[i]) is float]
+        record.numbers = [(i, self.leaves[i].hex()) for i in constant if type(self.leaves[i]) in FLOATS]
         record.ints = self.ints.difference(constant)
         record.fixed = [
             (place, expected)

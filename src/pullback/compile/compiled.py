@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from .._core.errors import UncompiledError
 from .._core.forks import exchanging, give_way, swapping
 from .._core.lazy import provider
 from .._core.modes import innermost, mode
 from .._core.recompiling import allow
-from .._core.sites import warn
+from ..extend import warn
 from ..nn.modules.module import Module
 from ..utils.trees import LEAF, flatten, unflatten
 from .capture import CapturedRun
 from .costs import peak, works
+from .holders import Passed
 from .kinds import IDLE, Kind, Kinds
 from .machinery import Machinery
 from .numbers import Escaped, Root
@@ -70,15 +72,15 @@ class Compiled:
         self._constant: dict[Kind, frozenset[Root]] = {}
         self._told: list[str] = []
         self._quick = QuickCalls()
-        self._rest = 0
+        self._alone = self._quick.alone
+        self._rest = self._busy = 0
+        self._alive: dict[Kind, list[Passed]] = {}
+        self._gone: deque[Kind] = deque()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives."""
-        if self._rest > 0:
-            self._rest -= 1
-            return self.function(*args, **kwargs)
         if not kwargs:
-            for call in self._quick.alone:
+            for call in self._alone:
                 answer = call(args)
                 if answer is not GIVEN_UP:
                     return answer
@@ -86,6 +88,18 @@ class Compiled:
                 answer = self._quick(args)
                 if answer is not GIVEN_UP:
                     return answer
+        if self._rest > 0:
+            self._rest -= 1
+            return self.function(*args, **kwargs)
+        self._busy += 1
+        try:
+            return self._looked_up(args, kwargs)
+        finally:
+            self._busy -= 1
+            self._bury()
+
+    def _looked_up(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What a record of the kind of the call gives, or one that is made."""
         leaves, structure = flatten((args, kwargs))
         now = mode.get()
         if innermost.get() is not None or now.pack is not None or now.compute is not None:
@@ -187,12 +201,40 @@ class Compiled:
             return result
         if asked := key.inputs - record.ints:
             key = self._kinds.ask(key, leaves, asked)
+        self._mark(key)
         known = self.records.setdefault(key, [])
         self._count(reason)
         prepared = self._prepared(record, lambda leaves: self._plainly(leaves, structure))
         known.insert(0, prepared)
         self._kinds.note(key, leaves, prepared)
         return prepared
+
+    def _mark(self, key: Kind) -> None:
+        """Have the records of a kind of calls go with the first of its arguments that goes: modules, optimizers, objects."""
+        if key not in self._alive:
+            of = ref(self)
+
+            def gone(_: object) -> None:
+                if (compiled := of()) is not None:
+                    compiled._gone.append(key)
+                    compiled._bury()
+
+            passed = [leaf.value() for leaf in key.leaves if type(leaf) is Passed]
+            self._alive[key] = [Passed(value, gone) for value in passed if value is not None]
+
+    def _bury(self) -> None:
+        """Forget the records of arguments that are gone, unless they are being looked at."""
+        while self._gone and not self._busy:
+            self._drop(self._gone.popleft())
+
+    def _drop(self, key: Kind) -> None:
+        """Forget a kind of calls."""
+        for prepared in self.records.pop(key, ()):
+            self._quick.drop(prepared)
+        kinds: tuple[dict[Kind, Any], ...] = (self.refused, self._constant, self._tries, self._alive)
+        for kept in kinds:
+            kept.pop(key, None)
+        self._kinds.forget()
 
     def _count(self, reason: str) -> None:
         """Count a recording, by its reason; of many different ones the later are counted together."""
@@ -213,9 +255,7 @@ class Compiled:
             if used:
                 self.records[key] = self.records.pop(key)
                 continue
-            for prepared in self.records.pop(key):
-                self._quick.drop(prepared)
-            self._tries.pop(key, None)
+            self._drop(key)
 
     def _prepared(self, record: Record, function: Callable[[Sequence[Any]], Any]) -> Prepared:
         """A record made ready to run."""
@@ -333,6 +373,7 @@ class Compiled:
     def _refuse(self, key: Kind, reason: str) -> None:
         self._say(reason)
         self.refused[key] = reason
+        self._mark(key)
 
     def _say(self, reason: str) -> None:
         """Say, once, why a call runs as it is."""

@@ -11,6 +11,7 @@ import ctypes
 import dis
 import functools
 import gc
+import inspect
 import sys
 import sysconfig
 import types
@@ -170,7 +171,7 @@ def _inner(code: types.CodeType) -> list[types.CodeType]:
 
 UNNOTICED = {
     *("__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "__annotate__", "__annotate_func__"),
-    *("__annotations_cache__", "__abstractmethods__", "__dataclass_fields__", "__dataclass_params__"),
+    *("__annotations_cache__", "__abstractmethods__", "__slotnames__", "__dataclass_fields__", "__dataclass_params__"),
 }
 """Entries of a class that Python makes, some when they are first asked for; annotations have other ones since 3.14."""
 slots_of: Callable[[type], list[str]] = copyreg._slotnames  # type: ignore[attr-defined]
@@ -185,6 +186,11 @@ def hides(kind: type) -> bool:
     """
     shown = HEAD + WORD * (len(slots_of(kind)) + (kind.__dictoffset__ > 0) + (kind.__weakrefoffset__ > 0))
     return bool(kind.__itemsize__) or kind.__basicsize__ > shown
+
+
+def can_be_gone(thing: object) -> bool:
+    """Whether there can be weak references to an object: its class tells where it has them."""
+    return type(thing).__weakrefoffset__ != 0
 
 
 def version(cls: type) -> int | None:
@@ -284,6 +290,8 @@ def attribute_place(held: object, attribute: str) -> int | None:
     otherwise, since 3.11, upon a dictionary that lies before the object where the flag Py_TPFLAGS_MANAGED_DICT is set.
     """
     kind: Any = type(held)
+    if attribute in slots_of(kind) and not hides(kind):
+        return _slot(kind, attribute)
     if attribute == "__class__":
         return None if any("__class__" in vars(cls) for cls in kind.__mro__[:-1]) else HEAD - WORD
     if attribute == "__bases__":
@@ -295,6 +303,17 @@ def attribute_place(held: object, attribute: str) -> int | None:
     if attribute == "__dict__" and kind.__flags__ & (1 << 4):  # Py_TPFLAGS_MANAGED_DICT
         return _only(words_at(id(held) - MANAGED * WORD, MANAGED), id(held.__dict__), -MANAGED)
     return None
+
+
+@functools.cache
+def _slot(kind: type, name: str) -> int | None:
+    """Where objects of a class have what a slot holds, from a new one that has something of its own there."""
+    slot = inspect.getattr_static(kind, name)
+    if not isinstance(slot, types.MemberDescriptorType):
+        return None
+    probe: object = object.__new__(kind)
+    slot.__set__(probe, mark := object())
+    return _only(words_of(probe) or (), id(mark), 0)
 
 
 @functools.cache

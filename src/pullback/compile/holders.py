@@ -11,13 +11,14 @@ import struct
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
 from .. import Tensor
 from .._tensor.tensor import Later
-from .cpython import UNNOTICED, version, version_place, within
+from ..observe import node as node_of, value as inside
+from .cpython import UNNOTICED, can_be_gone, version, version_place, within
 
 MISSING = object()
 BITS = {float: "d", complex: "dd"}
@@ -29,7 +30,7 @@ PLAIN = (*EXACT, float, complex, range, slice)
 class Row(NamedTuple):
     """One thing to look at: an attribute, an entry of a dictionary, all of its entries, the items of a list, or a word.
 
-    `kind` is "attribute", "entry", "entries", "items" or "word"; `where` is the attribute or the key, the set of keys under
+    `kind` is "attribute", "other", "entry", "entries", "items" or "word"; `where` is the attribute or the key, the set of keys under
     which any float may be, or the place of the word; `expected` the object, MISSING for no entry, the entries or items, or
     the word.
     """
@@ -38,6 +39,8 @@ class Row(NamedTuple):
     held: Any
     where: Any
     expected: Any
+    kept: bool = True
+    """Whether what is looked at is to be kept alive for that."""
 
 
 # Meaning
@@ -56,6 +59,26 @@ class Same:
 
     def __hash__(self) -> int:
         return id(self.value)
+
+
+class Passed:
+    """An argument that means itself alone, and is not kept alive: once it is gone, it equals nothing but this."""
+
+    __slots__ = ("value", "_hash")
+
+    def __init__(self, value: object, gone: Callable[[Any], object] | None = None) -> None:
+        self.value, self._hash = ref(value, gone), id(value)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Passed) and other.value() is self.value() is not None)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
+def passed(value: object) -> bool:
+    """Whether an argument means itself alone, and need not be kept alive for that."""
+    return type(meaning(value)) is Same and can_be_gone(value)
 
 
 def meaning(value: Any) -> Hashable:
@@ -93,10 +116,10 @@ def alike(old: object, new: object) -> bool:
     return (
         type(old) is type(new)
         and tuple(old.shape) == tuple(new.shape)
-        and old._dtype == new._dtype
-        and old._node is None
-        and new._node is None
-        and new._array.flags.c_contiguous
+        and old.dtype == new.dtype
+        and node_of(old) is None
+        and node_of(new) is None
+        and inside(new).flags.c_contiguous
     )
 
 
@@ -294,6 +317,24 @@ class Attributes(Holder):
         if len(self.before) < len(self._names):
             return None
         return [Row("attribute", self.held, name, value) for name, value in self.before.items()]
+
+
+class OfArgument(Attributes):
+    """Some attributes of an argument, which is not kept alive: at a call that has it, it is there."""
+
+    @property
+    def held(self) -> Any:
+        """The argument."""
+        return self._held()
+
+    @held.setter
+    def held(self, value: Any) -> None:
+        self._held = ref(value)
+
+    def rows(self) -> list[Row] | None:
+        """Each of them, if all are there."""
+        rows = super().rows()
+        return None if rows is None else [row._replace(kept=False) for row in rows]
 
 
 class Attached(Holder):

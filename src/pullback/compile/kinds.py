@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .. import Tensor
 from .._core import dtypes
-from .holders import meaning
-from .numbers import LARGEST
+from .holders import Passed, meaning, passed
+from .numbers import FLOATS, LARGEST
 from .records import signature
 
 if TYPE_CHECKING:
@@ -84,6 +84,12 @@ class Kinds:
         if len(values) > len(kind.inputs):
             self._known(kind, values).latest.append(prepared)
 
+    def forget(self) -> None:
+        """Forget what is known of the ints of calls with arguments that are gone."""
+        for kind in [*self._ints]:
+            if any(type(leaf) is Passed and leaf.value() is None for leaf in kind.leaves):
+                self._ints.pop(kind, None)
+
     def idle(self, kind: Kind, leaves: Sequence[object]) -> bool:
         """True if the latest records for other values of ints have not served a second call."""
         values = _ints(leaves)
@@ -121,9 +127,9 @@ def _kind(leaf: object) -> Hashable:
     """What of an argument decides which record holds."""
     if isinstance(leaf, Tensor):
         return signature(leaf)
-    if type(leaf) is float:
-        return float
-    return meaning(leaf)
+    if type(leaf) in FLOATS:
+        return (type(leaf),)
+    return Passed(leaf) if passed(leaf) else meaning(leaf)
 
 
 def _typed(structure: Structure) -> Structure:

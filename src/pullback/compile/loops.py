@@ -8,22 +8,20 @@ itself, over what the steps have kept, the other way round.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import Tensor, ops
 from .._core.modes import FieldBlock, innermost, mode
-from .._numerics.random import Moment
-from .._tape.node import count, leaf
 from .._tape.recording import Tape
-from .._tape.walk import pull_back
 from ..extend import zero
 from ..func.control import Runner
-from ..observe import AccumulateGrad, ancestors, node as node_of, value as inside
-from .costs import flops
+from ..observe import node as node_of, value as inside
+from .lifting import lifted_body, recording, sample
 from .program import Equation, Program, Value, run
 from .recorder import Recorded, Recorder, RefusedError
+from .scans import SCAN, Halves, RecordedBody, Scan, back_of, halves_of, or_zero, recorded_body
 from .source import compile_source
 from .whole import recorded
 
@@ -35,101 +33,6 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Leaves = list[Any]
-
-
-class RecordedBody(NamedTuple):
-    """A recorded body: `given` are the values of its arguments, `results` of what it returns.
-
-    `lifted` are values from outside, each with what it is there. `forward` and `backward` are its equations; the way
-    back starts from `cotangents`, one for each result or None, and finds `gradients`, one for each argument and each of
-    the nodes outside that it reaches, or None.
-    """
-
-    given: list[Value]
-    results: list[Value]
-    lifted: list[tuple[Value, Recorded]]
-    constants: dict[Value, Array]
-    forward: tuple[Equation, ...]
-    backward: tuple[Equation, ...]
-    cotangents: list[Value | None]
-    gradients: list[Value | None]
-    reached: list[tuple[Node, Value]]
-
-    def program(self, inputs: Sequence[Value], equations: Sequence[Equation], outputs: Sequence[Value]) -> Program:
-        """A program of some of it."""
-        return Program(tuple(inputs), tuple(equations), tuple(outputs), self.constants)
-
-    @property
-    def lifted_values(self) -> list[Value]:
-        """The inputs from outside."""
-        return [value for value, _ in self.lifted]
-
-
-def recorded_body(around: Recorder, function: Callable[[Leaves], Leaves], samples: Sequence[Array]) -> RecordedBody:
-    """The body that a function of leaves is, with the way back if gradients are recorded."""
-    recorder = Recorder(around)
-    tape: Tape = Tensor.interpreter
-    start = next(count)
-    with recorder:
-        arguments = [tape.wrap(recorder.input(sample), None) for sample in samples]
-        given = list(recorder.inputs)
-        if mode.get().grad:
-            for argument in arguments:
-                argument.requires_grad = argument.dtype.numpy.kind == "f"
-        moment = Moment.of()
-        results = function(arguments)
-        moment.restore()  # the steps themselves are still to come
-        values = [recorder.value_of(inside(result)) for result in results]
-        forward = tuple(recorder.equations)
-        back = _way_back(recorder, arguments, results, start)
-    if recorder.guards:
-        raise RefusedError("a loop or a branch checks its values")
-    return RecordedBody(
-        given, values, list(recorder.lifted.values()), recorder.constants, forward,
-        tuple(recorder.equations[len(forward) :]), *back,
-    )  # fmt: skip
-
-
-def _way_back(
-    recorder: Recorder, arguments: Leaves, results: Leaves, start: int
-) -> tuple[list[Value | None], list[Value | None], list[tuple[Node, Value]]]:
-    """The cotangents of the results, the gradients of the arguments, and those of nodes from before the body."""
-    nodes = [*map(node_of, results)]
-    own = [node for node in ancestors(nodes) if node.seq > start]
-    within, ends = {*own}, {*map(node_of, arguments)}
-    cut: dict[Node, AccumulateGrad] = {}
-    for node in own:
-        for edge in node.edges:
-            if edge is not None and edge not in within and edge not in ends and edge not in cut:
-                cut[edge] = _stub(edge)
-        node.edges = tuple(None if edge is None else cut.get(edge, edge) for edge in node.edges)
-    cotangents: list[Any] = [None] * len(results)
-    roots = []
-    for i, (result, end) in enumerate(zip(results, nodes, strict=True)):
-        if end is not None and (end in within or end in ends):
-            cotangents[i] = recorder.input(np.ones_like(inside(result).numbers))
-            roots.append((end, cotangents[i]))
-        elif end is not None:
-            raise RefusedError("a loop or a branch returns a tensor from outside that requires grad")
-    targets = [*(node for node in map(node_of, arguments) if node is not None), *cut.values()]
-    found: dict[Any, Any] = {}
-    if roots:
-        with FieldBlock(grad=False):
-            tape: Tape = Tensor.interpreter
-            found = pull_back(tape, roots, targets=targets, retain_graph=True, create_graph=False).found
-    values = {node: recorder.value_of(g) for node, g in found.items()}
-    return (
-        [None if g is None else recorder.value_of(g) for g in cotangents],
-        [values.get(node_of(argument)) for argument in arguments],
-        [(node, values[stub]) for node, stub in cut.items() if stub in values],
-    )
-
-
-def _stub(node: Node) -> AccumulateGrad:
-    """An end of the graph in the place of a node from outside."""
-    stub = leaf(Tensor.interpreter.wrap(np.zeros(()), None), np.zeros(()))
-    stub.shape, stub.seq = node.shape, node.seq  # its turn comes when the node's would
-    return stub
 
 
 def _plain(leaves: Sequence[Tensor | None]) -> Recorder | None:
@@ -162,135 +65,6 @@ def _untracked(primitive: Primitive, *tensors: Tensor, **params: Any) -> tuple[T
     return results
 
 
-# 1. A loop of a known number of steps
-
-
-class Scan(NamedTuple):
-    """How a scan is built: its body's inputs are carries, a slice of each column, and what all steps share."""
-
-    body: Program
-    carries: int
-    columns: int
-    length: int
-    reverse: bool
-
-
-def _scan(*arrays: Array, loop: Scan) -> tuple[Array, ...]:
-    results = stepped(compile_source(loop.body), arrays, loop)
-    return (*[np.array(carry) for carry in results[: loop.carries]], *results[loop.carries :])
-
-
-def stepped(step: Callable[..., list[Array]], arrays: Sequence[Array], loop: Scan) -> tuple[Array, ...]:
-    """The results of a scan, whose body is a function of arrays."""
-    carries = arrays[: loop.carries]
-    columns, shared = arrays[loop.carries : loop.carries + loop.columns], arrays[loop.carries + loop.columns :]
-    kept: list[Array] = [np.empty((loop.length, *v.shape), v.dtype) for v in loop.body.outputs[loop.carries :]]
-    for number in reversed(range(loop.length)) if loop.reverse else range(loop.length):
-        results = step(*carries, *[column[number, ...] for column in columns], *shared)
-        carries = results[: loop.carries]
-        for stack, result in zip(kept, results[loop.carries :], strict=True):
-            stack[number] = result
-    return (*carries, *kept)
-
-
-SCAN = zero("scan_loop", forward=_scan, inputs=("*arrays",))
-SCAN.outputs = 2
-
-
-SMALL, DEAR = 256, 16
-"""Elements of a step's largest value up to which the way back computes again what is cheap: that costs less than memory;
-and the additions for each of its elements from which on a value is dear, and kept."""
-
-
-class Halves(NamedTuple):
-    """A body with a way back: what each step keeps, besides the columns, and the equations of the step and of its way back."""
-
-    kept: list[Value]
-    there: tuple[Equation, ...]
-    back: tuple[Equation, ...]
-
-
-def _halves(body: RecordedBody, carries: int) -> Halves:
-    """A body cut in two; small steps also compute what is dear on the way back, where that needs no gradient."""
-    small = all(value.size <= SMALL for equation in body.forward for value in equation.outputs)
-    again = small and not any(equation.primitive.kind == "effect" for equation in body.forward)
-    early, late = _parted(body) if again else ([], [*body.backward])
-    there = [*body.forward, *early]
-    makers = {value: equation for equation in there for value in equation.outputs}
-    waiting = [value for equation in late for value in equation.inputs]
-    waiting += [value for value in (*body.gradients, *[value for _, value in body.reached]) if value is not None]
-    seen: dict[Value, bool] = {}  # whether it is kept
-    while waiting:
-        value = waiting.pop()
-        if value not in seen:
-            maker = makers.get(value)
-            seen[value] = value in body.given[:carries] if maker is None else not (again and _is_cheap(maker))
-            waiting.extend(() if maker is None or seen[value] else maker.inputs)
-    redone = [e for e in there if any(value in seen and not seen[value] for value in e.outputs)]
-    return Halves([value for value, kept in seen.items() if kept], tuple(there), (*redone, *late))
-
-
-def _parted(body: RecordedBody) -> tuple[list[Equation], list[Equation]]:
-    """The equations of the way back that need no gradient, and the others."""
-    early: list[Equation] = []
-    late: list[Equation] = []
-    moved = {value for value in body.cotangents if value is not None}
-    for equation in body.backward:
-        (early if moved.isdisjoint(equation.inputs) else late).append(equation)
-        moved.update(equation.outputs if late and late[-1] is equation else ())
-    return early, late
-
-
-def _is_cheap(equation: Equation) -> bool:
-    """Whether the way back computes it again: then all of its results are."""
-    return len(equation.outputs) > 1 or flops(equation) < DEAR * equation.output.size
-
-
-def _back_of(body: RecordedBody, halves: Halves, carries: int, columns: int, count: int, reverse: bool) -> Back:
-    """The way back through a loop, as a function of cotangents, inputs and outputs."""
-    kept, equations = halves.kept, [*halves.back]
-    moving = [i for i in range(carries) if body.cotangents[i] is not None or body.gradients[i] is not None]
-    outputs = [i for i in range(carries, len(body.results)) if body.cotangents[i] is not None]
-    constants = dict(body.constants)
-
-    incoming: list[Any] = [body.cotangents[i] or body.given[i].like() for i in moving]
-    sums = [value.like() for _, value in body.reached]
-    totals = [value.like() for value in sums]
-    for before, (_, value), total in zip(sums, body.reached, totals, strict=True):
-        equations.append(Equation(ops.add, (before, value), {}, (total,)))
-    slices = [i for i in range(carries, carries + columns) if body.gradients[i] is not None]
-    inputs: list[Any] = [
-        *incoming,
-        *sums,
-        *[body.cotangents[i] for i in outputs],
-        *kept,
-        *body.given[carries:],
-        *body.lifted_values,
-    ]
-    results: list[Any] = [*[_or_zero(body.gradients[i], body.given[i], constants) for i in moving], *totals]
-    results += [body.gradients[i] for i in slices]
-    program = Program(tuple(inputs), tuple(equations), tuple(results), constants)
-    state = len(moving) + len(sums)
-    loop = Scan(program, state, len(outputs) + len(kept) + columns, count, not reverse)
-
-    def back(g: Sequence[Any], arrays: Sequence[Array]) -> list[Array | None]:
-        zeros = [np.zeros(value.shape, value.dtype) for value in sums]
-        after = carries + columns + len(body.lifted)
-        stacks = arrays[len(arrays) - len(kept) :]
-        columns_in = [*[g[i] for i in outputs], *stacks, *arrays[carries : carries + columns]]
-        shared = arrays[carries + columns : after]
-        found = list(SCAN(*[g[i] for i in moving], *zeros, *columns_in, *shared, loop=loop))
-        answer: list[Array | None] = [None] * len(arrays)
-        for i, value in zip(moving, found, strict=False):
-            answer[i] = value
-        for i, value in zip(slices, found[state:], strict=True):
-            answer[i] = value
-        answer[after : after + len(sums)] = found[len(moving) : state]
-        return answer
-
-    return back
-
-
 # 2. A branch
 
 
@@ -318,6 +92,41 @@ REPEAT = zero("repeat_loop", forward=_repeat, inputs=("*arrays",))
 REPEAT.outputs = 2
 
 
+# 1. Loops of a known number of steps
+
+NOTHING = Program((), (), ())
+
+
+def _plain_scan(body: RecordedBody, given: Leaves, loop: Scan) -> Sequence[Tensor]:
+    """The results of a loop of plain tensors, whose way back has been recorded with its body."""
+    lifted, _, anchors = _outside([body])
+    tracked = mode.get().grad and any(node_of(leaf) is not None for leaf in (*given, *anchors))
+    halves = halves_of(body, loop.carries) if tracked else Halves([], body.forward, ())
+    program = body.program([*body.given, *body.lifted_values], halves.there, [*body.results, *halves.kept])
+    found = _untracked(SCAN, *given, *lifted, loop=loop._replace(body=program))
+    if not tracked:
+        return found
+    back = back_of(body, halves, loop)
+    results, stacks = found[: len(body.results)], found[len(body.results) :]
+    return recorded((*given, *lifted, *anchors, *stacks), [*map(inside, results)], back)
+
+
+def _lifted_scan(one: Callable[[Leaves], Leaves], given: Leaves, loop: Scan) -> Sequence[Tensor] | None:
+    """The results of a loop inside transforms, as one operation for all of them; None where it has to run step by step."""
+    refusals: list[Exception] = []
+    try:
+        refusals = recording().refusals
+        before = len(refusals)
+        samples = [sample(leaf) for leaf in given]
+        for i in range(loop.carries, len(given)):
+            samples[i] = samples[i][-1 if loop.reverse else 0]
+        program, inputs = lifted_body(one, given, samples)
+        return SCAN(*inputs, loop=loop._replace(body=program))
+    except Exception:  # noqa: BLE001  # whatever it is, the steps say it better
+        del refusals[before:]
+        return None
+
+
 # 4. The runner
 
 
@@ -336,8 +145,6 @@ class LoopRecorder(Runner):
     def scan(self, step: ScanStep, carry: Leaves, columns: Leaves, count: int, reverse: bool) -> tuple[Leaves, Leaves]:
         """One equation for all steps."""
         recorder = _plain([*carry, *columns])
-        if recorder is None or not count:
-            return super().scan(step, carry, columns, count, reverse)
         moving, cut = _present(carry), _present(columns)
         shape: list[Any] = []
 
@@ -348,19 +155,17 @@ class LoopRecorder(Runner):
 
         given = [*[carry[i] for i in moving], *[columns[i] for i in cut]]
         first = -1 if reverse else 0
-        samples = [inside(carry[i]).numbers.copy() for i in moving]
-        samples += [np.array(inside(columns[i]).numbers[first]) for i in cut]
-        body = recorded_body(recorder, one, samples)
-        lifted, _, anchors = _outside([body])
-        tracked = mode.get().grad and any(node_of(leaf) is not None for leaf in (*given, *anchors))
-        halves = _halves(body, len(moving)) if tracked else Halves([], body.forward, ())
-        program = body.program([*body.given, *body.lifted_values], halves.there, [*body.results, *halves.kept])
-        found = _untracked(SCAN, *given, *lifted, loop=Scan(program, len(moving), len(cut), count, reverse))
-        if tracked:
-            back = _back_of(body, halves, len(moving), len(cut), count, reverse)
-            results, stacks = found[: len(body.results)], found[len(body.results) :]
-            found = recorded((*given, *lifted, *anchors, *stacks), [*map(inside, results)], back)
-        left = iter(found[len(moving) : len(body.results)])
+        kind = Scan(NOTHING, len(moving), len(cut), count, reverse)
+        found: Sequence[Any] | None = None
+        if recorder is None and count:
+            found = _lifted_scan(one, given, kind)
+        elif recorder is not None and count:
+            samples = [inside(carry[i]).numbers.copy() for i in moving]
+            samples += [np.array(inside(columns[i]).numbers[first]) for i in cut]
+            found = _plain_scan(recorded_body(recorder, one, samples), given, kind)
+        if found is None:
+            return super().scan(step, carry, columns, count, reverse)
+        left = iter(found[len(moving) :])
         return _filled(carry, moving, found), [None if leaf is None else next(left) for leaf in shape]
 
     def cond(self, predicate: Tensor, first: Side, second: Side, operands: Leaves) -> Leaves:
@@ -453,8 +258,8 @@ def _branch_way(bodies: list[RecordedBody], nodes: list[Node], count: int) -> Ba
         constants = dict(body.constants)
         cotangents = [body.cotangents[i] or shapes[i].like() for i in tracked]
         at_nodes = dict(body.reached)
-        outputs = [_or_zero(body.gradients[i], body.given[i], constants) for i in reached]
-        outputs += [_or_zero(at_nodes.get(node), _at(bodies, node), constants) for node in nodes]
+        outputs = [or_zero(body.gradients[i], body.given[i], constants) for i in reached]
+        outputs += [or_zero(at_nodes.get(node), _at(bodies, node), constants) for node in nodes]
         equations = [*body.forward, *body.backward]
         programs.append(_alone(body, bodies, equations, cotangents, outputs).changed(constants=constants))
 
@@ -469,14 +274,6 @@ def _branch_way(bodies: list[RecordedBody], nodes: list[Node], count: int) -> Ba
         return answer
 
     return back
-
-
-def _or_zero(value: Value | None, like: Value, constants: dict[Value, Array]) -> Value:
-    """A value; for None a new constant of zeros, of the shape and dtype of another."""
-    if value is None:
-        value = like.like()
-        constants[value] = np.zeros(like.shape, like.dtype)
-    return value
 
 
 def _at(bodies: list[RecordedBody], node: Node) -> Value:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import gc
 import importlib.util
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from .._core.sites import warn
-from .holders import Holder
+from ..extend import warn
+from .holders import Holder, Row
 from .passes import simplify
 from .program import Array, Program
 from .source import compile_source
@@ -34,9 +36,10 @@ class Machinery:
 
     def __init__(self, program: Program, *, fuse: bool = True) -> None:
         self.recorded = program
-        self.program = _decided(simplify(program, fuse=fuse))
         self.executable: Any = None
-        self.execute: Execute = self.ready(fuse=fuse)
+        with _collecting_later():
+            self.program = _decided(simplify(program, fuse=fuse))
+            self.execute: Execute = self.ready(fuse=fuse)
 
     def ready(self, *, fuse: bool) -> Execute:
         """What runs the program."""
@@ -63,6 +66,24 @@ class Machinery:
             return None, state.holders
         looker, rest = import_module("pullback.compile.machine.watching").watch(state.holders, state.renew)
         return looker, rest
+
+    def look(self, rows: Sequence[Row]) -> Any:
+        """A table that says by machine code whether all is as rows expect; None where only Python can."""
+        if self.executable is None or not rows:
+            return None
+        return import_module("pullback.compile.machine.watching").look(rows)
+
+
+@contextlib.contextmanager
+def _collecting_later() -> Iterator[None]:
+    """Without the garbage collector, which looks through all steps of a long program again and again: a third of the time."""
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if on:
+            gc.enable()
 
 
 def _decided(program: Program) -> Program:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 DOUBLE = np.dtype(np.float64)
 INT = np.dtype(np.int64)
+FLOATS = (float, np.float64)
+"""The types of the arguments that are inputs of a program as numbers of double precision."""
 LARGEST = 2**31
 """The largest size of an int argument that is an input of a program."""
 EXACT, FITTING = 2**53, 2**63
@@ -65,7 +67,7 @@ class Number:
 
     @property  # type: ignore[misc]  # for isinstance(rate, float)
     def __class__(self) -> Any:
-        return type(self)._stands_for
+        return type(self)._stands_for if self._weak else self.held.form.dtype.type
 
     def within(self, dtype: NumpyType) -> Tensor:
         """A tensor without axes, of a dtype."""
@@ -101,13 +103,13 @@ class Number:
 
     def beside(self, tensor: Tensor) -> Tensor:
         """A tensor without axes, as weak as a Python float beside a tensor."""
-        dtype = tensor._dtype if tensor._dtype.kind in "fc" else get_default_dtype().numpy
+        dtype = (tensor.dtype if tensor.dtype.kind in "fc" else get_default_dtype()).numpy
         return self.within(dtype)
 
     def _with(self, name: str, primitive: Primitive, other: Any, *, swapped: bool = False) -> Any:
         operation = getattr(operator, name)
         if isinstance(other, Tensor):
-            if name == "sub" and not swapped and other._dtype.kind == "b":
+            if name == "sub" and not swapped and other.dtype.kind == "b":
                 return 0 - other  # an error, where two tensors would have a difference
             return operation(other, self.beside(other)) if swapped else operation(self.beside(other), other)
         if type(other) is Integer:
@@ -129,7 +131,7 @@ class Number:
         return float(self._recorder.guarded(self.held))
 
     def __hash__(self) -> int:
-        return hash(self._asked()) if self._weak else id(self)
+        return hash(self._asked()) if self._weak or self.roots else id(self)
 
     def __neg__(self) -> Number:
         return Number(self._recorder, ops.negative(self.held), weak=self._weak, roots=self.roots)
@@ -157,6 +159,8 @@ class Number:
         return getattr(ufunc, method)(*map(_asked, inputs), **{name: _asked(value) for name, value in kwargs.items()})
 
     def __getattr__(self, name: str) -> Any:
+        if not self._weak:  # of its attributes, the dtype is known
+            return self.held.form.dtype if name == "dtype" else getattr(_asked(self), name)
         if name in FLOAT:
             return getattr(self._asked(), name)
         raise AttributeError(f"'float' object has no attribute '{name}'")
@@ -183,7 +187,7 @@ class Integer(Number):
 
     def beside(self, tensor: Tensor) -> Tensor:
         """A tensor without axes, as weak as a Python int beside a tensor."""
-        return self.within(tensor._dtype if tensor._dtype.kind in "fciu" else INT)
+        return self.within(tensor.dtype.numpy if tensor.dtype.kind in "fciu" else INT)
 
     def item(self) -> Number:
         """The number as a float."""
@@ -325,7 +329,7 @@ def _of_numpy(operand: Any) -> bool:
 
 def _question(name: str, cls: type[Number] = Number) -> None:
     def answer(self: Number, *args: Any) -> Any:
-        return getattr(self._asked(), name)(*map(_asked, args))
+        return getattr(_asked(self), name)(*map(_asked, args))
 
     setattr(cls, name, answer)
 

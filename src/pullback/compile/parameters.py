@@ -10,8 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
-from .. import Tensor, ops
-from ..vocabulary.arithmetic import pow as power, where
+from .. import Tensor, ops, pow as power, where
 from .numbers import Escaped, Number
 
 if TYPE_CHECKING:

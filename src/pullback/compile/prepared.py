@@ -16,7 +16,7 @@ from .._tape.memory import owner, protect, storage_of, written
 from .._tape.recording import Obstacle
 from .._tape.views import alias, view
 from .._tape.walk import pull_back
-from ..observe import Snapshot, version
+from ..observe import Snapshot, node as node_of, version
 from ..utils.trees import flatten, unflatten
 from .layouts import clash, order, overlaps
 from .machinery import Machinery
@@ -40,6 +40,7 @@ class Prepared:
         self, record: Record, made: Callable[[Program], Machinery], function: Callable[[Sequence[Any]], Any]
     ) -> None:
         self.record = record
+        record.state.done()
         self.function = function
         self.quickened = -1  # the first call may be the only one
         self.used = True  # since the last look for records that can go
@@ -122,7 +123,7 @@ class Prepared:
                 tensor = spent(array) if made.kind == "spent" else Tensor.interpreter.wrap(array, None)
             found.append(tensor if made.beside is None else alias(found[made.beside], tensor))
         if way is not None:
-            node = tracked[way.roots[0]]._node
+            node = node_of(tracked[way.roots[0]])
             assert node is not None
             assert node.edges[0] is not None
             _guard(found, node.edges[0])
@@ -157,9 +158,10 @@ class Prepared:
         tracked = {number: found[leaf] for number in way.roots if (leaf := record.made[number].leaf) is not None}
         results = {number: leaf._base if record.made[number].base else leaf for number, leaf in tracked.items()}
         targets: dict[int, Any] = {
-            i: clones.get(id(arg), arg)._node for i in way.reached if isinstance(arg := args[i], Tensor)
+            i: node_of(clones.get(id(arg), arg)) for i in way.reached if isinstance(arg := args[i], Tensor)
         }
-        roots = [(results[number]._node, each) for number, each in zip(way.roots, g, strict=True)]
+        ends = [node_of(results[number]) for number in way.roots]
+        roots = [(node, each) for node, each in zip(ends, g, strict=True) if node is not None]
         tape: Tape = Tensor.interpreter
         reached = pull_back(tape, roots, targets=[*targets.values()], retain_graph=True, create_graph=True).found
         return [reached.get(targets[i]) if i in targets else None for i in range(len(args))]
@@ -226,8 +228,9 @@ def _never(g: Sequence[Any], arrays: Sequence[Any]) -> list[Array | None]:
 def spent(array: Array) -> Tensor:
     """A tensor that requires grad and whose graph is gone."""
     (made,) = recorded((), (array,), _never)
-    assert made._node is not None
-    end = made._node.edges[0]
+    node = node_of(made)
+    assert node is not None
+    end = node.edges[0]
     assert end is not None
     end.saved = _Spent()
     return made

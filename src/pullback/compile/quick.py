@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import numpy as np
 
@@ -21,8 +22,9 @@ from .._tape.memory import protect
 from .._tape.node import new
 from ..observe import AccumulateGrad
 from ..utils.trees import LEAF, unflatten
+from .holders import MISSING, Row, passed
 from .layouts import order
-from .numbers import INT, LARGEST
+from .numbers import FLOATS, INT, LARGEST
 from .records import Argument, Fixed, Float, Gradient, Int, Place, Rate, Scalar
 
 if TYPE_CHECKING:
@@ -71,6 +73,8 @@ class _FunctionText:
         self.names: dict[int, str] = {}
         self.nodes: dict[str, str] = {}
         self.conditions: list[str] = []
+        self.rows: list[Row] = []
+        self.asked: list[str] = []
 
     def constant(self, value: Any) -> str:
         """A name for something known now."""
@@ -85,7 +89,7 @@ class _FunctionText:
         self.lines += [
             (
                 f"if len(leaves) != {len(self.leaves)} or mode.get() is not {'RECORD' if mode.get() is RECORD else 'NO_GRAD'} "
-                f"or innermost.get() is not None or rules() is not {self.constant(dtypes.rules())}:"
+                "or innermost.get() is not None:"
             ),
             "    return GIVEN_UP",
         ]
@@ -98,6 +102,16 @@ class _FunctionText:
 
     def _unless(self, *conditions: str) -> None:
         self.conditions += conditions
+
+    def _unless_seen(self, condition: str, *rows: Row) -> None:
+        """Give up unless a condition holds, which machine code sees in memory, where there is some."""
+        self.asked.append(condition)
+        self.rows += rows
+
+    def _looked(self, rows: list[Row], conditions: list[str]) -> str:
+        """The expression that is true if conditions hold: one call where machine code can look."""
+        table = self.machinery.look(rows)
+        return " and ".join(conditions) if table is None else f"{self.constant(table)}.unchanged()"
 
     def _checked(self) -> None:
         """Give up unless all conditions hold that have come together."""
@@ -119,14 +133,17 @@ class _FunctionText:
                     self._unless(f"id(a{i}) not in {self.constant(reached)}")
             elif isinstance(leaf, Tensor):
                 raise NotImplementedError
-            elif type(leaf) is float:
+            elif type(leaf) in FLOATS:
                 self._unless(
-                    f"type(a{i}) is float", *[f"a{i}.hex() == {hex!r}" for j, hex in self.record.numbers if i == j]
+                    f"type(a{i}) is {self.constant(type(leaf))}",
+                    *[f"a{i}.hex() == {hex!r}" for j, hex in self.record.numbers if i == j],
                 )
             elif i in self.record.ints:
                 self._unless(f"type(a{i}) is int and {-LARGEST} <= a{i} <= {LARGEST}")
             elif isinstance(leaf, bool | int | str | bytes | None):
                 self._unless(f"type(a{i}) is {self.constant(type(leaf))} and a{i} == {self.constant(leaf)}")
+            elif passed(leaf):
+                self._unless(f"a{i} is {self.constant(ref(leaf))}()")
             else:
                 self._unless(f"a{i} is {self.constant(leaf)}")
         if len({id(leaf) for leaf in self.leaves if type(leaf) is Tensor}) < len(tensors):
@@ -147,24 +164,36 @@ class _FunctionText:
             self._unless(f"{name}._array.shape == {shape} and {name}._array.dtype is {dtype}")
         expected = next((s for place, s in self.record.signatures if place.tensor(self.leaves) is tensor), None)
         node = tensor._node
+        always = name.startswith("c")  # the same tensor
         if node is None:
             kept = "is" if expected is None or expected[4] else "is not"
-            self._unless(f"{name}._node is None and {name}._kept_grad {kept} None and not {name}._inference")
+            plain = f"{name}._node is None and {name}._kept_grad {kept} None"
+            if always:
+                self._unless_seen(plain, Row("attribute", tensor, "_node", None), *_given(tensor, "_kept_grad"))
+            else:
+                self._unless(f"{plain} and not {name}._inference")
             return
         if type(node) is not AccumulateGrad or node.hooks is not None or node.post or expected is None:
             raise NotImplementedError
-        if name.startswith("c"):  # always the same tensor, so always the same node
-            at = self.nodes[name] = self.constant(node)
-            self._unless(f"{name}._node is {at}")
-        else:
-            at = self.nodes[name] = f"{name}_node"
-            self._checked()
-            self.lines.append(f"{at} = {name}._node")
-            self._unless(f"type({at}) is AccumulateGrad")
-        self._unless(
+        at = self.nodes[name] = self.constant(node) if always else f"{name}_node"
+        plain = (
             f"{at}.hooks is None and not {at}.post and {at}.grad_dtype is {self.constant(node.grad_dtype)} and "
             f"{at}.grad {'is' if expected[3] else 'is not'} None"
         )
+        if always:  # so always the same node
+            self._unless_seen(
+                f"{name}._node is {at} and {plain}",
+                Row("attribute", tensor, "_node", node),
+                Row("attribute", node, "hooks", None),
+                Row("attribute", node, "post", node.post),
+                Row("items", node.post, None, ()),
+                Row("attribute", node, "grad_dtype", node.grad_dtype),
+                Row("attribute" if expected[3] else "other", node, "grad", None),
+            )
+            return
+        self._checked()
+        self.lines.append(f"{at} = {name}._node")
+        self._unless(f"type({at}) is AccumulateGrad", plain)
 
     def _state(self) -> None:
         self._holders()
@@ -173,6 +202,15 @@ class _FunctionText:
             if not isinstance(fixed.found, Tensor):
                 raise NotImplementedError
             self._tensor(name, fixed.found)
+        rules = dtypes.rules()
+        self._unless_seen(f"rules() is {self.constant(rules)}", Row("entry", dtypes.rules.__globals__, "_rules", rules))
+        for place in self.record.places:
+            if isinstance(place, Fixed):  # its memory is written, but seldom exchanged
+                name, array = self.constant(place.found), place.array(())
+                self._unless_seen(
+                    f"{name}._array is {self.constant(array)}", Row("attribute", place.found, "_array", array)
+                )
+        self._unless(self._looked(self.rows, self.asked))
         for place, strides in self.record.layouts:  # after the tensors, which tell where their gradients are, if any
             if isinstance(place, Fixed) and place in self.record.places:
                 continue  # of one array, as is checked with it
@@ -221,11 +259,11 @@ class _FunctionText:
                 self._checked()
                 self.lines.append(f"x{i} = array(a{place.number}, {self.constant(INT)})")
                 continue
+            if isinstance(place, Fixed):
+                found[-1] = self.constant(place.array(()))
+                continue
             self._checked()
             self.lines.append(f"x{i} = {self._name(place)}._array")
-            if isinstance(place, Fixed):  # its memory is written, but seldom exchanged
-                self._unless(f"x{i} is {self.constant(place.found._array)}")
-                continue
             others.append(f"x{i}")
             if self.machinery.executable is None:  # which looks itself
                 self._unless(
@@ -256,12 +294,12 @@ class _FunctionText:
     def _run(self, arrays: list[str]) -> None:
         record = self.record
         self._checked()
-        for i, (place, _) in enumerate(record.written):
-            self.lines += [
-                f"w{i} = {self._name(place)}",
-                f"if w{i}._cell is not None or (w{i}._storage is not None and w{i}._storage.cells):",
-                f"    protect(w{i})",
-            ]
+        names = [
+            self._name(place) if isinstance(place, Fixed) else f"w{i}" for i, (place, _) in enumerate(record.written)
+        ]
+        pairs = zip(names, record.written, strict=True)
+        self.lines += [f"{name} = {self._name(place)}" for name, (place, _) in pairs if name.startswith("w")]
+        bare = self._protected(names)
         call = f"({', '.join(arrays)})"
         indent = "" if self.builtin is None else "    "
         if self.builtin is not None:
@@ -270,13 +308,7 @@ class _FunctionText:
             self.lines += [f"    if not ({' and '.join(self.later)}):", "        return GIVEN_UP"]
         lines = ["try:", f"    r = execute{call}", "except Exception:", "    return GIVEN_UP"]
         self.lines += [indent + line for line in lines]
-        for i, (_, writes) in enumerate(record.written):
-            self.lines += [
-                f"if w{i}._storage is None:",
-                f"    w{i}._writes += {writes}",
-                "else:",
-                f"    w{i}._storage.version += {writes}",
-            ]
+        self._counted(names, bare=bare)
         for i, made in enumerate(record.made):
             self._make(f"t{i}", made)
         answers: list[str] = []
@@ -295,6 +327,32 @@ class _FunctionText:
             self.lines.append(f"return ({''.join(f'{answer}, ' for answer in answers)})")
         else:
             self.lines.append(f"return unflatten(structure, [{', '.join(answers)}])")
+
+    def _protected(self, names: list[str]) -> bool:
+        """Have writes leave what is saved of tensors; whether machine code looks if anything is, and says so in `bare`."""
+        fixed = [place.found for place, _ in self.record.written if isinstance(place, Fixed)]
+        rows = [row for each in fixed for row in (Row("attribute", each, "_cell", None), *_given(each, "_storage"))]
+        table = self.machinery.look(rows) if len(fixed) == len(names) else None
+        lines = []
+        for name in names:
+            lines += [f"if {name}._cell is not None or ({name}._storage is not None and {name}._storage.cells):"]
+            lines += [f"    protect({name})"]
+        if table is not None:
+            lines = [f"bare = {self.constant(table)}.unchanged()", "if not bare:", *_indented(lines)]
+        self.lines += lines
+        return table is not None
+
+    def _counted(self, names: list[str], *, bare: bool) -> None:
+        """Count the writes, in the dictionaries of tensors that have no storage yet."""
+        quick, lines = list[str](), list[str]()
+        for name, (place, writes) in zip(names, self.record.written, strict=True):
+            if isinstance(place, Fixed):
+                attributes = place.found.__dict__
+                attributes.setdefault("_writes", 0)
+                quick.append(f"{self.constant(attributes)}['_writes'] += {writes}")
+            lines += [f"if {name}._storage is None:", f"    {name}._writes += {writes}"]
+            lines += ["else:", f"    {name}._storage.version += {writes}"]
+        self.lines += ["if bare:", *_indented(quick), "else:", *_indented(lines)] if bare else lines
 
     def _make(self, name: str, made: Made) -> None:
         """Make a tensor around a result; those that share memory, or are views, are left to the general way."""
@@ -327,6 +385,19 @@ class _FunctionText:
             self.lines.append(f"{self._name(place)} = {value}")
         else:
             self.lines.append(f"{self.constant(place)}.put(leaves, {value})")
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [f"    {line}" for line in lines]
+
+
+def _given(tensor: Tensor, name: str) -> list[Row]:
+    """What to look at to know that a tensor has not got an attribute, or has that which it has."""
+    attributes = tensor.__dict__
+    return [
+        Row("attribute", tensor, "__dict__", attributes),
+        Row("entry", attributes, name, attributes.get(name, MISSING)),
+    ]
 
 
 class QuickCalls:
@@ -374,7 +445,7 @@ class QuickCalls:
 
     def _settle(self) -> None:
         self.several = len(self._found) > 1
-        self.alone = [] if self.several else [call for calls in self._found.values() for call, _ in calls]
+        self.alone[:] = [] if self.several else [call for calls in self._found.values() for call, _ in calls]
 
 
 def _shapes(args: Sequence[object]) -> Hashable:

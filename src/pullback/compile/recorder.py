@@ -24,14 +24,13 @@ from .._core.bfloat import is_bfloat
 from .._core.forks import exchanging
 from .._core.modes import changed, innermost, mode, quiet, refusals, state_asked
 from .._core.package import package
-from .._core.sites import caller
 from .._core.xp import replay
 from .._numerics.random import Moment
 from .._tape.memory import bounds
 from .._tape.views import pieces
 from ..extend import Primitive
 from ..interpreters import Boxed, Interpreter
-from ..observe import describe
+from ..observe import caller, describe
 from .cpython import profile_function, set_profile_function
 from .deferred import LARGE, Deferred, begins, foreseen
 from .definitions import counted
@@ -160,7 +159,7 @@ def _apart(array: Array) -> Array:
 class Recorded(Boxed):
     """What a tensor holds while its program is recorded: a way from a block of memory, and the numbers of this run."""
 
-    __slots__ = ("block", "steps", "_held_of", "_view", "_seen")
+    __slots__ = ("block", "steps", "_held_of", "_view", "_seen", "_source")
 
     interpreter: Recorder
     _array: Any
@@ -169,6 +168,7 @@ class Recorded(Boxed):
     _held_of: Array
     _view: Array
     _seen: tuple[int, Value]
+    _source: Recorded | None
 
     @property
     def numbers(self) -> Array:
@@ -378,9 +378,15 @@ class Recorder(Interpreter):
             raise RefusedError("it computes with bfloat16, which no engine has: convert with .float() first")
         return self._handle(MemoryBlock(array, value, outside), (), array)
 
-    def _handle(self, memory: MemoryBlock, steps: tuple[tuple[Primitive, Params], ...], view: Array) -> Recorded:
+    def _handle(
+        self,
+        memory: MemoryBlock,
+        steps: tuple[tuple[Primitive, Params], ...],
+        view: Array,
+        source: Recorded | None = None,
+    ) -> Recorded:
         made = object.__new__(Recorded)
-        made.block, made.steps = memory, steps
+        made.block, made.steps, made._source = memory, steps, source
         made._held_of, made._view = memory.shaped, view
         made._seen = (-1, memory.value)
         made._node = made._cell = None
@@ -403,15 +409,18 @@ class Recorder(Interpreter):
         memory = held.block
         if not held.steps:
             return memory.value
-        writes, value = held._seen
-        if writes != memory.writes:
-            value, array = memory.value, memory.shaped
-            for primitive, params in held.steps:
-                array = primitive.forward(array, **params)
-                value = self.written_down(primitive, (value,), params, array)
-                if memory.array is None:
-                    self.deferred.equations.append(self.equations[-1])
-            held._seen = (memory.writes, value)
+        waiting: list[Recorded] = []
+        at: Recorded | None = held
+        while at is not None and at.steps and at._seen[0] != memory.writes:
+            waiting.append(at)
+            at = at._source
+        value = at._seen[1] if at is not None and at.steps else memory.value
+        for view in reversed(waiting):  # each is a view of the one before
+            primitive, params = view.steps[-1]
+            value = self.written_down(primitive, (value,), params, view.form)
+            if memory.array is None:
+                self.deferred.equations.append(self.equations[-1])
+            view._seen = (memory.writes, value)
         return value
 
     def _lift(self, held: Recorded) -> Value:
@@ -566,7 +575,9 @@ class Recorder(Interpreter):
         steps = [(primitive, params)]
         if several:
             steps = [(ops.getitem, {"index": index}) for index in pieces(primitive, params, found)]
-        made = [self._handle(source.block, (*source.steps, step), x) for step, x in zip(steps, found, strict=True)]
+        made = [
+            self._handle(source.block, (*source.steps, step), x, source) for step, x in zip(steps, found, strict=True)
+        ]
         return tuple(made) if several else made[0]
 
     def written_down(self, primitive: Primitive, inputs: tuple[Value, ...], params: Params, result: Array) -> Value:

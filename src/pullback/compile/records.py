@@ -66,7 +66,7 @@ class Argument(Place):
 
 
 class Float(Scalar, Argument):
-    """An argument that is a Python float."""
+    """An argument that is a Python float, or NumPy's scalar of the same precision."""
 
     def array(self, leaves: Sequence[Any]) -> Array:
         """The array that the program is given."""

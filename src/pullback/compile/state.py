@@ -101,10 +101,11 @@ class State:
     """What can be reached from some roots: holders in the order in which they are found, and tensors.
 
     `unknown` says why not all of it can be known, `asks_types` whether a function names `type`, which tells a stand-in
-    from a float.
+    from a float. Of the `arguments` among the roots a state keeps none alive, once it is `done`.
     """
 
-    def __init__(self, roots: Iterable[object]) -> None:
+    def __init__(self, roots: Iterable[object], arguments: Iterable[object] = ()) -> None:
+        self._passed = {id(each) for each in arguments if holders.passed(each)}
         self.holders: list[Holder] = []
         self.tensors: list[Tensor] = []
         self.generators: list[Any] = []
@@ -132,6 +133,10 @@ class State:
     def knows(self, value: object) -> bool:
         """Whether a value was there before the function ran."""
         return id(value) in self._seen
+
+    def done(self) -> None:
+        """Forget what only the search has needed."""
+        self._seen, self._functions, self._scopes = {}, [], {}
 
     def same(self) -> bool:
         """Whether all holders hold what they held."""
@@ -281,9 +286,10 @@ class State:
             if isinstance(members, dict):
                 self._hold(holders.Mapping(members))
             return
-        self._hold(holders.Attributes(value, "__class__", *(["__dict__"] if isinstance(members, dict) else [])))
+        attributes = holders.OfArgument if id(value) in self._passed else holders.Attributes
+        self._hold(attributes(value, "__class__", *(["__dict__"] if isinstance(members, dict) else [])))
         if slots := cpython.slots_of(kind):
-            self._hold(holders.Attributes(value, *slots))
+            self._hold(attributes(value, *slots))
 
     # Names
 

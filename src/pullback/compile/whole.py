@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import Tensor
 from .._core.modes import mode
 from ..extend import general
+from ..observe import node, value
 
 if TYPE_CHECKING:
     from .._core.typing import Array, Namespace
@@ -27,8 +28,8 @@ def _pulled(
                 "the program of a compiled function was recorded inside strong_zeros, and its backward pass runs outside, or "
                 "the other way round: compute the loss and its gradient in one block"
             )
-        return [None if each is None else each._array for each in found]
-    if any(isinstance(value, Tensor) and value.level >= 0 for value in (*g, *arrays)):
+        return [None if each is None else value(each) for each in found]
+    if any(isinstance(each, Tensor) and each.level >= 0 for each in (*g, *arrays)):
         found = None if again is None else again(g)
         if found is None:
             raise RuntimeError(
@@ -52,7 +53,7 @@ def recorded(args: Sequence[Any], outputs: Sequence[Any], back: Back, again: Aga
     `back` gives the gradients of `args`, None for those that have none, from the cotangents and what `args` were; `again`
     the same from the cotangents as tensors with a history, or None where it cannot.
     """
-    edges = [arg._node if isinstance(arg, Tensor) else None for arg in args]
+    edges = [node(arg) if isinstance(arg, Tensor) else None for arg in args]
     tape: Tape = Tensor.interpreter
     params = {"back": back, "strong": mode.get().strong_zeros} | ({} if again is None else {"again": again})
     results: Any = tape.record(COMPILED, args, edges, tuple(outputs), params, conjugated=False)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import BrokenExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from .._core.sites import warn
+from ..extend import warn
 from .partitions import is_of_dask
 from .work import Part, PartitionError, Shipped, added, computed
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from .. import tensor
-from .._core.sites import warn
+from ..extend import warn
 from ..func.flattening import flatten_problem
 from ..utils.trees import flatten, unflatten
 from .engines import Work, engine as _engine

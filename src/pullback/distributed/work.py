@@ -21,12 +21,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from .. import Tensor, compile as _compile, from_numpy, get_machine_code
-from .._core.machine import repeatable
-from .._core.sites import warn
-from .._core.tracebacks import of_library
-from .._numerics.blas import single
+from .._numerics.blas import reproducible
+from ..extend import warn
 from ..func import grad, grad_and_value, jvp
-from ..observe import describe, is_internal
+from ..observe import describe, is_of_program
 from ..utils.data.collating import default_collate
 from ..utils.trees import flatten, mapped
 
@@ -76,7 +74,7 @@ def _failed(error: Exception, number: int, total: int) -> PartitionError:
     """The error for an exception that a partition's computation has raised, here."""
     frames, entry = [], error.__traceback__
     while entry is not None:
-        if not of_library(entry) and not is_internal(entry.tb_frame.f_code.co_filename):
+        if is_of_program(entry):
             frames.append(entry)
         entry = entry.tb_next
     site = describe((frames[-1].tb_frame.f_code, frames[-1].tb_lasti)) if frames else ""
@@ -201,7 +199,7 @@ def computed(
     """The result for one partition, as arrays; in float64 and complex128 if it is to be added up."""
     begin = time.perf_counter()
     try:
-        with repeatable(), single():
+        with reproducible():
             arguments = (*given, *_data(partition))
             leaves, structure = flatten(shipped.made()(*mapped(_tensor, arguments)))
             arrays = [np.array(leaf.detach().numpy() if isinstance(leaf, Tensor) else leaf) for leaf in leaves]

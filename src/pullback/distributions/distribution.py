@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overloa
 import numpy as np
 
 from .. import Size, Tensor, broadcast_tensors, enable_grad, finfo, get_default_dtype, no_grad, rand, scalar_tensor
-from .._core.values import every
 from ..autograd import grad
 from ..extend import holds, restoring
+from ..observe import value as held
 from .constraints import Constraint, is_dependent
 
 if TYPE_CHECKING:
@@ -316,7 +316,7 @@ def drawn_evenly(shape: Shape, dtype: DType) -> Tensor:
 
 def _text(value: Tensor) -> str:
     """A parameter or a value as text: a single value as a number, if it is known."""
-    elements = every(value)
+    elements = held(value)
     known = isinstance(elements, np.ndarray) and elements.size == 1 and not value.ndim
     return format(elements.item()) if known else str(value)
 

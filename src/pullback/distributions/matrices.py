@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from .. import Size, Tensor, arange, diag_embed, digamma, finfo, linalg, mvlgamma, no_grad, randn, scalar_tensor
-from .._core.sites import warn
-from ..extend import holds, restoring
+from ..extend import holds, restoring, warn
 from ..nn.functional import pad
 from . import constraints
 from .constraints import Constraint

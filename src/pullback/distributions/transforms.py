@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from .distribution import Distribution
 
 
+def _checked(cache_size: int) -> int:
+    if cache_size not in {0, 1}:
+        raise ValueError("cache_size must be 0 or 1")
+    return cache_size
+
+
 class Transform:
     """A function of random values: the base of all transforms.
 
@@ -52,9 +58,7 @@ class Transform:
             """The set of values."""
 
     def __init__(self, cache_size: int = 0) -> None:
-        if cache_size not in {0, 1}:
-            raise ValueError("cache_size must be 0 or 1")
-        self._cache_size = cache_size
+        self._cache_size = _checked(cache_size)
         self._cached: tuple[Tensor, Tensor] | None = None
 
     def __call__(self, x: Tensor) -> Tensor:
@@ -110,7 +114,7 @@ class Transform:
     def _with_cache(self, cache_size: int) -> Self:
         made = type(self).__new__(type(self))
         made.__dict__.update(self.__dict__)
-        made._cache_size, made._cached = cache_size, None
+        made._cache_size, made._cached = _checked(cache_size), None
         return made
 
     def forward_shape(self, shape: Shape) -> Shape:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .._tape.diagnosis import pole_of
+from ..observe import pole_of
 from .arrays import Kept, Marks, marks_of, stats_of
 from .nonfinite import Product, product, touched
 from .numbers import counted, short

@@ -13,9 +13,8 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import Tensor
-from .._core.tracebacks import of_library
 from ..nn.modules.calls import headline
-from ..observe import Node, called_function, entries, is_internal, node as node_of, uncalled_function
+from ..observe import Node, called_function, entries, is_internal, is_of_program, node as node_of, uncalled_function
 from .clashes import TAKES, Misfit, clash, said
 from .naming import Named, name_of, names_in
 from .scopes import MODULE_CALL, Scopes
@@ -213,11 +212,6 @@ def text_of_value(value: Any) -> str:
     plain = (int, float, complex, str, bool, slice, type(None), type(Ellipsis))
     parts = value if type(value) in {tuple, list} else [value]
     return shortened(repr(value), TEXT) if all(type(each) in plain for each in parts) else type(value).__name__
-
-
-def is_of_program(entry: TracebackType) -> bool:
-    """Whether an entry of a traceback belongs to the program itself: not to us, to Python, or to what starts programs."""
-    return not of_library(entry) and not is_internal(entry.tb_frame.f_code.co_filename)
 
 
 def names_at(error: BaseException) -> dict[Node, Named]:

@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .. import finfo
-from .._tape.diagnosis import pole_of
-from .._tape.faults import MASKS
-from ..observe import begins
+from ..observe import begins, masks, pole_of
 from .arrays import Kept, Marks, Summary, marks_of, ranged, stats_of
 from .numbers import short
 from .trace import Call, Finding, Step, Term, Traced
@@ -165,7 +163,7 @@ def _kept(found: list[Finding], origins: Origins, ends: Iterable[Traced]) -> set
 
 
 def _masked(finding: Finding) -> bool:
-    return finding.kind == "inf" and finding.tensor.op in MASKS
+    return finding.kind == "inf" and masks(finding.tensor.op or "")
 
 
 def _united(origins: Origins, tensors: Iterable[Traced]) -> list[Finding]:

@@ -24,6 +24,7 @@ CELL = 2_000_000
 ROW = 8
 
 THEMES = ("auto", "light", "dark")
+FILES = ("explain.css", "common.js", "explain.js", "later.js", "computing.js", "run.js")
 
 # Characters that would end the enclosing element or line; JSON can write them as escapes.
 _LIVE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
@@ -39,18 +40,23 @@ _LOADED = (
 EMBEDDED = "#embed"
 """The start of a page that is shown inside another one: without its header, as high as what it shows."""
 
-# The page's own style and program are compressed as well. Added unpacked, they are what the policy's digests allow.
+# The page's own style and programs are compressed as well. Added unpacked, they are what the policy's digests allow. What the
+# first screen does without waits until that has been seen.
 _UNPACK = (
-    "(async()=>{for(const e of document.querySelectorAll('[data-encoding]')){"
-    "const b=Uint8Array.from(atob(e.textContent),c=>c.charCodeAt(0)),"
-    "t=await new Response(new Blob([b]).stream().pipeThrough(new DecompressionStream('gzip'))).text();"
-    "if(!e.dataset.for){e.textContent=t;continue}"
-    "const made=document.createElement(e.dataset.for);made.textContent=t;e.remove();document.head.append(made)}})()"
+    "(async()=>{const text=e=>{const s=atob(e.textContent),b=new Uint8Array(s.length);"
+    "for(let i=0;i<s.length;i++)b[i]=s.charCodeAt(i);"
+    "return new Response(new Blob([b]).stream().pipeThrough(new DecompressionStream('gzip'))).text()},"
+    "put=async([e,t])=>{t=await t;if(!e.dataset.for){e.textContent=t;return}"
+    "const made=document.createElement(e.dataset.for);made.textContent=t;e.remove();document.head.append(made)},"
+    "begin=which=>[...document.querySelectorAll('[data-encoding]'+which)].map(e=>[e,text(e)]);"
+    "for(const each of begin(':not([data-later])'))await put(each);"
+    "await new Promise(done=>{setTimeout(done,500);requestAnimationFrame(()=>setTimeout(done))});"
+    "for(const each of begin('[data-later]'))await put(each);"
+    "dispatchEvent(new Event('whole'))})()"
     ".catch(e=>{document.querySelector('#app').textContent='pullback explain: '+e})"
 )
 
-# Only pages of calls that can be computed anew have what computes.
-_COMPUTING = '<script type="text/plain" data-encoding="gzip" data-for="script">{}</script>\n'
+_SCRIPT = '<script type="text/plain" data-encoding="gzip" data-for="{}"{}>{}</script>\n'
 
 _PAGE = """<!doctype html>
 <html lang="en" data-theme="{theme}" data-start="{start}">
@@ -64,17 +70,15 @@ _PAGE = """<!doctype html>
 <body>
 <div id="app"><noscript>{still}</noscript></div>
 <script type="application/json" id="trace"{encoding}>{trace}</script>
-<script type="text/plain" data-encoding="gzip" data-for="style">{style}</script>
-{computing}<script type="text/plain" data-encoding="gzip" data-for="script">{program}</script>
-<script>{unpack}</script>
+{bundle}<script>{unpack}</script>
 </body>
 </html>
 """
 
 
 @cache
-def bundle() -> tuple[str, str, str]:
-    """The page's script, what it needs to compute calls anew, and its style sheet, as built for the wheel.
+def bundle() -> dict[str, str]:
+    """The page's programs and its style sheet by the names of their files, as built for the wheel.
 
     Raises
     ------
@@ -83,17 +87,21 @@ def bundle() -> tuple[str, str, str]:
     """
     folder = resources.files(__package__) / "static"
     try:
-        program, computing, style = (
-            (folder / name).read_text(encoding="utf-8").strip()
-            for name in ("explain.js", "computing.js", "explain.css")
-        )
+        return {name: (folder / name).read_text(encoding="utf-8").strip() for name in FILES}
     except FileNotFoundError:
         raise RuntimeError(
             "the page of explain was not built into this installation: install Node and run\n"
             "    npm --prefix frontend ci --ignore-scripts && npm --prefix frontend run build\n"
             "in the checkout, or install pullback from a wheel. Text, DOT, Mermaid and JSON work without it"
         ) from None
-    return program, computing, style
+
+
+def _programs(trace: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """The files that the page needs, and those that it needs when it has been seen."""
+    if trace["schema"] == "pullback-run":
+        return ["explain.css", "common.js", "run.js"], []
+    # Only pages of calls that can be computed anew have what computes.
+    return ["explain.css", "common.js", "explain.js"], ["later.js", *["computing.js"] * bool(trace.get("statements"))]
 
 
 def to_html(trace: dict[str, Any], *, theme: str = "auto", start: str = "") -> str:
@@ -110,26 +118,31 @@ def to_html(trace: dict[str, Any], *, theme: str = "auto", start: str = "") -> s
     """
     if theme not in THEMES:
         raise ValueError(f"theme must be 'auto', 'light' or 'dark', not {theme!r}")
-    program, computing, style = bundle()
+    files = bundle()
+    first, later = _programs(trace)
     data = json.dumps(_lean(trace), ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_LIVE)
     encoding = ""
     if len(data) > PACKED:
         data = _packed(data)
         encoding = ' data-encoding="gzip"'
+    scripts = " ".join(_digest(files[name]) for name in (*first, *later) if name.endswith(".js"))
     policy = (
-        f"default-src 'none'; script-src {_digest(_UNPACK)} {_digest(computing)} {_digest(program)}; "
-        f"style-src {_digest(style)}; img-src data: blob:; "
+        f"default-src 'none'; script-src {_digest(_UNPACK)} {scripts}; "
+        f"style-src {_digest(files['explain.css'])}; img-src data: blob:; "
         "worker-src blob:; base-uri 'none'; form-action 'none'"
     )
+    bundled = [
+        _SCRIPT.format("style" if name.endswith(".css") else "script", mark, _packed_once(files[name]))
+        for names, mark in ((first, ""), (later, " data-later"))
+        for name in names
+    ]
     parts = {
         "theme": theme,
         "start": html.escape(start),
         "policy": policy,
         "title": html.escape(_title(trace)),
         "still": _still(trace),
-        "style": _packed_once(style),
-        "computing": _COMPUTING.replace("{}", _packed_once(computing)) if trace.get("statements") else "",
-        "program": _packed_once(program),
+        "bundle": "".join(bundled),
         "unpack": _UNPACK,
         "encoding": encoding,
         "trace": data,
@@ -143,7 +156,7 @@ def _packed(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode("ascii")
 
 
-_packed_once = lru_cache(4)(_packed)
+_packed_once = lru_cache(8)(_packed)
 
 
 def _lean(trace: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 from collections.abc import Iterator, Sequence
 from types import FrameType
@@ -11,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import Tensor
+from ..autograd.graph import GradientEdge
 from ..nn import Module, ModuleList
-from ..observe import Node, node as node_of
+from ..observe import Node, node as node_of, unreached
 from .bounds import DIVERGED, FIXES
 from .naming import variables_in
 from .trace import Call, Finding
@@ -67,11 +67,9 @@ class Parameters:
         self.asked += 1
         if self.asked > ASKED:
             return ""
-        reasons = importlib.import_module("pullback._tape.reasons")  # imported only on use
-        output = Tensor.interpreter.wrap(np.zeros(root.shape or ()), root)
         called = f"{name.rpartition('.')[0]}'s parameters"  # of which several may have the same reason
-        found = reasons.cut_between(reasons.Asked(tensor, [output], called))
-        return UNUSED if found is None or found.cause == "unused" else str(found.text)
+        found = unreached(tensor, [GradientEdge(root, 0)], called)
+        return UNUSED if found is None or found.cause == "unused" else found.removesuffix(".")
 
     def findings(self, call: Call, notes: list[str]) -> list[Finding]:
         """A finding for each module, or reason, of the parameters that never got a gradient."""

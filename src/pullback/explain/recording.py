@@ -17,8 +17,18 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from .. import observe
-from .._core.errors import kind as kind_of_tensor
-from ..observe import AccumulateGrad, BackwardPass, Node, Site, ancestors, caller, gradient, is_internal, retains
+from ..observe import (
+    AccumulateGrad,
+    BackwardPass,
+    Node,
+    Site,
+    ancestors,
+    caller,
+    gradient,
+    in_words,
+    is_internal,
+    retains,
+)
 from .accounts import account
 from .arrays import Kept, Limits, kept, plain
 from .calls import call_text, finished
@@ -298,9 +308,7 @@ class Recording(Explanation):
             return None
         node = observe.node(found.tensor)
         traced = None if self._known is None or node is None else self._known.get(node)
-        name = (
-            traced.name if traced is not None else name_of(found.tensor, frames) or f"a {kind_of_tensor(found.tensor)}"
-        )
+        name = traced.name if traced is not None else name_of(found.tensor, frames) or f"a {in_words(found.tensor)}"
         writer = self._written.get(id(found.tensor))
         place = None if writer is None else place_of(writer[1])
         return Overwritten(name, traced, found.expected, found.version, place)

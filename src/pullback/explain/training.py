@@ -22,10 +22,9 @@ import numpy as np
 
 from .. import Tensor
 from .._core.errors import UncompiledError
-from ..nn.modules.hooks import Handle
 from ..observe import ancestors, fault, freed, is_internal, node as node_of, value as inside
 from ..optim.optimizer import (
-    _after_every_group,
+    register_optimizer_group_hook,
     register_optimizer_step_post_hook,
     register_optimizer_step_pre_hook,
 )
@@ -96,7 +95,7 @@ class Training(Run):
             hooks = [
                 register_optimizer_step_pre_hook(self._begins),
                 register_optimizer_step_post_hook(self._ends),
-                Handle(_after_every_group, self._listen),
+                register_optimizer_group_hook(self._listen),
             ]
             for _, value in variables_in(program_frame(2)):
                 for group in getattr(value, "param_groups", ()):

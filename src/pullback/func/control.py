@@ -499,6 +499,17 @@ def fori_loop(lower: int | Tensor, upper: int | Tensor, body_fun: Function, init
     The bounds are ints, or integer tensors of one element, which under `vmap` may differ between the examples. `i` is an
     integer tensor. The value keeps its structure, shapes and dtypes.
 
+    Parameters
+    ----------
+    lower
+        The first number.
+    upper
+        The number at which it ends.
+    body_fun
+        Called with the number and the state; gives the next state.
+    init_val
+        The first state.
+
     Raises
     ------
     RuntimeError

@@ -55,6 +55,8 @@ def jacobian(
 
     Parameters
     ----------
+    y, x
+        What is differentiated, and with respect to what.
     mode
         'reverse' (one pass per element of y) or 'forward' (one per element of x; hooks are assumed to be linear). By
         default the mode with fewer passes, and 'reverse' if there are hooks.
@@ -183,8 +185,15 @@ def hessian(
     """The second derivatives of a one-element tensor with respect to tensors that it was computed from.
 
     For a single tensor x the result has x's shape twice; for a tuple or list it is a tuple of tuples, entry [i][j] with
-    the shapes of x[i] and x[j]. The options are those of `jacobian`. An x on which the loss depends linearly has second
+    the shapes of x[i] and x[j]. Other arguments are those of `jacobian`. An x on which the loss depends linearly has second
     derivatives zero; one on which it does not depend is refused.
+
+    Parameters
+    ----------
+    loss
+        The tensor with one element.
+    x
+        A tensor, or several.
 
     >>> import pullback
     >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)

@@ -2,4 +2,4 @@
 
 from .._core.lazy import index as _index
 
-__getattr__, __dir__, __all__ = _index(globals(), {}, "einops scipy")
+__getattr__, __dir__, __all__ = _index(globals(), {}, "arrays einops scipy")

@@ -78,6 +78,13 @@ class Parameter(_Marked):
     It shares the memory of `data` (by default an empty tensor), and is a leaf that requires grad by default. `type(p)`
     is `Tensor`; `isinstance(p, Parameter)` is true.
 
+    Parameters
+    ----------
+    data
+        The tensor whose numbers it has; None for one without elements.
+    requires_grad
+        Whether operations on it are recorded for gradients.
+
     Raises
     ------
     RuntimeError
@@ -114,6 +121,13 @@ class Buffer(_Marked):
     """A tensor that a module registers as one of its buffers when it is assigned to it: state without a gradient.
 
     With `persistent=False` it is left out of the module's `state_dict`.
+
+    Parameters
+    ----------
+    data
+        The tensor whose numbers it has; None for one without elements.
+    persistent
+        Whether it is part of the state of its module.
 
     >>> import pullback
     >>> from pullback import nn

@@ -109,10 +109,15 @@ def _variance(
 def _deviation(
     xp: Operations, g: Tensor, x: Tensor, y: Tensor, *, axis: tuple[int, ...], correction: float, keepdims: bool
 ) -> Tensor:
-    """The derivative of a standard deviation; zero where all elements are equal, with a derivative that is unknown."""
+    """The derivative of a standard deviation; zero where all elements are equal, with a derivative that is unknown.
+
+    That of a single element is zero everywhere, and so are all its derivatives.
+    """
     level = y == 0
     g = xp.where(level, 0, g / xp.where(level, 1, 2 * y))
     slopes = _variance(xp, g, x, axis=axis, correction=correction, keepdims=keepdims)
+    if _xp.length(x.shape, axis) == 1:
+        return slopes
     centred = x if xp is RAW else x - xp.mean(x, axis=axis, keepdims=True)
     return bent(xp, slopes, centred, _aligned(xp, level, x.shape, axis, keepdims))
 

@@ -21,7 +21,7 @@ from ..nn.modules.hooks import Handle
 from ..nn.modules.members import type_name
 
 Hook = Callable[..., Any]
-Params = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
+Params = Iterable[Tensor | dict[str, Any] | tuple[str, Tensor]]
 """What is optimized: tensors, or pairs of a name and a tensor, or groups with options of their own."""
 Options = dict[str, Any]
 Group = dict[str, Any]
@@ -44,7 +44,6 @@ required = _Required()
 _before_every_step: dict[int, Hook] = OrderedDict()
 _after_every_step: dict[int, Hook] = OrderedDict()
 _after_every_group: dict[int, Hook] = OrderedDict()
-"""Called with the parameters of each group that an optimizer gets: a recorded run listens to them from then on."""
 
 
 def register_optimizer_step_pre_hook(hook: Hook) -> Handle:
@@ -55,6 +54,11 @@ def register_optimizer_step_pre_hook(hook: Hook) -> Handle:
 def register_optimizer_step_post_hook(hook: Hook) -> Handle:
     """Call `hook(optimizer, args, kwargs)` after every optimizer's step."""
     return Handle(_after_every_step, hook)
+
+
+def register_optimizer_group_hook(hook: Callable[[list[Tensor]], object]) -> Handle:
+    """Call `hook(parameters)` for each group of parameters that any optimizer gets from now on."""
+    return Handle(_after_every_group, hook)
 
 
 def _hooked(step: Step) -> Step:
@@ -152,9 +156,10 @@ class Optimizer:
             )
         self.state: defaultdict[Tensor | str, State] = defaultdict(dict)
         self.param_groups: list[Group] = []
-        if hasattr(params, "parameters") or callable(params):
-            advice = "pass its parameters" if hasattr(params, "parameters") else "call it"
-            raise TypeError(f"{type(params).__name__!r} object is not iterable: {advice}, model.parameters()")
+        given: object = params
+        if not isinstance(given, Iterable) and (hasattr(given, "parameters") or callable(given)):
+            advice = "pass its parameters" if hasattr(given, "parameters") else "call it"
+            raise TypeError(f"{type(given).__name__!r} object is not iterable: {advice}, model.parameters()")
         groups: list[Any] = list(params)
         if not groups:
             raise ValueError(

@@ -44,6 +44,11 @@ def _check_decay(decay: float) -> None:
 def get_ema_avg_fn(decay: float = 0.999) -> Average:
     """A function that gives the exponential moving average of a parameter, for `AveragedModel(avg_fn=...)`.
 
+    Parameters
+    ----------
+    decay
+        The share that the average keeps at each step.
+
     >>> import pullback
     >>> pullback.optim.swa_utils.get_ema_avg_fn(0.9)(pullback.tensor(1.0), pullback.tensor(2.0), 7)
     tensor(1.1000)
@@ -86,6 +91,11 @@ def _in_place(average: Average) -> Averages:
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Averages:
     """A function that writes exponential moving averages, for `AveragedModel(multi_avg_fn=...)`.
 
+    Parameters
+    ----------
+    decay
+        The share that the average keeps at each step.
+
     >>> import pullback
     >>> average, model = [pullback.tensor([0.0])], [pullback.tensor([1.0])]
     >>> pullback.optim.swa_utils.get_ema_multi_avg_fn(0.75)(average, model, None)
@@ -112,6 +122,19 @@ class AveragedModel(Module):
 
     With `use_buffers` the buffers are averaged too; otherwise they are copied. The average is the plain one, or what
     `avg_fn(averaged, current, count)` gives for each parameter, or what `multi_avg_fn` writes for all.
+
+    Parameters
+    ----------
+    model
+        The model whose parameters are averaged; it is copied.
+    device
+        Where the average lies; there is only the CPU.
+    avg_fn
+        Called with the average, the parameter and how many were averaged; gives the new average. None for the mean.
+    multi_avg_fn
+        The same for lists of all parameters, which it changes in place.
+    use_buffers
+        Average buffers, too.
 
     >>> import pullback
     >>> model = pullback.nn.Linear(1, 1)
@@ -177,6 +200,15 @@ def update_bn(
 
     A batch is the input, or a list or tuple that begins with it.
 
+    Parameters
+    ----------
+    loader
+        The batches: tensors, or sequences that begin with one.
+    model
+        The model whose running statistics are computed again.
+    device
+        Where batches are moved to; None to leave them.
+
     >>> import pullback
     >>> model = pullback.nn.BatchNorm1d(1)
     >>> pullback.optim.swa_utils.update_bn([pullback.tensor([[1.0], [3.0]])], model)
@@ -201,6 +233,19 @@ def update_bn(
 
 class SWALR(LRScheduler):
     """The rate from what it is to `swa_lr` in `anneal_epochs` epochs, and constant from then on.
+
+    Parameters
+    ----------
+    optimizer
+        The optimizer.
+    swa_lr
+        The learning rate that is reached: one, or one for each group.
+    anneal_epochs
+        In how many epochs.
+    anneal_strategy
+        "cos" or "linear".
+    last_epoch
+        The epoch from which to go on; -1 for the start.
 
     Raises
     ------

@@ -299,6 +299,13 @@ def hamming_window(
 ) -> Tensor:
     """alpha - beta * cos, one period of it.
 
+    Parameters
+    ----------
+    alpha
+        The constant.
+    beta
+        The factor of the cosine.
+
     >>> import pullback
     >>> pullback.hamming_window(4)
     tensor([0.0800, 0.5400, 1.0000, 0.5400])
@@ -321,6 +328,11 @@ def bartlett_window(window_length: int, periodic: bool = True, **options: Unpack
 @_window
 def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, **options: Unpack[Options]) -> Tensor:
     """Kaiser's window; the larger `beta`, the narrower it is.
+
+    Parameters
+    ----------
+    beta
+        The shape: the larger, the narrower.
 
     >>> import pullback
     >>> pullback.kaiser_window(4, beta=2.0)

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from .. import Tensor, as_tensor, enable_grad
-from .._core import errors
 from .._core.package import package
 from ..autograd import grad
 from ..extend import restoring
-from ..observe import ancestors, node, value
+from ..observe import ancestors, in_words, node, value
 from .coloring import Coloring, best, indexing, star
 from .matrices import SparseMatrix
 from .passes import Array, filled, filled_symmetric, transposed
@@ -110,7 +109,7 @@ def sparse_hessian(
     if y.numel() != 1:
         raise RuntimeError(
             "The Tensor returned by the function given to sparse_hessian should contain a single element, but it is a "
-            f"{errors.kind(y)}: sum it, or take the Jacobian"
+            f"{in_words(y)}: sum it, or take the Jacobian"
         )
     shape = x.numel(), x.numel()
     if not y.requires_grad:
@@ -151,7 +150,7 @@ def _output(name: str, f: Program, x: Any, allow_unused: bool) -> tuple[Tensor, 
         _check_real(name, what, tensor)
     if not x.requires_grad:
         raise RuntimeError(
-            f"One of the differentiated Tensors does not require grad: x is a {errors.kind(x)}. Call requires_grad_() "
+            f"One of the differentiated Tensors does not require grad: x is a {in_words(x)}. Call requires_grad_() "
             "on it before computing the output, or pass the function"
         )
     if not allow_unused and not (y.requires_grad and node(x) in ancestors([node(y)])):
@@ -186,7 +185,7 @@ def _check_real(name: str, what: str, tensor: Tensor) -> None:
     if not tensor.is_floating_point():
         raise RuntimeError(
             f"{name}() needs real numbers of floating point, since only Tensors of floating point dtype have real "
-            f"derivatives: {what} is a {errors.kind(tensor)}"
+            f"derivatives: {what} is a {in_words(tensor)}"
         )
 
 

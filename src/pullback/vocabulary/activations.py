@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -48,6 +49,9 @@ def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     def written(input: Tensor, *args: Any, **options: Any) -> Tensor:
         return function(input, *args, **options, inplace=True)
 
+    given = inspect.signature(function)
+    kept = [each for each in given.parameters.values() if each.name != "inplace"]
+    vars(written)["__signature__"] = given.replace(parameters=kept)
     name = f"{function.__name__}_"
     text = f"In place: {function.__doc__}".replace(f".{function.__name__}(", f".{name}(")
     return named(name, written, text)
@@ -66,7 +70,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 
 @is_primitive(ops.leaky_relu, slope=0.01)
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """The input above 0, `negative_slope` times the input elsewhere.
+    """The input above 0, `negative_slope` times the input elsewhere; arguments as for `nn.LeakyReLU`.
 
     >>> import pullback
     >>> pullback.nn.functional.leaky_relu(pullback.tensor([-2.0, 3.0]), 0.1)
@@ -78,6 +82,11 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """The input above 0, elsewhere weight times it; a weight for all elements or for each channel (axis 1).
+
+    Parameters
+    ----------
+    weight
+        The slope below 0: one number, or one for each channel.
 
     >>> import pullback
     >>> pullback.prelu(pullback.tensor([-2.0, 3.0]), pullback.tensor([0.5]))
@@ -106,7 +115,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 
 @is_primitive(ops.elu, alpha=1.0, scale=1.0, input_scale=1.0)
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """The input above 0, alpha * (exp(input) - 1) elsewhere.
+    """The input above 0, alpha * (exp(input) - 1) elsewhere; arguments as for `nn.ELU`.
 
     >>> import pullback
     >>> pullback.nn.functional.elu(pullback.tensor([-1.0, 2.0]))  # exp(-1) - 1
@@ -117,7 +126,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """The input above 0, alpha * (exp(input / alpha) - 1) elsewhere.
+    """The input above 0, alpha * (exp(input / alpha) - 1) elsewhere; arguments as for `nn.CELU`.
 
     >>> import pullback
     >>> pullback.nn.functional.celu(pullback.tensor([-2.0, 3.0]), alpha=2.0)  # 2 * (exp(-1) - 1)
@@ -146,6 +155,8 @@ def rrelu(
 ) -> Tensor:
     """A leaky relu whose slope is random for each element while training, and otherwise the mean of its bounds.
 
+    Arguments as for `nn.RReLU`.
+
     >>> import pullback
     >>> pullback.nn.functional.rrelu(pullback.tensor([-24.0, 1.0]))  # the mean of 1 / 8 and 1 / 3 is 11 / 48
     tensor([-5.5000,  1.0000])
@@ -167,7 +178,7 @@ def rrelu(
 
 @is_primitive(ops.hardtanh, lower=-1.0, upper=1.0)
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """The input limited to [min_val, max_val]; its slope at the bounds is 0.
+    """The input limited to [min_val, max_val]; its slope at the bounds is 0; arguments as for `nn.Hardtanh`.
 
     >>> import pullback
     >>> pullback.nn.functional.hardtanh(pullback.tensor([-3.0, 0.5, 3.0]))
@@ -192,7 +203,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """The input above the threshold, the value elsewhere.
+    """The input above the threshold, the value elsewhere; arguments as for `nn.Threshold`.
 
     >>> import pullback
     >>> pullback.nn.functional.threshold(pullback.tensor([0.5, 2.0]), 1.0, -7.0)
@@ -253,7 +264,7 @@ hardtanh_, threshold_ = _in_place(hardtanh), _in_place(threshold)
 
 @is_primitive(ops.gelu)
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
-    """The input times the probability that a standard normal variable lies below it.
+    """The input times the probability that a standard normal variable lies below it; arguments as for `nn.GELU`.
 
     With approximate='tanh', by a formula that needs no error function.
 
@@ -272,6 +283,8 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 @is_primitive(ops.softplus, beta=1.0, threshold=20)
 def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     """log(1 + exp(beta * input)) / beta; the input itself where beta * input is above the threshold.
+
+    Arguments as for `nn.Softplus`.
 
     >>> import pullback
     >>> pullback.nn.functional.softplus(pullback.tensor([-1.0, 0.0, 30.0]))
@@ -315,7 +328,7 @@ def tanhshrink(input: Tensor) -> Tensor:
 
 @is_primitive(ops.hardshrink, bound=0.5)
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """0 within `lambd` of 0, the input elsewhere.
+    """0 within `lambd` of 0, the input elsewhere; arguments as for `nn.Hardshrink`.
 
     >>> import pullback
     >>> pullback.nn.functional.hardshrink(pullback.tensor([-1.0, 0.3, 2.0]))
@@ -326,7 +339,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 @is_primitive(ops.softshrink, bound=0.5)
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """The input moved towards 0 by `lambd`, and 0 within that of 0.
+    """The input moved towards 0 by `lambd`, and 0 within that of 0; arguments as for `nn.Softshrink`.
 
     >>> import pullback
     >>> pullback.nn.functional.softshrink(pullback.tensor([-1.0, 0.3, 2.0]))
@@ -400,7 +413,16 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
     """A sample from the Gumbel-softmax distribution: logits plus noise, through a softmax of temperature tau.
 
-    With `hard`, one-hot, with the gradient of the soft sample.
+    Parameters
+    ----------
+    logits
+        Logarithms of probabilities, which need not add up to 1.
+    tau
+        The temperature: the smaller, the closer are samples to one-hot.
+    hard
+        Return one-hot samples, with the gradient of the soft ones.
+    eps
+        Accepted, and changes nothing.
 
     >>> import pullback
     >>> pullback.nn.functional.gumbel_softmax(pullback.zeros(5, 3), hard=True).sum(dim=1)

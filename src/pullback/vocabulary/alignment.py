@@ -35,12 +35,20 @@ def ctc_loss(
 ) -> Tensor:
     """The negative log-probability of label sequences, over all their alignments with log-probabilities (T, N, C).
 
-    An alignment repeats labels and puts blanks between them (Graves and others, 2006). `targets` is (N, S), or all
-    sequences concatenated. As in torch, the gradient assumes that `log_probs` is the result of a log_softmax.
+    An alignment repeats labels and puts blanks between them (Graves and others, 2006). As in torch, the gradient
+    assumes that `log_probs` is the result of a log_softmax. Arguments as for `nn.CTCLoss`.
 
-    >>> import pullback
-    >>> log_probs = pullback.zeros(2, 1, 2).log_softmax(2)
-    >>> pullback.nn.functional.ctc_loss(log_probs, pullback.tensor([[1]]), (2,), (1,))
+    Parameters
+    ----------
+    log_probs
+        Logarithms of probabilities: (steps, batch, classes), or (steps, classes).
+    targets
+        Class numbers: a row for each sequence, or all sequences one after the other.
+    input_lengths, target_lengths
+        How many steps, and how many labels, each sequence has.
+
+    >>> from pullback import nn, tensor, zeros
+    >>> nn.functional.ctc_loss(zeros(2, 1, 2).log_softmax(2), tensor([[1]]), (2,), (1,))
     tensor(0.2877)
     """
     require_tensors("ctc_loss", log_probs=log_probs, targets=targets)

@@ -220,6 +220,11 @@ def _plain(value: Any) -> Any:
 def pow(input: TensorLike, exponent: TensorLike) -> Tensor:
     """input ** exponent, elementwise.
 
+    Parameters
+    ----------
+    exponent
+        A number or a tensor.
+
     >>> import pullback
     >>> pullback.pow(pullback.tensor([1.0, 2.0, 3.0]), 2)
     tensor([1., 4., 9.])

@@ -36,27 +36,31 @@ def scaled_dot_product_attention(
 ) -> Tensor:
     """softmax(query @ key.mT * scale + mask) @ value; the scale is 1 / sqrt(the last size) unless given.
 
-    A bool mask is True where a query may attend to a key; any other mask is added to the scores. `is_causal` is a mask
-    that lets each query attend to the keys up to its own position. With `enable_gqa`, each head of keys and values
-    serves several heads of queries.
+    Parameters
+    ----------
+    query
+        (..., queries, features).
+    key
+        (..., keys, features).
+    value
+        (..., keys, features of the result).
+    attn_mask
+        A bool mask, True where a query may attend to a key; any other mask is added to the scores.
+    dropout_p
+        The probability with which a weight is set to zero, in evaluation too.
+    is_causal
+        Let each query attend only to the keys up to its own position.
+    scale
+        What products are multiplied by; None for 1 / sqrt(features).
+    enable_gqa
+        Let each head, on the third last axis, of keys and values serve several heads of queries.
 
     >>> import pullback
     >>> q, k, v = pullback.zeros(1, 2), pullback.zeros(2, 2), pullback.tensor([[0.0, 4.0], [2.0, 0.0]])
     >>> pullback.nn.functional.scaled_dot_product_attention(q, k, v)
     tensor([[1., 2.]])
     """
-    require_tensors("scaled_dot_product_attention", query=query, key=key, value=value)
-    for name, part in (("query", query), ("key", key), ("value", value)):
-        if part.ndim < 2:
-            raise RuntimeError(
-                "scaled_dot_product_attention: Expected query, key, and value to all be  at least 2 dimensional, but got "
-                f"{name} of shape {tuple(part.shape)}"
-            )
-        if part._dtype is not query._dtype and part._dtype != query._dtype:
-            raise RuntimeError(
-                "Expected query, key, and value to have the same dtype, but got query.dtype: "
-                f"{query.dtype} and {name}.dtype: {part.dtype} instead."
-            )
+    _check_queries(query, key, value)
     if is_causal and attn_mask is not None:
         raise RuntimeError("scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
     if enable_gqa:
@@ -70,6 +74,22 @@ def scaled_dot_product_attention(
     else:
         mask, open_rows = _additive(attn_mask, query._dtype)
     return _weighed(query, key, value, mask, open_rows, float(scale), dropout_p)[0]  # float: NumPy's would be float64
+
+
+def _check_queries(query: Tensor, key: Tensor, value: Tensor) -> None:
+    """Raise unless queries, keys and values have the two last axes, and one dtype."""
+    require_tensors("scaled_dot_product_attention", query=query, key=key, value=value)
+    for name, part in (("query", query), ("key", key), ("value", value)):
+        if part.ndim < 2:
+            raise RuntimeError(
+                "scaled_dot_product_attention: Expected query, key, and value to all be  at least 2 dimensional, but got "
+                f"{name} of shape {tuple(part.shape)}"
+            )
+        if part._dtype is not query._dtype and part._dtype != query._dtype:
+            raise RuntimeError(
+                "Expected query, key, and value to have the same dtype, but got query.dtype: "
+                f"{query.dtype} and {name}.dtype: {part.dtype} instead."
+            )
 
 
 def _weighed(
@@ -157,36 +177,36 @@ def _attend(
 
 
 def multi_head_attention_forward(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    embed_dim_to_check: int,
-    num_heads: int,
-    in_proj_weight: Tensor | None,
-    in_proj_bias: Tensor | None,
-    bias_k: Tensor | None,
-    bias_v: Tensor | None,
-    add_zero_attn: bool,
-    dropout_p: float,
-    out_proj_weight: Tensor,
-    out_proj_bias: Tensor | None,
-    training: bool = True,
-    key_padding_mask: Tensor | None = None,
-    need_weights: bool = True,
-    attn_mask: Tensor | None = None,
-    use_separate_proj_weight: bool = False,
-    q_proj_weight: Tensor | None = None,
-    k_proj_weight: Tensor | None = None,
-    v_proj_weight: Tensor | None = None,
-    static_k: Tensor | None = None,
-    static_v: Tensor | None = None,
-    average_attn_weights: bool = True,
-    is_causal: bool = False,
-) -> tuple[Tensor, Tensor | None]:
+    query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: int, num_heads: int, in_proj_weight: Tensor | None,
+    in_proj_bias: Tensor | None, bias_k: Tensor | None, bias_v: Tensor | None, add_zero_attn: bool, dropout_p: float,
+    out_proj_weight: Tensor, out_proj_bias: Tensor | None, training: bool = True, key_padding_mask: Tensor | None = None,
+    need_weights: bool = True, attn_mask: Tensor | None = None, use_separate_proj_weight: bool = False,
+    q_proj_weight: Tensor | None = None, k_proj_weight: Tensor | None = None, v_proj_weight: Tensor | None = None,
+    static_k: Tensor | None = None, static_v: Tensor | None = None, average_attn_weights: bool = True, is_causal: bool = False,
+) -> tuple[Tensor, Tensor | None]:  # fmt: skip
     """Attention of several heads, between linear projections: the result and, with `need_weights`, the weights.
 
-    Queries are (L, N, E) or (L, E), keys and values (S, N, E) or (S, E). Bool masks are True where a key is excluded;
-    other masks are added to the scores.
+    Parameters
+    ----------
+    query, key, value
+        (L, N, E), (S, N, E) and (S, N, E), or the same without the axis of the batch.
+    embed_dim_to_check, num_heads
+        E, the number of features, and the number of heads, which divides it.
+    in_proj_weight, in_proj_bias, q_proj_weight, k_proj_weight, v_proj_weight
+        The projections of queries, keys and values: one weight (3 * E, E) or three, and one bias (3 * E,).
+    use_separate_proj_weight
+        Take the three weights.
+    out_proj_weight, out_proj_bias
+        The projection of the result.
+    bias_k, bias_v, add_zero_attn, static_k, static_v
+        What is appended to the keys and values, also zeros; and (N * heads, S, E / heads) to take in their place.
+    dropout_p
+        The probability with which a weight is set to zero in training.
+    attn_mask, key_padding_mask, is_causal
+        Masks (L, S) or (N * heads, L, S), and (N, S) or (S,): True excludes a key, numbers are added to its scores.
+        `is_causal` only says that `attn_mask` is causal.
+    need_weights, average_attn_weights
+        Return the weights, and of these the mean over the heads.
     """
     weights = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else in_proj_weight
     return of_heads(

@@ -142,6 +142,17 @@ def isin(
 ) -> Tensor:
     """True where the elements are among the test elements, or with `invert` are not; one of the two may be a number.
 
+    Parameters
+    ----------
+    elements
+        What is looked for.
+    test_elements
+        Among which.
+    assume_unique
+        Accepted, and changes nothing.
+    invert
+        True where it is not among them.
+
     >>> import pullback
     >>> pullback.isin(pullback.tensor([1, 2, 3]), pullback.tensor([2, 5]))
     tensor([False,  True, False])

@@ -44,6 +44,11 @@ def where(
     return the same number of elements or a single one. Under `vmap` with a condition that differs between examples, they get
     all elements, where those not selected are replaced by a selected one (by 1, if there is none).
 
+    Parameters
+    ----------
+    condition
+        A bool tensor.
+
     Raises
     ------
     RuntimeError

@@ -155,6 +155,13 @@ def view_as_complex(input: Tensor) -> Tensor:
 def complex(real: Tensor, imag: Tensor) -> Tensor:
     """The complex numbers with these real and imaginary parts.
 
+    Parameters
+    ----------
+    real
+        The real parts.
+    imag
+        The imaginary parts.
+
     >>> import pullback
     >>> pullback.complex(pullback.tensor([1.0, 2.0]), pullback.tensor([0.5, -1.0]))
     tensor([1.+0.5000j, 2.-1.0000j])
@@ -164,6 +171,13 @@ def complex(real: Tensor, imag: Tensor) -> Tensor:
 
 def polar(abs: Tensor, angle: Tensor) -> Tensor:
     """The complex numbers with these absolute values and angles.
+
+    Parameters
+    ----------
+    abs
+        The absolute values.
+    angle
+        The angles.
 
     >>> import pullback
     >>> pullback.polar(pullback.tensor([2.0]), pullback.tensor([0.0]))

@@ -46,6 +46,13 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
 def tensordot(a: Tensor, b: Tensor, dims: int | Sequence[int] | Sequence[Sequence[int]] | Tensor = 2) -> Tensor:
     """The sum of products over the last `dims` axes of a and the first of b, or over axes given as two lists.
 
+    Parameters
+    ----------
+    a
+        The first tensor.
+    b
+        The second tensor.
+
     >>> import pullback
     >>> a, b = pullback.ones(2, 3, 4), pullback.ones(4, 3)
     >>> pullback.tensordot(a, b, dims=([2, 1], [0, 1]))
@@ -260,6 +267,13 @@ def cartesian_prod(*tensors: Tensor | Sequence[Tensor]) -> Tensor:
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All choices of r elements of a vector, in order, one per row; with replacement, an element may be repeated.
 
+    Parameters
+    ----------
+    r
+        How many elements each has.
+    with_replacement
+        An element may occur more than once.
+
     >>> import pullback
     >>> pullback.combinations(pullback.tensor([1, 2, 3]))
     tensor([[1, 2],
@@ -288,6 +302,17 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = Non
     """The distance in the p-norm between each row of x1 and each row of x2, in stacks of matrices.
 
     The slope at distance 0 is 0. `compute_mode` changes nothing here.
+
+    Parameters
+    ----------
+    x1
+        Rows of points.
+    x2
+        Rows of points, with as many columns.
+    p
+        The exponent of the norm.
+    compute_mode
+        Accepted, and changes nothing.
 
     >>> import pullback
     >>> pullback.cdist(pullback.tensor([[0.0, 0.0]]), pullback.tensor([[3.0, 4.0], [6.0, 8.0]]))

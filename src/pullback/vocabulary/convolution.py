@@ -169,6 +169,15 @@ def conv1d(
 ) -> Tensor:
     """The cross-correlation of signals, (batch, channels, length), with a weight, (results, channels / groups, size).
 
+    Arguments as for `nn.Conv1d`.
+
+    Parameters
+    ----------
+    weight
+        The kernels, one for each channel of the result.
+    bias
+        What is added to the channels of the result, a number for each; None for nothing.
+
     >>> import pullback
     >>> x = pullback.tensor([[[1.0, 2.0, 4.0, 7.0]]])
     >>> pullback.nn.functional.conv1d(x, pullback.tensor([[[-1.0, 1.0]]]))
@@ -188,7 +197,7 @@ def conv2d(
 ) -> Tensor:
     """The cross-correlation of images, (batch, channels, height, width), with a weight, (results, channels / groups, *).
 
-    `padding` is the number of zeros on each side, 'valid' (none) or 'same' (the result has the size of the image).
+    Arguments as for `conv1d`.
 
     >>> import pullback
     >>> x = pullback.ones(1, 1, 3, 3)
@@ -210,6 +219,8 @@ def conv3d(
     groups: int = 1,
 ) -> Tensor:
     """The cross-correlation of volumes, (batch, channels, *size), with a weight, (results, channels / groups, *kernel).
+
+    Arguments as for `conv1d`.
 
     >>> import pullback
     >>> pullback.conv3d(pullback.ones(1, 2, 4, 4, 4), pullback.ones(3, 2, 2, 2, 2)).shape
@@ -256,6 +267,13 @@ def _transposed(
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
     """The cross-correlation of signals, (length, batch, channels), with a weight, (size, channels, results).
 
+    Parameters
+    ----------
+    weight
+        The kernels.
+    pad
+        How many zeros are put at both ends of the signals.
+
     >>> import pullback
     >>> x = pullback.tensor([1.0, 2.0, 4.0]).reshape(3, 1, 1)
     >>> weight = pullback.tensor([-1.0, 1.0]).reshape(2, 1, 1)
@@ -280,6 +298,15 @@ def conv_transpose1d(
 ) -> Tensor:  # fmt: skip
     """The transpose of conv1d, its vector-Jacobian product; the weight is (channels, results / groups, size).
 
+    Arguments as for `nn.ConvTranspose1d`.
+
+    Parameters
+    ----------
+    weight
+        The kernels of the convolution whose transpose this is.
+    bias
+        What is added to the channels of the result, a number for each; None for nothing.
+
     >>> import pullback
     >>> x = pullback.tensor([[[1.0, 2.0]]])
     >>> pullback.nn.functional.conv_transpose1d(x, pullback.tensor([[[1.0, 10.0]]]), stride=2)
@@ -294,6 +321,8 @@ def conv_transpose2d(
 ) -> Tensor:  # fmt: skip
     """The transpose of conv2d, its vector-Jacobian product; the weight is (channels, results / groups, *kernel).
 
+    Arguments as for `conv_transpose1d`.
+
     >>> import pullback
     >>> pullback.conv_transpose2d(pullback.tensor([[[[1.0, 10.0]]]]), pullback.tensor([[[[1.0, 2.0]]]]))
     tensor([[[[ 1., 12., 20.]]]])
@@ -306,6 +335,8 @@ def conv_transpose3d(
     groups: int = 1, dilation: Sizes = 1,
 ) -> Tensor:  # fmt: skip
     """The transpose of conv3d, its vector-Jacobian product; the weight is (channels, results / groups, *kernel).
+
+    Arguments as for `conv_transpose1d`.
 
     >>> import pullback
     >>> pullback.conv_transpose3d(pullback.ones(1, 3, 2, 2, 2), pullback.ones(3, 1, 2, 2, 2), stride=2).shape
@@ -336,6 +367,8 @@ def unfold(
     stride: Sizes = 1,
 ) -> Tensor:
     """The windows of images as columns: (batch, channels * height * width of a window, number of windows).
+
+    Arguments as for `nn.Unfold`.
 
     >>> import pullback
     >>> x = pullback.arange(6.0).reshape(1, 1, 2, 3)
@@ -373,6 +406,8 @@ def fold(
     stride: Sizes = 1,
 ) -> Tensor:
     """The sum of columns at their window positions in an image of a given size: the transpose of `unfold`.
+
+    Arguments as for `nn.Fold`.
 
     >>> import pullback
     >>> columns = pullback.ones(1, 4, 2)

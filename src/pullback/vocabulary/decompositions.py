@@ -476,7 +476,14 @@ def lu(A: Tensor, *, pivot: bool = True) -> LUResult:
 
 
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> LUResult:
-    """P, L and U from the result of `linalg.lu_factor`; those not requested are empty.
+    """P, L and U from the result of `linalg.lu_factor`; those not requested are empty; arguments as for `lu_solve`.
+
+    Parameters
+    ----------
+    unpack_data
+        Give L and U.
+    unpack_pivots
+        Give P.
 
     >>> import pullback
     >>> a = pullback.tensor([[1.0, 2.0], [2.0, 6.0]])
@@ -588,6 +595,11 @@ def matrix_exp(A: Tensor) -> Tensor:
 
 def matrix_power(A: Tensor, n: int) -> Tensor:
     """A square matrix multiplied by itself n times, or its inverse -n times.
+
+    Parameters
+    ----------
+    n
+        The exponent, a whole number.
 
     >>> import pullback
     >>> pullback.linalg.matrix_power(pullback.tensor([[1.0, 1.0], [0.0, 1.0]]), 5)

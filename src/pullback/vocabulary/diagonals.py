@@ -132,6 +132,13 @@ def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tens
 
     With `wrap`, the diagonal of a tall matrix starts again below its square part, after skipping one row.
 
+    Parameters
+    ----------
+    fill_value
+        The number.
+    wrap
+        Begin again below, in a matrix with more rows than columns.
+
     >>> import pullback
     >>> pullback.zeros(2, 3).fill_diagonal_(5.0)
     tensor([[5., 0., 0.],

@@ -45,7 +45,7 @@ def _dropped(name: str, input: Tensor, p: float, training: bool, inplace: bool, 
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """While training, zeros with probability p; the other elements are divided by 1 - p.
+    """While training, zeros with probability p; the other elements are divided by 1 - p; arguments as for `nn.Dropout`.
 
     >>> import pullback
     >>> pullback.nn.functional.dropout(pullback.ones(2), p=0.5, training=False)
@@ -69,7 +69,7 @@ def _of_channels(name: str, input: Tensor, p: float, training: bool, inplace: bo
 
 
 def feature_dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Dropout of whole channels (axis 1).
+    """Dropout of whole channels (axis 1); arguments as for `nn.Dropout`.
 
     >>> import pullback
     >>> pullback.feature_dropout(pullback.ones(1, 2, 3), 0.5, False)
@@ -81,7 +81,7 @@ def feature_dropout(input: Tensor, p: float = 0.5, training: bool = True, inplac
 
 
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Dropout of whole channels of (N, C, L) or (C, L).
+    """Dropout of whole channels of (N, C, L) or (C, L); arguments as for `nn.Dropout`.
 
     >>> import pullback
     >>> pullback.nn.functional.dropout1d(pullback.ones(2, 3, 5)).unique(dim=2).shape  # one value for each channel
@@ -110,7 +110,7 @@ def _of_axes(count: int, input: Tensor, p: float, training: bool, inplace: bool,
 
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Dropout of whole channels of (N, C, H, W).
+    """Dropout of whole channels of (N, C, H, W); arguments as for `nn.Dropout`.
 
     >>> import pullback
     >>> pullback.nn.functional.dropout2d(pullback.ones(2, 3, 4, 5)).flatten(2).unique(dim=2).shape  # one value for each channel
@@ -120,7 +120,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W).
+    """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W); arguments as for `nn.Dropout`.
 
     >>> import pullback
     >>> pullback.nn.functional.dropout3d(pullback.ones(1, 2, 3, 3, 3), p=1.0).sum()
@@ -144,7 +144,7 @@ def _alpha(name: str, input: Tensor, p: float, training: bool, inplace: bool, sh
 
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """Dropout that preserves the mean and variance of the outputs of selu.
+    """Dropout that preserves the mean and variance of the outputs of selu; arguments as for `nn.Dropout`.
 
     >>> import pullback
     >>> pullback.nn.functional.alpha_dropout(pullback.tensor([1.0, 2.0]), training=False)
@@ -155,7 +155,7 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
 
 
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """`alpha_dropout` of whole channels.
+    """`alpha_dropout` of whole channels; arguments as for `nn.Dropout`.
 
     >>> import pullback
     >>> pullback.nn.functional.feature_alpha_dropout(pullback.ones(2, 3, 5), training=True).unique(dim=2).shape  # one value for each channel

@@ -229,6 +229,11 @@ def frac(input: Tensor) -> Tensor:
 def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """log(input / (1 - input)), the inverse of sigmoid; `eps` clamps the input to [eps, 1 - eps].
 
+    Parameters
+    ----------
+    eps
+        How far from 0 and 1 the input is kept; None for not.
+
     >>> import pullback
     >>> pullback.logit(pullback.tensor([0.5, 0.0, 1.0]), eps=0.25)
     tensor([ 0.0000, -1.0986,  1.0986])
@@ -391,6 +396,11 @@ def fmod(input: Tensor, other: TensorLike) -> Tensor:
 def float_power(input: Tensor, exponent: TensorLike) -> Tensor:
     """input ** exponent in float64, or in complex128 if one of them is complex.
 
+    Parameters
+    ----------
+    exponent
+        A number or a tensor.
+
     >>> import pullback
     >>> pullback.float_power(pullback.tensor([1, 2, 3]), 2)
     tensor([1., 4., 9.], dtype=pullback.float64)
@@ -426,6 +436,11 @@ def ldexp(input: Tensor, other: TensorLike) -> Tensor:
 
 def heaviside(input: Tensor, values: TensorLike) -> Tensor:
     """0 where input is negative, 1 where it is positive, and values where it is 0; it has no derivative.
+
+    Parameters
+    ----------
+    values
+        The result where the input is 0.
 
     >>> import pullback
     >>> pullback.heaviside(pullback.tensor([-1.5, 0.0, 2.0]), pullback.tensor([0.5]))
@@ -475,6 +490,11 @@ def _with_value(input: Tensor, a: TensorLike, b: TensorLike, value: Number, *, i
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
     """input + value * tensor1 * tensor2.
 
+    Parameters
+    ----------
+    value
+        What the second term is multiplied by.
+
     >>> import pullback
     >>> pullback.addcmul(pullback.tensor([1.0, 1.0]), pullback.tensor([4.0, 5.0]), pullback.tensor([20.0]))
     tensor([ 81., 101.])
@@ -485,6 +505,11 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
 
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
     """input + value * tensor1 / tensor2.
+
+    Parameters
+    ----------
+    value
+        What the second term is multiplied by.
 
     >>> import pullback
     >>> pullback.addcdiv(pullback.tensor([1.0, 1.0]), pullback.tensor([80.0]), pullback.tensor([4.0, 2.0]))
@@ -501,6 +526,13 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
 
 def lerp(input: Tensor, end: TensorLike, weight: Tensor | float) -> Tensor:
     """input + weight * (end - input): the input at weight 0, the end at weight 1.
+
+    Parameters
+    ----------
+    end
+        What is reached at weight 1.
+    weight
+        The share of `end`, a number or a tensor.
 
     >>> import pullback
     >>> pullback.lerp(pullback.tensor([0.0, 10.0]), pullback.tensor([4.0, 20.0]), 0.25)

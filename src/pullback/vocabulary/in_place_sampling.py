@@ -39,6 +39,13 @@ def _written(self: Tensor, draw: Any, label: str, generator: Generator | None, *
 def normal(self: Tensor, mean: float = 0, std: float = 1, *, generator: Generator | None = None) -> Tensor:
     """Samples of a normal distribution.
 
+    Parameters
+    ----------
+    mean
+        The mean, of the logarithm in `log_normal_`.
+    std
+        The standard deviation, of the same.
+
     >>> import pullback
     >>> pullback.zeros(1000).normal_(mean=50.0).mean().round(decimals=-1)
     tensor(50.)
@@ -56,6 +63,13 @@ def normal(self: Tensor, mean: float = 0, std: float = 1, *, generator: Generato
 
 def log_normal(self: Tensor, mean: float = 1, std: float = 2, *, generator: Generator | None = None) -> Tensor:
     """Samples of a log-normal distribution, whose logarithms have this mean and standard deviation.
+
+    Parameters
+    ----------
+    mean
+        The mean, of the logarithm in `log_normal_`.
+    std
+        The standard deviation, of the same.
 
     >>> import pullback
     >>> pullback.zeros(1000).log_normal_().min() > 0
@@ -76,6 +90,13 @@ def uniform(
     self: Tensor, start: float = 0, to: float = 1, *, generator: Generator | None = None, **options: float
 ) -> Tensor:
     """Samples of the uniform distribution on [start, to), where torch calls `start` `from`.
+
+    Parameters
+    ----------
+    start
+        The least number.
+    to
+        The bound.
 
     >>> import pullback
     >>> x = pullback.zeros(1000).uniform_(2, 4)
@@ -101,6 +122,11 @@ def uniform(
 def exponential(self: Tensor, lambd: float = 1, *, generator: Generator | None = None) -> Tensor:
     """Samples of the exponential distribution with rate `lambd`.
 
+    Parameters
+    ----------
+    lambd
+        The rate: 1 / the mean.
+
     >>> import pullback
     >>> pullback.zeros(1000).exponential_(lambd=2.0).min() >= 0
     tensor(True)
@@ -113,6 +139,13 @@ def exponential(self: Tensor, lambd: float = 1, *, generator: Generator | None =
 
 def cauchy(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Generator | None = None) -> Tensor:
     """Samples of the Cauchy distribution with a median and a scale.
+
+    Parameters
+    ----------
+    median
+        The median.
+    sigma
+        Half the width at half the height.
 
     >>> import pullback
     >>> pullback.zeros(2, 3).cauchy_(median=1.0).shape
@@ -127,6 +160,11 @@ def cauchy(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Gene
 def geometric(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
     """Samples of the geometric distribution: the number of trials until the first success, each with probability p.
 
+    Parameters
+    ----------
+    p
+        The probability of success at each trial.
+
     >>> import pullback
     >>> pullback.zeros(1000).geometric_(0.5).min()
     tensor(1.)
@@ -139,6 +177,11 @@ def geometric(self: Tensor, p: float, *, generator: Generator | None = None) -> 
 
 def bernoulli(self: Tensor, p: Tensor | float = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Samples of 1 with probability p, else 0; p is a number or a tensor with one for each element.
+
+    Parameters
+    ----------
+    p
+        The probability of 1, a number or a tensor.
 
     >>> import pullback
     >>> pullback.zeros(3).bernoulli_(pullback.tensor([0.0, 1.0, 0.0]))
@@ -164,6 +207,13 @@ def random(self: Tensor, start: Number | None = None, to: Any = ..., *, generato
     """Uniformly distributed integers in [start, to), [0, to), or the range of consecutive integers of the dtype.
 
     A single argument is `to`; with `to=None` it is `start`, and the range extends to the largest integer.
+
+    Parameters
+    ----------
+    start
+        The least number; alone, the bound.
+    to
+        The bound, which is not drawn; None for the largest number of the dtype.
 
     >>> import pullback
     >>> pullback.zeros(1000).random_(3, 6).unique()

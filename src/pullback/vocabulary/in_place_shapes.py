@@ -68,6 +68,11 @@ def resize_(
 def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: object = None) -> Tensor:
     """In place: `resize_` to the shape of another tensor.
 
+    Parameters
+    ----------
+    the_template
+        The tensor whose shape it gets.
+
     >>> import pullback
     >>> pullback.arange(4).resize_as_(pullback.zeros(3))
     tensor([0, 1, 2])

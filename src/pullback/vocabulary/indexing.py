@@ -408,6 +408,13 @@ def index_put(
 ) -> Tensor:
     """A copy with values written, or added, at an index: a tuple with an integer or bool tensor for each axis.
 
+    Parameters
+    ----------
+    indices
+        An index for each axis; None for all of one.
+    values
+        What is written, which broadcasts.
+
     >>> import pullback
     >>> pullback.zeros(3).index_put((pullback.tensor([0, 0]),), pullback.tensor(1.0), accumulate=True)
     tensor([2., 0., 0.])

@@ -152,6 +152,11 @@ def broadcast_tensors(*tensors: Tensor | Sequence[Tensor]) -> tuple[Tensor, ...]
 def meshgrid(*tensors: Tensor | Sequence[Tensor], indexing: str = "ij") -> tuple[Tensor, ...]:
     """For each vector a view of it broadcast over the grid they span; indexing="xy" exchanges the first two axes.
 
+    Parameters
+    ----------
+    indexing
+        'ij' or 'xy': the order of the first two axes.
+
     >>> import pullback
     >>> rows, columns = pullback.meshgrid(pullback.arange(2), pullback.arange(3), indexing="ij")
     >>> rows
@@ -206,6 +211,11 @@ def tensor_split(
     indices: Sequence[int] | Tensor | None = None,
 ) -> tuple[Tensor, ...]:
     """Parts along an axis, as views: a number of parts of nearly equal size, or those between given indices.
+
+    Parameters
+    ----------
+    indices
+        The places before which to split.
 
     >>> import pullback
     >>> [piece.tolist() for piece in pullback.tensor_split(pullback.arange(5), 2)]
@@ -265,6 +275,11 @@ dsplit = _along("dsplit", 3, lambda ndim: 2)
 def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Consecutive pieces of given sizes along an axis, as views.
 
+    Parameters
+    ----------
+    split_sizes
+        The length of each part.
+
     >>> import pullback
     >>> [piece.tolist() for piece in pullback.split_with_sizes(pullback.arange(3), [1, 2])]
     [[0], [1, 2]]
@@ -274,6 +289,11 @@ def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) ->
 
 def unsafe_split(input: Tensor, split_size: Sizes, dim: int = 0) -> tuple[Tensor, ...]:
     """`split`, with the checks that torch leaves out.
+
+    Parameters
+    ----------
+    split_size
+        The length of each part.
 
     >>> import pullback
     >>> pullback.unsafe_split(pullback.arange(5), 3)
@@ -294,6 +314,11 @@ def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int 
 
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """`chunk`, with the checks that torch leaves out.
+
+    Parameters
+    ----------
+    chunks
+        The number of parts, of which there may be fewer.
 
     >>> import pullback
     >>> pullback.unsafe_chunk(pullback.arange(5), 2)

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias, over the last axis of the input.
 
+    Parameters
+    ----------
+    weight
+        A matrix, (length of the result's last axis, length of the input's).
+
     >>> import pullback
     >>> pullback.nn.functional.linear(pullback.ones(3), pullback.ones(2, 3), pullback.tensor([0.0, 1.0]))
     tensor([3., 4.])
@@ -51,6 +56,13 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input1 @ weight[k] @ input2 for each k, plus a bias, over the last axes of the inputs.
 
+    Parameters
+    ----------
+    input1, input2
+        Tensors of the same shape but for the last axis.
+    weight
+        A matrix for each element of the result's last axis.
+
     >>> from pullback import bilinear, ones, tensor
     >>> bilinear(tensor([1.0, 2.0]), tensor([3.0, 4.0]), ones(1, 2, 2))  # (1 + 2) * (3 + 4)
     tensor([21.])
@@ -79,6 +91,13 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """A 1 at the index given by each class number, along a new last axis, and 0 elsewhere.
+
+    Parameters
+    ----------
+    tensor
+        Class numbers, as int64.
+    num_classes
+        The length of the new axis; -1 for the largest number plus 1.
 
     >>> import pullback
     >>> pullback.nn.functional.one_hot(pullback.tensor([0, 2]))
@@ -155,11 +174,16 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Tensor:
-    """The rows of `weight` selected by the indices in `input`.
+    """The rows of `weight` selected by the indices in `input`; arguments as for `nn.Embedding`.
 
-    The row `padding_idx` has no gradient; with `max_norm`, rows whose norm is larger are scaled down in place;
-    `scale_grad_by_freq` divides the gradient of a row by the number of its occurrences. Gradients are dense even if
-    `sparse`.
+    Parameters
+    ----------
+    input
+        Row numbers.
+    weight
+        A matrix with a vector in each row.
+    padding_idx
+        The row that gets no gradient.
 
     >>> import pullback
     >>> pullback.nn.functional.embedding(pullback.tensor([1, 1]), pullback.tensor([[1.0, 2.0], [3.0, 4.0]]))
@@ -177,25 +201,29 @@ def embedding(
 
 
 def embedding_bag(
-    input: Tensor,
-    weight: Tensor,
-    offsets: Tensor | None = None,
-    max_norm: float | None = None,
-    norm_type: float = 2,
-    scale_grad_by_freq: bool = False,
-    mode: str = "mean",
-    sparse: bool = False,
-    per_sample_weights: Tensor | None = None,
-    include_last_offset: bool = False,
-    padding_idx: int | None = None,
-) -> Tensor:
+    input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: float | None = None, norm_type: float = 2,
+    scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False, padding_idx: int | None = None,
+) -> Tensor:  # fmt: skip
     """The sum, mean or maximum of the rows of `weight` selected by each bag of indices; an empty bag gives zeros.
 
-    A bag is a row of a 2-D `input`, or starts at one of the `offsets` into a 1-D `input`.
+    Arguments as for `nn.EmbeddingBag`.
 
-    >>> import pullback
-    >>> weight = pullback.tensor([[1.0], [2.0], [4.0]])
-    >>> pullback.nn.functional.embedding_bag(pullback.tensor([[0, 2], [1, 1]]), weight, mode="sum")
+    Parameters
+    ----------
+    input
+        Row numbers: a matrix with a bag in each row, or one sequence of all bags.
+    weight
+        A matrix with a vector in each row.
+    offsets
+        Where bags begin in a sequence, the first at 0.
+    per_sample_weights
+        A factor for each row number, with mode 'sum'.
+    padding_idx
+        The row that counts for nothing.
+
+    >>> from pullback import nn, tensor
+    >>> nn.functional.embedding_bag(tensor([[0, 2], [1, 1]]), tensor([[1.0], [2.0], [4.0]]), mode="sum")
     tensor([[5.],
             [4.]])
     """

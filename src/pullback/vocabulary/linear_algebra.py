@@ -59,6 +59,11 @@ def cholesky(input: Tensor, upper: bool = False) -> Tensor:
 def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Tensor:
     """The X with A @ X = input, where A = L @ L.mH, or L.mH @ L with `upper`.
 
+    Parameters
+    ----------
+    L
+        The factor, as `cholesky` gives it.
+
     >>> import pullback
     >>> pullback.cholesky_solve(pullback.tensor([[8.0], [16.0]]), pullback.tensor([[2.0, 0.0], [0.0, 4.0]]))
     tensor([[2.],
@@ -88,6 +93,11 @@ def _triangle(x: Tensor) -> Tensor:
 def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
     """The inverse of L @ L.mH, or of L.mH @ L with `upper`; LinAlgError for a zero on the diagonal.
 
+    Parameters
+    ----------
+    L
+        The factor, as `cholesky` gives it.
+
     >>> import pullback
     >>> pullback.cholesky_inverse(pullback.tensor([[2.0, 0.0], [0.0, 4.0]]))
     tensor([[0.2500, 0.0000],
@@ -103,6 +113,11 @@ def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
 
 def qr(input: Tensor, some: bool = True) -> QRResult:
     """Q and R with input = Q @ R; Q is square unless `some`.
+
+    Parameters
+    ----------
+    some
+        Of as many columns as are needed, not of all.
 
     >>> import pullback
     >>> a = pullback.tensor([[3.0], [4.0]])
@@ -126,6 +141,15 @@ def geqrf(input: Tensor) -> GeqrfResult:
 @spelled_as(input3="other")
 def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
     """Q @ other for the square Q of `geqrf`; other @ Q if not `left`; with Q.mH instead of Q if `transpose`.
+
+    Parameters
+    ----------
+    tau
+        The factors, as `geqrf` gives them.
+    left
+        Multiply from the left, not from the right.
+    transpose
+        Multiply by the transpose.
 
     >>> import pullback
     >>> a = pullback.tensor([[3.0, 1.0], [4.0, 2.0]])
@@ -158,6 +182,13 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> LUFactorResult | LUFactorExResult:
     """L and U in one matrix, and the pivots; with `get_infos`, also which pivots are zero.
 
+    Parameters
+    ----------
+    pivot
+        Exchange rows.
+    get_infos
+        Give, too, the number of the first zero pivot, 0 for none.
+
     >>> import pullback
     >>> pullback.lu(pullback.tensor([[2.0, 6.0], [1.0, 2.0]]))[0]
     tensor([[ 2.0000,  6.0000],
@@ -170,6 +201,13 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> LUFactorResult
 
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """The X with A @ X = input from the result of `lu` for A.
+
+    Parameters
+    ----------
+    LU_data
+        The factors, as `lu` gives them.
+    LU_pivots
+        The rows that were exchanged.
 
     >>> import pullback
     >>> lu, pivots = pullback.lu(pullback.tensor([[1.0, 2.0], [2.0, 6.0]]))
@@ -185,6 +223,13 @@ def triangular_solve(
     input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> TriangularSolveResult:
     """The X with A @ X = input for a triangular A, or A.mT @ X = input with `transpose`, and a copy of A.
+
+    Parameters
+    ----------
+    transpose
+        Solve with the transpose.
+    unitriangular
+        Take the diagonal as 1.
 
     >>> from pullback import tensor, triangular_solve
     >>> triangular_solve(tensor([[5.0], [2.0]]), tensor([[1.0, 1.0], [0.0, 2.0]])).solution
@@ -216,6 +261,13 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> SingularRe
 
     Without `compute_uv` U and V are zeros.
 
+    Parameters
+    ----------
+    some
+        Of as many columns as are needed, not of all.
+    compute_uv
+        Give U and V, not zeros.
+
     >>> import pullback
     >>> pullback.svd(pullback.tensor([[0.0, 2.0], [3.0, 0.0]])).S.round(decimals=3)
     tensor([3., 2.])
@@ -231,6 +283,11 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> SingularRe
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """The pseudoinverse; singular values up to rcond times the largest count as zero.
 
+    Parameters
+    ----------
+    rcond
+        The least singular value that counts, in parts of the largest.
+
     >>> import pullback
     >>> pullback.pinverse(pullback.tensor([[3.0], [4.0]]))  # divided by 3**2 + 4**2
     tensor([[0.1200, 0.1600]])
@@ -242,6 +299,15 @@ def svd_lowrank(A: Tensor, q: int = 6, niter: int | None = 2, M: Tensor | None =
     """An approximation of the q largest singular values and their vectors, by random projections, of A, or of A - M.
 
     Halko, Martinsson and Tropp (2009), algorithms 4.4 and 5.1, with `niter` steps of subspace iteration.
+
+    Parameters
+    ----------
+    q
+        The number of singular values that are looked for.
+    niter
+        The number of iterations.
+    M
+        What is subtracted from the matrix first.
 
     >>> import pullback
     >>> pullback.svd_lowrank(pullback.diag(pullback.tensor([5.0, 3.0, 0.0])), q=2)[1].round(decimals=3)
@@ -268,6 +334,15 @@ def svd_lowrank(A: Tensor, q: int = 6, niter: int | None = 2, M: Tensor | None =
 
 def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> SingularResult:
     """`svd_lowrank` of a matrix whose columns are shifted to mean 0, unless `center` is False.
+
+    Parameters
+    ----------
+    q
+        The number of columns that are looked for.
+    center
+        Subtract the means of the columns first.
+    niter
+        The number of iterations.
 
     >>> import pullback
     >>> pullback.pca_lowrank(pullback.arange(12.0).reshape(6, 2), q=2)[1].shape

@@ -14,7 +14,6 @@ from .. import ops
 from .._core import errors, xp as _xp
 from .._core.modes import quiet
 from .._core.primitives import Carrier
-from .._core.shapes import broadcast_shapes
 from .._core.sites import warn
 from .._core.values import data, every, followed, outside, require_operand, require_tensor, require_tensors, shared
 from ..ops.exponentials import known_losses
@@ -176,7 +175,7 @@ def nll_loss(
 ) -> Tensor:
     """The negative log-probability of the target classes, from log-probabilities of shape (C), (N, C) or (N, C, ...).
 
-    The mean is weighted: the sum of the losses divided by the sum of the weights of their classes.
+    The mean is the sum of losses divided by that of the weights of their classes. Arguments as for `nn.NLLLoss`.
 
     >>> import pullback
     >>> scores = pullback.tensor([[0.0, 0.0], [3.0, 0.0]]).log_softmax(1)
@@ -204,7 +203,7 @@ def cross_entropy(
 ) -> Tensor:
     """The negative log-probability of the target classes, from unnormalized scores of shape (C), (N, C) or (N, C, ...).
 
-    `target` holds class indices, or class probabilities in the shape of the scores.
+    `target` holds class indices, or probabilities in the shape of the scores. Arguments as for `nn.CrossEntropyLoss`.
 
     Raises
     ------
@@ -326,12 +325,35 @@ def linear_cross_entropy(
 ) -> Tensor:
     """The cross-entropy of scores that are linear in the input: `input @ linear_weight.T + linear_bias`.
 
-    `options`, which tells torch how to save memory, has no effect.
+    Arguments as for `cross_entropy`.
+
+    Parameters
+    ----------
+    linear_weight
+        The factors: (classes, features), or (classes, *lengths, features).
+    linear_bias
+        What is added to the scores; None for nothing.
+    options
+        Accepted: tells torch how to save memory.
 
     >>> from pullback import nn, ones, tensor, zeros
     >>> nn.functional.linear_cross_entropy(ones(2, 3), zeros(4, 3), tensor([0, 1]))  # log(4)
     tensor(1.3863)
     """
+    _check_scores(input, linear_weight, target, linear_bias)
+    outputs, features = tuple(linear_weight.shape[:-1]), input.shape[-1]
+    shape = (*input.shape[:-1], *outputs)
+    if tuple(target.shape) == shape and ignore_index is not None:
+        raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
+    flat = ops.reshape(linear_weight, shape=(math.prod(outputs), features))
+    scores = ops.reshape(products.matmul(input, shapes.t(flat)), shape=shape)
+    scores = scores if linear_bias is None else scores + linear_bias
+    ignored = -100 if ignore_index is None else ignore_index
+    return cross_entropy(scores, target, weight, None, ignored, None, reduction, label_smoothing)
+
+
+def _check_scores(input: Tensor, linear_weight: Tensor, target: Tensor, linear_bias: Tensor | None) -> None:
+    """Raise unless the input can be multiplied by the weight, and a bias be added."""
     require_tensors("linear_cross_entropy", input=input, linear_weight=linear_weight, target=target)
     if input.ndim not in (1, 2):
         raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.ndim}")
@@ -353,14 +375,6 @@ def linear_cross_entropy(
             f"K-dimensional loss defined by linear_weight shape {tuple(linear_weight.shape)} requires batched input, "
             f"(N, {features}), got unbatched input with shape {tuple(input.shape)}"
         )
-    shape = (*input.shape[:-1], *outputs)
-    if tuple(target.shape) == shape and ignore_index is not None:
-        raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
-    flat = ops.reshape(linear_weight, shape=(math.prod(outputs), features))
-    scores = ops.reshape(products.matmul(input, shapes.t(flat)), shape=shape)
-    scores = scores if linear_bias is None else scores + linear_bias
-    ignored = -100 if ignore_index is None else ignore_index
-    return cross_entropy(scores, target, weight, None, ignored, None, reduction, label_smoothing)
 
 
 # Differences
@@ -409,6 +423,11 @@ def mse_loss(
 ) -> Tensor:
     """The squared difference of two tensors.
 
+    Parameters
+    ----------
+    weight
+        A weight for each element; the mean is divided by their sum.
+
     >>> import pullback
     >>> pullback.nn.functional.mse_loss(pullback.tensor([1.0, 3.0]), pullback.tensor([1.0, 1.0]))
     tensor(2.)
@@ -427,7 +446,7 @@ def l1_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """The absolute difference of two tensors.
+    """The absolute difference of two tensors; arguments as for `mse_loss`.
 
     >>> import pullback
     >>> pullback.nn.functional.l1_loss(pullback.tensor([1.0, 5.0]), pullback.tensor([2.0, 2.0]))
@@ -449,7 +468,7 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Tensor:
-    """The squared difference, halved and divided by beta, where it is below beta; else the absolute one less beta / 2.
+    """The squared difference, halved and divided by beta, below beta; else the absolute one less beta / 2; arguments as for `nn.SmoothL1Loss`.
 
     >>> import pullback
     >>> pullback.nn.functional.smooth_l1_loss(pullback.tensor([0.5, 4.0]), pullback.zeros(2), reduction="none")
@@ -470,6 +489,13 @@ def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
     """Half the squared difference where it is below delta; else delta times the absolute one less delta / 2.
+
+    Arguments as for `nn.HuberLoss`.
+
+    Parameters
+    ----------
+    weight
+        A weight for each element; the mean is divided by the number of elements.
 
     >>> import pullback
     >>> pullback.nn.functional.huber_loss(pullback.tensor([0.5, 4.0]), pullback.zeros(2), reduction="none")
@@ -497,7 +523,7 @@ def binary_cross_entropy(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The negative log-probability of targets in [0, 1], from probabilities; logarithms are clamped to -100.
+    """The negative log-probability of targets in [0, 1], from probabilities (logarithms at least -100); arguments as for `nn.BCELoss`.
 
     >>> from pullback import nn, tensor
     >>> nn.functional.binary_cross_entropy(tensor([0.5, 1.0]), tensor([1.0, 1.0]))  # log(2) / 2
@@ -539,6 +565,8 @@ def binary_cross_entropy_with_logits(
 ) -> Tensor:
     """The negative log-probability of targets in [0, 1], from scores whose sigmoid is the probability.
 
+    Arguments as for `nn.BCEWithLogitsLoss`.
+
     >>> import pullback
     >>> pullback.nn.functional.binary_cross_entropy_with_logits(pullback.zeros(2), pullback.tensor([0.0, 1.0]))
     tensor(0.6931)
@@ -570,8 +598,8 @@ def kl_div(
 ) -> Tensor:
     """The Kullback-Leibler divergence target * (log(target) - input), where input is a log-probability.
 
-    With `log_target`, target is a log-probability too. reduction='batchmean' divides the sum by the length of the first
-    axis, which is the mathematical definition.
+    reduction='batchmean' divides the sum by the length of the first axis, which is the mathematical definition.
+    Arguments as for `nn.KLDivLoss`.
 
     >>> from pullback import nn, tensor
     >>> nn.functional.kl_div(tensor([0.5, 0.5]).log(), tensor([0.5, 0.5]), reduction="sum")
@@ -605,7 +633,7 @@ def poisson_nll_loss(
 ) -> Tensor:
     """The negative log-probability of counts, from the rate of their Poisson distribution or its logarithm.
 
-    `full` adds Stirling's approximation of the term that depends only on the counts.
+    `full` adds Stirling's approximation of the term of counts alone. Arguments as for `nn.PoissonNLLLoss`.
 
     >>> from pullback import nn, tensor
     >>> nn.functional.poisson_nll_loss(tensor([0.0]), tensor([3.0]))  # exp(0) - 3 * 0
@@ -625,7 +653,12 @@ def gaussian_nll_loss(
 ) -> Tensor:
     """The negative log-probability of targets under normal distributions with means `input` and variances `var`.
 
-    Variances below eps are replaced by eps, but have the gradient at eps.
+    Variances below eps are replaced by it, and have the gradient there. Arguments as for `nn.GaussianNLLLoss`.
+
+    Parameters
+    ----------
+    var
+        The variances: one for all, one for each element, or one for each row (the last axis).
 
     >>> from pullback import nn, tensor
     >>> nn.functional.gaussian_nll_loss(tensor([1.0]), tensor([3.0]), tensor([4.0]))  # (log(4) + 2**2 / 4) / 2
@@ -658,43 +691,3 @@ def _variances(input: Tensor, var: Tensor | float) -> Tensor:
     if len(have) != len(want) or sum(different) != 1:
         raise ValueError(f"var is of incorrect size: {have} for an input of shape {want}")
     return var
-
-
-def multilabel_soft_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
-    """The mean over the last axis of the negative log-probability of labels, from scores.
-
-    >>> from pullback import nn, tensor
-    >>> nn.functional.multilabel_soft_margin_loss(tensor([[100.0, 0.0]]), tensor([[1.0, 0.0]]))  # log(2) / 2
-    tensor(0.3466)
-    """
-    require_tensors("multilabel_soft_margin_loss", input=input, target=target)
-    reduction = chosen(size_average, reduce, reduction)
-    broadcast_shapes(tuple(input.shape), tuple(target.shape))
-    losses = -(target * ops.logsigmoid(input) + (1 - target) * ops.logsigmoid(-input))
-    losses = losses if weight is None else losses * weight
-    return reduced(reductions.sum(losses, input.ndim - 1) / input.shape[-1], reduction)
-
-
-def soft_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
-    """log(1 + exp(-target * input)), for targets 1 and -1.
-
-    >>> from pullback import nn, tensor
-    >>> nn.functional.soft_margin_loss(tensor([0.0, 100.0]), tensor([1.0, 1.0]))  # log(2) / 2
-    tensor(0.3466)
-    """
-    require_tensors("soft_margin_loss", input=input, target=target)
-    reduction = chosen(size_average, reduce, reduction)
-    return reduced(-ops.logsigmoid(target * input), reduction, "SoftMarginLossBackward0")

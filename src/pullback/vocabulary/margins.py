@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 
 
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
-    """The p-norm of x1 - x2 + eps along the last axis.
+    """The p-norm of x1 - x2 + eps along the last axis; arguments as for `nn.PairwiseDistance`.
+
+    Parameters
+    ----------
+    x1, x2
+        Tensors with a vector along the last axis.
 
     >>> import pullback
     >>> pullback.pairwise_distance(pullback.tensor([[3.0, 4.0]]), pullback.zeros(1, 2))
@@ -36,6 +41,13 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along a dim; norms below eps are replaced by eps.
+
+    Parameters
+    ----------
+    x1, x2
+        Tensors whose shapes broadcast.
+    eps
+        The least norm that is divided by.
 
     >>> import pullback
     >>> pullback.cosine_similarity(pullback.tensor([1.0, 0.0]), pullback.tensor([1.0, 1.0]), dim=0)
@@ -61,6 +73,13 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 
 def pdist(input: Tensor, p: float = 2) -> Tensor:
     """The p-norm distances between the rows of a matrix, each pair once.
+
+    Parameters
+    ----------
+    input
+        A matrix with a point in each row.
+    p
+        The exponent of the norm.
 
     >>> import pullback
     >>> pullback.pdist(pullback.tensor([[0.0], [3.0], [7.0]]))
@@ -91,6 +110,13 @@ def margin_ranking_loss(
 ) -> Tensor:
     """max(0, margin - target * (input1 - input2)), where target 1 ranks input1 higher, and -1 input2.
 
+    Arguments as for `nn.MarginRankingLoss`.
+
+    Parameters
+    ----------
+    input1, input2
+        The scores that are compared.
+
     >>> from pullback import nn, ones, tensor
     >>> nn.functional.margin_ranking_loss(tensor([3.0, 1.0]), tensor([1.0, 3.0]), ones(2), reduction="none")
     tensor([0., 2.])
@@ -113,7 +139,7 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The input where the target is 1, max(0, margin - input) where it is -1.
+    """The input where the target is 1, max(0, margin - input) where it is -1; arguments as for `nn.HingeEmbeddingLoss`.
 
     >>> from pullback import nn, tensor
     >>> nn.functional.hinge_embedding_loss(tensor([0.25, 0.25]), tensor([1.0, -1.0]), reduction="none")
@@ -137,6 +163,13 @@ def cosine_embedding_loss(
 ) -> Tensor:
     """For vectors along the last axis, 1 - cosine where the target is 1, max(0, cosine - margin) where it is -1.
 
+    Arguments as for `nn.CosineEmbeddingLoss`.
+
+    Parameters
+    ----------
+    input1, input2
+        Two vectors, or a batch of pairs.
+
     >>> from pullback import nn, tensor
     >>> nn.functional.cosine_embedding_loss(tensor([[1.0, 0.0]]), tensor([[0.0, 5.0]]), tensor([1.0]))
     tensor(1.)
@@ -158,6 +191,48 @@ def cosine_embedding_loss(
     return reduced(near + far, reduction)
 
 
+def multilabel_soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The mean over the last axis of the negative log-probability of labels, from scores.
+
+    Arguments as for `nn.MultiLabelSoftMarginLoss`.
+
+    >>> from pullback import nn, tensor
+    >>> nn.functional.multilabel_soft_margin_loss(tensor([[100.0, 0.0]]), tensor([[1.0, 0.0]]))  # log(2) / 2
+    tensor(0.3466)
+    """
+    require_tensors("multilabel_soft_margin_loss", input=input, target=target)
+    reduction = chosen(size_average, reduce, reduction)
+    broadcast_shapes(tuple(input.shape), tuple(target.shape))
+    losses = -(target * ops.logsigmoid(input) + (1 - target) * ops.logsigmoid(-input))
+    losses = losses if weight is None else losses * weight
+    return reduced(reductions.sum(losses, input.ndim - 1) / input.shape[-1], reduction)
+
+
+def soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """log(1 + exp(-target * input)), for targets 1 and -1.
+
+    >>> from pullback import nn, tensor
+    >>> nn.functional.soft_margin_loss(tensor([0.0, 100.0]), tensor([1.0, 1.0]))  # log(2) / 2
+    tensor(0.3466)
+    """
+    require_tensors("soft_margin_loss", input=input, target=target)
+    reduction = chosen(size_average, reduce, reduction)
+    return reduced(-ops.logsigmoid(target * input), reduction, "SoftMarginLossBackward0")
+
+
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -169,6 +244,8 @@ def multi_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The mean of max(0, margin - score of the target class + score) ** p over the other classes.
+
+    Arguments as for `nn.MultiMarginLoss`.
 
     >>> from pullback import nn, tensor
     >>> nn.functional.multi_margin_loss(tensor([[2.0, 1.5, 0.0]]), tensor([0]))  # max(0, 1 - 2 + 1.5) / 3
@@ -214,6 +291,8 @@ def multilabel_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The sum of max(0, 1 - score of a label + score of another class) over classes: labels end at the first -1.
+
+    Arguments as for `nn.MultiLabelMarginLoss`.
 
     >>> from pullback import nn, tensor
     >>> nn.functional.multilabel_margin_loss(tensor([2.0, 1.5, 0.0]), tensor([0, -1, -1]))  # (0.5 + 0) / 3
@@ -271,7 +350,16 @@ def triplet_margin_loss(
 ) -> Tensor:
     """max(0, margin + distance to the positive - distance to the negative), with p-norm distances.
 
-    With `swap`, the distance to the negative is the minimum of those from the anchor and from the positive.
+    Arguments as for `nn.TripletMarginLoss`.
+
+    Parameters
+    ----------
+    anchor
+        What is compared with the other two.
+    positive
+        What should be near.
+    negative
+        What should be far.
 
     >>> from pullback import nn, tensor
     >>> nn.functional.triplet_margin_loss(tensor([[0.0]]), tensor([[2.0]]), tensor([[1.5]]))  # 1 + 2 - 1.5
@@ -296,6 +384,8 @@ def triplet_margin_with_distance_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`triplet_margin_loss` with any function of two tensors as the distance.
+
+    Arguments as for `triplet_margin_loss` and `nn.TripletMarginWithDistanceLoss`.
 
     >>> from pullback import nn, tensor
     >>> a, p, n = tensor([[0.0]]), tensor([[2.0]]), tensor([[1.5]])

@@ -97,6 +97,13 @@ def layer_norm(
 ) -> Tensor:
     """The input with mean 0 and variance 1 over its last axes, times a weight plus a bias.
 
+    Arguments as for `nn.LayerNorm`.
+
+    Parameters
+    ----------
+    weight, bias
+        Factors, and what is added, both of the shape `normalized_shape`; None for 1 and 0.
+
     >>> import pullback
     >>> pullback.nn.functional.layer_norm(pullback.tensor([[1.0, 3.0]]), (2,))
     tensor([[-1.0000,  1.0000]])
@@ -111,7 +118,12 @@ def rms_norm(
     weight: Tensor | None = None,
     eps: float | None = None,
 ) -> Tensor:
-    """The input divided by its root mean square over its last axes, times a weight.
+    """The input divided by its root mean square over its last axes, times a weight; arguments as for `nn.RMSNorm`.
+
+    Parameters
+    ----------
+    weight
+        The factors, of the shape `normalized_shape`; None for 1.
 
     >>> import pullback
     >>> pullback.nn.functional.rms_norm(pullback.tensor([3.0, 4.0]), (2,))
@@ -146,19 +158,21 @@ def _column(sizes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def batch_norm(
-    input: Tensor,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    training: bool = False,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> Tensor:
+    input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None,
+    bias: Tensor | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
     """Each channel (axis 1) minus its mean, divided by its standard deviation, times a weight plus a bias.
 
-    In training with the statistics of the batch; `running_mean` and `running_var` are moved towards them, in place, by
-    `momentum`. Otherwise with the running statistics.
+    Parameters
+    ----------
+    running_mean, running_var
+        A number for each channel; None, in training, to keep none.
+    weight, bias
+        A factor for each channel, and what is added; None for 1 and 0.
+    training
+        Take the statistics of the batch, and move the running ones, which are taken otherwise, towards them in place.
+    momentum, eps
+        The share of the batch in the running statistics, and a small number added to the variance.
 
     >>> import pullback
     >>> x = pullback.tensor([[1.0], [3.0]])
@@ -246,6 +260,13 @@ def instance_norm(
 ) -> Tensor:
     """Each channel of each sample, less its mean, over its standard deviation, times a weight plus a bias.
 
+    Arguments as for `batch_norm`.
+
+    Parameters
+    ----------
+    use_input_stats
+        Take the statistics of each sample, not the running ones.
+
     >>> import pullback
     >>> pullback.nn.functional.instance_norm(pullback.tensor([[[1.0, 3.0], [10.0, 30.0]]]))
     tensor([[[-1.0000,  1.0000],
@@ -279,6 +300,13 @@ def group_norm(
     input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
 ) -> Tensor:
     """Groups of channels of each sample with mean 0 and variance 1, times a weight plus a bias per channel.
+
+    Arguments as for `nn.GroupNorm`.
+
+    Parameters
+    ----------
+    weight, bias
+        A factor for each channel, and what is added; None for 1 and 0.
 
     >>> import pullback
     >>> pullback.nn.functional.group_norm(pullback.tensor([[1.0, 3.0, 10.0, 30.0]]), 2)
@@ -332,6 +360,8 @@ def native_group_norm(
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """The input divided by (k + alpha * the mean square of `size` neighboring channels) ** beta.
 
+    Arguments as for `nn.LocalResponseNorm`.
+
     >>> from pullback import nn, ones
     >>> nn.functional.local_response_norm(ones(1, 2, 1), size=2, alpha=2.0, beta=1.0)  # 1 / (1 + 2 / 2)
     tensor([[[0.5000],
@@ -353,6 +383,13 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
 
 def normalize(input: Tensor, p: float = 2.0, dim: Dim = 1, eps: float = 1e-12) -> Tensor:
     """The input divided by its p-norm along a dim; norms below eps are replaced by eps.
+
+    Parameters
+    ----------
+    p
+        The exponent of the norm.
+    eps
+        The least norm that is divided by.
 
     >>> import pullback
     >>> pullback.nn.functional.normalize(pullback.tensor([[3.0, 4.0]]))

@@ -20,6 +20,8 @@ from .promotion import cast, category
 
 VARARGS, VARKEYWORDS = 4, 8
 """Flags of code objects, as in `inspect`, without importing it."""
+KEPT = 512
+"""How many functions are remembered with their operations."""
 
 # Arguments with the same meaning as leaving them out.
 UNCHANGING: dict[str, tuple[Any, ...]] = {
@@ -37,11 +39,13 @@ def _module(name: str) -> Any:
 
 def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
     """A ufunc of NumPy or SciPy, or one of its methods, with a tensor as an operand or `out`."""
+    name, translation = _operation(ufunc)
+    if not options and method == "__call__" and translation is not None and all(map(_is_usual, inputs)):
+        return translation(*inputs)
     outs = options.pop("out", ())
     for value in (*inputs, *outs):
         if hasattr(type(value), "__array_ufunc__") and not isinstance(value, (Carrier, np.ndarray, np.generic)):
             return NotImplemented
-    name, translation = _operation(ufunc)
     if method == "at":
         return _module("writing").at(f"{name}.at", ufunc, *inputs)
     function: Function = ufunc
@@ -64,6 +68,11 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **options
     return _computed(self, name, function, translation, inputs, options, outs)
 
 
+def _is_usual(value: object) -> bool:
+    return isinstance(value, (Carrier, np.ndarray, float, int, np.generic, complex))
+
+
+@functools.lru_cache(KEPT)
 def _operation(ufunc: np.ufunc) -> tuple[str, Function | None]:
     """The qualified name of a ufunc, and the corresponding operation."""
     name = ufunc.__name__
@@ -90,16 +99,16 @@ def array_function(self: Any, function: Function, types: Any, args: tuple[Any, .
     """A NumPy function with a tensor among its arguments."""
     if not all(issubclass(kind, (Carrier, np.ndarray)) for kind in types):
         return NotImplemented
-    name = f"{function.__module__}.{function.__name__}"
-    tables = _module("names")
-    if (asked := tables.OF_SHAPES.get(function)) is not None:
+    name, asked, translation, usual = _translated(function)
+    if not kwargs and 0 < len(args) <= usual and (isinstance(args[0], Carrier) or isinstance(args[-1], Carrier)):
+        return translation(*args)  # the usual call: nothing to leave out, to refuse or to write to
+    if asked is not None:
         return asked(*args, **kwargs)
-    if function in tables.VALUES_ONLY:
+    if function in _module("names").VALUES_ONLY:
         args, kwargs = _module("operands").constants(name, (args, kwargs), tracked=True)
         return function(*args, **kwargs)
     options = dict(kwargs)
     out = options.pop("out", None)
-    translation = tables.FUNCTIONS.get(function) or tables.BY_NAME.get(name)
     if translation is not None:
         options = _accepted(name, options, translation)
         names = _parameters(translation)
@@ -109,6 +118,18 @@ def array_function(self: Any, function: Function, types: Any, args: tuple[Any, .
         if place < len(args):
             out, args = args[place], (*args[:place], None, *args[place + 1 :])
     return _computed(self, name, function, translation, args, options, () if out is None else (out,))
+
+
+@functools.lru_cache(KEPT)
+def _translated(function: Function) -> tuple[str, Function | None, Any, int]:
+    """The name of a function, what answers it from shapes, the operation, and how many arguments that takes before `out`."""
+    name, tables = f"{function.__module__}.{function.__name__}", _module("names")
+    translation = tables.FUNCTIONS.get(function) or tables.BY_NAME.get(name)
+    asked = tables.OF_SHAPES.get(function)
+    if translation is None or asked is not None or function in tables.VALUES_ONLY:
+        return name, asked, translation, 0
+    names, count = _parameters(translation), translation.__code__.co_argcount
+    return name, None, translation, names.index("out") if "out" in names[:count] else count
 
 
 def _parameters(translation: Function) -> tuple[str, ...]:
@@ -122,6 +143,8 @@ def _takes_more(translation: Function, flag: int) -> bool:
 
 def _accepted(name: str, options: dict[str, Any], translation: Function | None) -> dict[str, Any]:
     """The keyword arguments without those that have no effect; raises if others are not supported."""
+    if not options:
+        return options
     options = {key: value for key, value in options.items() if value is not np._NoValue}
     names = () if translation is None else _parameters(translation)
     if translation is not None and _takes_more(translation, VARKEYWORDS):

@@ -72,6 +72,8 @@ def _require_pairs(sizes: Sequence[int], dims: int) -> None:
 def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Number = 0) -> Tensor:
     """An input padded with a value: `pad` is (before, after) of the last axis, then of the one before it, and so on.
 
+    Arguments as for `pad`.
+
     >>> import pullback
     >>> pullback.constant_pad_nd(pullback.ones(2), (1, 2), 7.0)
     tensor([7., 1., 1., 7., 7.])
@@ -123,8 +125,15 @@ def _check_width(mode: str, pair: tuple[int, int], axis: int, shape: list[int]) 
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
     """An input with its last axes padded or, by negative widths, cropped: `pad` is (before, after) of the last, then others.
 
-    `mode` is 'constant' (of `value`), 'reflect', 'replicate' or 'circular'; all but the first pad images, with or without
-    a batch axis.
+    Parameters
+    ----------
+    pad
+        How many elements are added before and after the last axis, then the one before it, and so on; negative numbers
+        remove elements.
+    mode
+        'constant', 'reflect', 'replicate' or 'circular'; all but the first pad images, with or without a batch.
+    value
+        What constant elements are; None for 0.
 
     >>> import pullback
     >>> x = pullback.tensor([[1.0, 2.0, 3.0]])

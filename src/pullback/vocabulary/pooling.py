@@ -154,7 +154,7 @@ def avg_pool1d(
     input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:  # fmt: skip
-    """The means over windows of signals, (batch, channels, length); the default `stride` is the size of a window.
+    """The means over windows of signals, (batch, channels, length); arguments as for `nn.AvgPool1d`.
 
     >>> import pullback
     >>> pullback.nn.functional.avg_pool1d(pullback.tensor([[1.0, 3.0, 5.0, 9.0]]), 2)
@@ -167,7 +167,7 @@ def avg_pool2d(
     input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """The means over windows of images, (batch, channels, height, width).
+    """The means over windows of images, (batch, channels, height, width); arguments as for `nn.AvgPool2d`.
 
     >>> import pullback
     >>> pullback.nn.functional.avg_pool2d(pullback.arange(8.0).reshape(1, 2, 4), 2)
@@ -180,7 +180,7 @@ def avg_pool3d(
     input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """The means over windows of volumes, (batch, channels, depth, height, width).
+    """The means over windows of volumes, (batch, channels, depth, height, width); arguments as for `nn.AvgPool3d`.
 
     >>> import pullback
     >>> pullback.nn.functional.avg_pool3d(pullback.ones(1, 2, 4, 4, 4), 2).shape
@@ -237,7 +237,7 @@ def max_pool1d(
     input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, dilation: Sizes = 1, ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The maxima over windows of signals, (batch, channels, length); with `return_indices`, also their indices.
+    """The maxima over windows of signals, (batch, channels, length); arguments as for `nn.MaxPool1d`.
 
     >>> import pullback
     >>> pullback.nn.functional.max_pool1d(pullback.tensor([[1.0, 3.0, 9.0, 5.0]]), 2, return_indices=True)
@@ -250,7 +250,7 @@ def max_pool2d(
     input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, dilation: Sizes = 1, ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The maxima over windows of images, (batch, channels, height, width); indices are into the flattened image.
+    """The maxima over windows of images, (batch, channels, height, width); arguments as for `nn.MaxPool2d`.
 
     >>> import pullback
     >>> x = pullback.arange(8.0).reshape(1, 2, 4).requires_grad_()
@@ -266,7 +266,7 @@ def max_pool3d(
     input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, dilation: Sizes = 1, ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The maxima over windows of volumes; indices are into the flattened volume.
+    """The maxima over windows of volumes; arguments as for `nn.MaxPool3d`.
 
     >>> import pullback
     >>> pullback.nn.functional.max_pool3d(pullback.arange(8.0).reshape(1, 2, 2, 2), 2)
@@ -357,7 +357,7 @@ def mean_taps(size: int, length: int) -> Taps:
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: Sizes) -> Tensor:
-    """The means over `output_size` regions that cover the signals.
+    """The means over `output_size` regions that cover the signals; arguments as for `nn.AdaptiveAvgPool1d`.
 
     >>> import pullback
     >>> pullback.nn.functional.adaptive_avg_pool1d(pullback.tensor([[1.0, 2.0, 3.0, 4.0, 5.0]]), 2)
@@ -367,7 +367,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Sizes) -> Tensor:
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
-    """The means over `output_size` regions that cover the images; None keeps a size.
+    """The means over `output_size` regions that cover the images; arguments as for `nn.AdaptiveAvgPool2d`.
 
     >>> import pullback
     >>> pullback.nn.functional.adaptive_avg_pool2d(pullback.arange(8.0).reshape(1, 2, 4), (1, 2))
@@ -377,7 +377,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None] |
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
-    """The means over `output_size` regions that cover the volumes; None keeps a size.
+    """The means over `output_size` regions that cover the volumes; arguments as for `nn.AdaptiveAvgPool3d`.
 
     >>> import pullback
     >>> pullback.nn.functional.adaptive_avg_pool3d(pullback.ones(1, 2, 4, 6, 8), (2, None, 1)).shape
@@ -394,7 +394,7 @@ def _adaptive_max(dims: int, input: Tensor, output_size: Any, return_indices: bo
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Sizes, return_indices: bool = False) -> Tensor:
-    """The maxima over `output_size` regions that cover the signals.
+    """The maxima over `output_size` regions that cover the signals; arguments as for `nn.AdaptiveMaxPool1d`.
 
     >>> import pullback
     >>> pullback.nn.functional.adaptive_max_pool1d(pullback.tensor([[1.0, 4.0, 2.0, 3.0]]), 2)
@@ -406,7 +406,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: Sizes, return_indices: bool 
 def adaptive_max_pool2d(
     input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False
 ) -> Tensor:
-    """The maxima over `output_size` regions that cover the images; None keeps a size.
+    """The maxima over `output_size` regions that cover the images; arguments as for `nn.AdaptiveMaxPool2d`.
 
     >>> import pullback
     >>> pullback.nn.functional.adaptive_max_pool2d(pullback.arange(8.0).reshape(1, 2, 4), (1, 2))
@@ -418,7 +418,7 @@ def adaptive_max_pool2d(
 def adaptive_max_pool3d(
     input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False
 ) -> Tensor:
-    """The maxima over `output_size` regions that cover the volumes; None keeps a size.
+    """The maxima over `output_size` regions that cover the volumes; arguments as for `nn.AdaptiveMaxPool3d`.
 
     >>> import pullback
     >>> pullback.nn.functional.adaptive_max_pool3d(pullback.ones(1, 2, 4, 6, 8), (2, None, 1)).shape
@@ -495,7 +495,7 @@ def fractional_max_pool2d(
     input: Tensor, kernel_size: Sizes, output_size: Sizes | None = None, output_ratio: float | Sequence[float] | None = None, return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """The maxima over windows of images at pseudorandom positions, so that a size can shrink by any ratio.
+    """The maxima over windows of images at random positions; arguments as for `nn.FractionalMaxPool2d`.
 
     >>> from pullback import arange, nn
     >>> nn.functional.fractional_max_pool2d(arange(25.0).reshape(1, 5, 5), 2, output_size=3).shape
@@ -508,7 +508,7 @@ def fractional_max_pool3d(
     input: Tensor, kernel_size: Sizes, output_size: Sizes | None = None, output_ratio: float | Sequence[float] | None = None, return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """The maxima over windows of volumes at pseudorandom positions, so that a size can shrink by any ratio.
+    """The maxima over windows of volumes at random positions; arguments as for `nn.FractionalMaxPool3d`.
 
     >>> import pullback
     >>> pullback.nn.functional.fractional_max_pool3d(pullback.ones(1, 5, 5, 5), 2, output_ratio=0.6).shape
@@ -577,7 +577,14 @@ def max_unpool1d(
     padding: Sizes = 0,
     output_size: Sequence[int] | None = None,
 ) -> Tensor:
-    """The inverse of max_pool1d: maxima at their original indices, with zeros elsewhere.
+    """The inverse of max_pool1d: maxima at their indices, zeros elsewhere; arguments as for `nn.MaxUnpool1d`.
+
+    Parameters
+    ----------
+    indices
+        Where the maxima were.
+    output_size
+        The lengths of the result, if pooling gives the input from several.
 
     >>> import pullback
     >>> F = pullback.nn.functional
@@ -596,7 +603,7 @@ def max_unpool2d(
     padding: Sizes = 0,
     output_size: Sequence[int] | None = None,
 ) -> Tensor:
-    """The inverse of max_pool2d: maxima at their original indices, with zeros elsewhere.
+    """The inverse of max_pool2d: maxima at their indices, zeros elsewhere; arguments as for `max_unpool1d`.
 
     >>> from pullback import nn, tensor
     >>> values, places = nn.functional.max_pool2d(tensor([[[1.0, 3.0], [2.0, 0.0]]]), 2, return_indices=True)
@@ -615,7 +622,7 @@ def max_unpool3d(
     padding: Sizes = 0,
     output_size: Sequence[int] | None = None,
 ) -> Tensor:
-    """The inverse of max_pool3d: maxima at their original indices, with zeros elsewhere.
+    """The inverse of max_pool3d: maxima at their indices, zeros elsewhere; arguments as for `max_unpool1d`.
 
     >>> from pullback import arange, nn
     >>> values, places = nn.functional.max_pool3d(arange(8.0).reshape(1, 2, 2, 2), 2, return_indices=True)
@@ -648,7 +655,7 @@ def lp_pool1d(
     stride: Sizes | None = None,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """The p-norms over windows of signals, without absolute values: the root of the sum of powers.
+    """The roots of sums of powers over windows of signals, without absolute values; arguments as for `nn.LPPool1d`.
 
     >>> import pullback
     >>> pullback.nn.functional.lp_pool1d(pullback.tensor([[3.0, 4.0, 6.0, 8.0]]), 2, 2)
@@ -664,7 +671,7 @@ def lp_pool2d(
     stride: Sizes | None = None,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """The p-norms over windows of images, without absolute values.
+    """The p-norms over windows of images, without absolute values; arguments as for `nn.LPPool2d`.
 
     >>> import pullback
     >>> pullback.nn.functional.lp_pool2d(pullback.tensor([[[3.0, 4.0], [0.0, 0.0]]]), 2, 2)
@@ -680,7 +687,7 @@ def lp_pool3d(
     stride: Sizes | None = None,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """The p-norms over windows of volumes, without absolute values.
+    """The p-norms over windows of volumes, without absolute values; arguments as for `nn.LPPool3d`.
 
     >>> import pullback
     >>> pullback.nn.functional.lp_pool3d(pullback.ones(1, 2, 2, 2), 1, 2)

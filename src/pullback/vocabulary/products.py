@@ -48,6 +48,8 @@ def matching(a: Any, b: Any, name: str, what: str = "the operands") -> tuple[Any
 
 def _beside(array: Array, tensor: Carrier) -> tuple[Array, Carrier]:
     """An array and a tensor in one dtype: the tensor's, if that can hold the array's kind of numbers."""
+    if array.dtype is tensor._dtype:
+        return array, tensor
     dtype = tensor._dtype if np.can_cast(array.dtype, tensor._dtype, "same_kind") else common(array, tensor)
     return cast(array, dtype), cast(tensor, dtype)
 
@@ -110,6 +112,11 @@ def _check_product(a: tuple[int, ...], b: tuple[int, ...]) -> None:
 @is_primitive(ops.matmul, ndim=1, label="DotBackward0")
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """The sum of the products of two vectors.
+
+    Parameters
+    ----------
+    tensor
+        The other vector.
 
     >>> import pullback
     >>> pullback.dot(pullback.tensor([1.0, 2.0]), pullback.tensor([3.0, 4.0]))
@@ -388,7 +395,8 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
         raise RuntimeError("einsum(): must provide at least one operand")
     for position, operand in enumerate(operands, 1):
         require_operand("einsum", "operands", operand, position)
-    terms, result = _parsed(equation, operands)
+    labels, result = _parsed(equation, tuple([operand.ndim for operand in operands]))
+    terms = list(labels)
     dtype = common(*operands)
     if len(terms) == 1 and dtype.kind in "biu" and not set(terms[0]) <= set(result):  # a sum
         dtype = np.dtype(np.int64)
@@ -420,28 +428,27 @@ def _letter(label: Any) -> str:
     return LETTERS[label]
 
 
-def _parsed(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str]:
-    """The labels of each operand and of the result, '...' replaced by fresh letters."""
+@functools.lru_cache(512)
+def _parsed(equation: str, axes: tuple[int, ...]) -> tuple[tuple[str, ...], str]:
+    """The labels of each operand, of so many axes, and of the result, '...' replaced by fresh letters."""
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
-    if len(terms) != len(operands):
-        which = (
-            "more operands were provided than" if len(operands) > len(terms) else "fewer operands were provided than"
-        )
+    if len(terms) != len(axes):
+        which = "more operands were provided than" if len(axes) > len(terms) else "fewer operands were provided than"
         raise RuntimeError(
-            f"einsum(): {which} specified in the equation: {equation!r} takes {len(terms)}, got {len(operands)}"
+            f"einsum(): {which} specified in the equation: {equation!r} takes {len(terms)}, got {len(axes)}"
         )
     free = [letter for letter in LETTERS if letter not in equation]
     batch = 0
-    for i, (labels, operand) in enumerate(zip(terms, operands, strict=True)):
+    for i, (labels, count) in enumerate(zip(terms, axes, strict=True)):
         named = labels.replace("...", "")
-        rest = operand.ndim - len(named)
+        rest = count - len(named)
         if not set(named) <= set(LETTERS):
             raise RuntimeError(f"einsum(): invalid subscript given in {labels!r}: subscripts are letters and one '...'")
         if rest < 0 or (rest and "..." not in labels):
             raise RuntimeError(
                 f"einsum(): the number of subscripts in the equation ({len(named)}) does not match the number of dimensions "
-                f"({operand.ndim}) for operand {i}, of shape {tuple(operand.shape)}"
+                f"({count}) for operand {i}"
             )
         batch = max(batch, rest)
         terms[i] = labels.replace("...", "".join(reversed(free[:rest])))
@@ -456,12 +463,12 @@ def _parsed(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str]:
                 f"einsum(): output subscript {label} does not appear in the equation for any input operand, or twice in "
                 f"the output: {equation!r}"
             )
-    return terms, result
+    return tuple(terms), result
 
 
 def _unique_labels(labels: str, operand: Any) -> tuple[str, Any]:
     """An operand without repeated labels: a repeated one takes the diagonal."""
-    for label in dict.fromkeys(labels):
+    for label in dict.fromkeys(labels) if len(set(labels)) < len(labels) else ():
         while labels.count(label) > 1:
             first = labels.index(label)
             second = labels.index(label, first + 1)

@@ -32,6 +32,7 @@ _NUMBERS = {
     float: np.dtype(np.float64),
     complex: np.dtype(np.complex128),
 }
+_OF_KINDS = {dtype.kind: dtype for dtype in _NUMBERS.values()} | {"u": _NUMBERS[int]}
 
 
 def category(operand: Any) -> tuple[np.dtype[Any], str]:
@@ -41,7 +42,7 @@ def category(operand: Any) -> tuple[np.dtype[Any], str]:
     if type(operand) in _NUMBERS:
         return _NUMBERS[type(operand)], "scalar"
     if isinstance(operand, np.generic) and operand.dtype.kind in "buifc":
-        return _NUMBERS[type(operand.item())], "scalar"
+        return _OF_KINDS[operand.dtype.kind], "scalar"
     if isinstance(operand, np.ndarray) and operand.dtype.kind in "buifc":
         return operand.dtype, "dim" if operand.ndim else "zero"
     if is_bfloat(operand):

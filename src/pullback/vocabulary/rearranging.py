@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 def roll(input: Tensor, shifts: Sizes, dims: Dim = None) -> Tensor:
     """A copy with the elements rolled along axes, from the end to the beginning; without axes, in flat order.
 
+    Parameters
+    ----------
+    shifts
+        How far, along each axis.
+
     >>> import pullback
     >>> pullback.arange(4).roll(1)
     tensor([3, 0, 1, 2])
@@ -74,6 +79,11 @@ def flipud(input: Tensor) -> Tensor:
 def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     """A copy rotated k times by 90 degrees, from the first of two axes towards the second.
 
+    Parameters
+    ----------
+    k
+        How often.
+
     >>> import pullback
     >>> pullback.rot90(pullback.tensor([[1, 2], [3, 4]]))
     tensor([[2, 4],
@@ -104,6 +114,11 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
 def repeat(input: Tensor, *times: Sizes, repeats: Sizes | None = None) -> Tensor:
     """Copies side by side, a number for each axis; axes are added in front if there are more numbers.
 
+    Parameters
+    ----------
+    repeats
+        How often each axis is repeated, the last one last.
+
     >>> import pullback
     >>> pullback.tensor([1, 2]).repeat(2, 2)
     tensor([[1, 2, 1, 2],
@@ -125,6 +140,11 @@ def repeat(input: Tensor, *times: Sizes, repeats: Sizes | None = None) -> Tensor
 def tile(input: Tensor, *counts: Sizes, dims: Sizes | None = None) -> Tensor:
     """Copies side by side, a number for each of the last axes, one along the axes before.
 
+    Parameters
+    ----------
+    dims
+        How often each axis is repeated, the last one last.
+
     >>> import pullback
     >>> pullback.tile(pullback.tensor([[1], [2]]), (2,))
     tensor([[1, 1],
@@ -144,6 +164,13 @@ def repeat_interleave(
     """Each element repeated along an axis, or in flat order if none is given, as often as `repeats` says.
 
     Called with only a tensor of counts: each index, repeated as often as its count says.
+
+    Parameters
+    ----------
+    repeats
+        How often, for all or for each.
+    output_size
+        The length of the result, if it is known.
 
     >>> import pullback
     >>> pullback.repeat_interleave(pullback.tensor([7, 8]), pullback.tensor([1, 2]))
@@ -207,6 +234,15 @@ def _check_output(size: int, output_size: Any) -> None:
 
 def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """A view of windows along an axis, one every `step` elements, with their elements along a new last axis.
+
+    Parameters
+    ----------
+    dimension
+        The axis.
+    size
+        The length of each window.
+    step
+        The distance of windows.
 
     >>> import pullback
     >>> pullback.arange(5).unfold(0, 3, 2)

@@ -485,6 +485,11 @@ def norm(
 
     With p = 'nuc', the sum of the singular values of a matrix, or of each matrix in the plane of two axes.
 
+    Parameters
+    ----------
+    p
+        The exponent of the norm, 'fro' or 'nuc'.
+
     >>> import pullback
     >>> pullback.norm(pullback.tensor([3.0, -4.0])), pullback.norm(pullback.tensor([3.0, -4.0]), p=1)
     (tensor(5.), tensor(7.))
@@ -524,6 +529,11 @@ def _check_matrix_norm(order: str, ndim: int, axes: tuple[int, ...], *, given: b
 def dist(input: Tensor, other: TensorLike, p: float = 2) -> Tensor:
     """The p-norm of input - other.
 
+    Parameters
+    ----------
+    p
+        The exponent of the norm.
+
     >>> import pullback
     >>> pullback.dist(pullback.tensor([1.0, 1.0]), pullback.tensor([4.0, 5.0]))
     tensor(5.)
@@ -533,6 +543,13 @@ def dist(input: Tensor, other: TensorLike, p: float = 2) -> Tensor:
 
 def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """The input with slices along a dim scaled down to the p-norm maxnorm if theirs is larger.
+
+    Parameters
+    ----------
+    p
+        The exponent of the norm.
+    maxnorm
+        The largest norm.
 
     >>> import pullback
     >>> pullback.renorm(pullback.tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0)

@@ -197,8 +197,17 @@ def interpolate(
 ) -> Tensor:  # fmt: skip
     """Signals, images or volumes, (batch, channels, *lengths), interpolated to another size.
 
-    `mode` is 'nearest', 'nearest-exact', 'linear', 'bilinear', 'bicubic', 'trilinear' or 'area'. With `align_corners`
-    the centers of the first and last elements stay in place, otherwise their outer edges do.
+    Arguments as for `nn.Upsample`.
+
+    Parameters
+    ----------
+    mode
+        'nearest', 'nearest-exact', 'linear', 'bilinear', 'bicubic', 'trilinear', 'lanczos' (with `antialias`) or
+        'area'.
+    align_corners
+        Whether the centers of the first and last elements stay in place; otherwise their outer edges do.
+    antialias
+        Smooth images that shrink, so that no new patterns arise.
 
     >>> import pullback
     >>> x = pullback.tensor([[[0.0, 4.0]]])
@@ -234,14 +243,14 @@ def upsample(
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """`interpolate` under its older name."""
+    """`interpolate` under its older name; arguments as for `interpolate`."""
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(
     input: Tensor, size: Sizes | None = None, scale_factor: float | Sequence[float] | None = None
 ) -> Tensor:
-    """`interpolate` with mode 'nearest'.
+    """`interpolate` with mode 'nearest'; arguments as for `interpolate`.
 
     >>> import pullback
     >>> pullback.nn.functional.upsample_nearest(pullback.tensor([[[[1.0, 2.0]]]]), scale_factor=2)
@@ -254,7 +263,7 @@ def upsample_nearest(
 def upsample_bilinear(
     input: Tensor, size: Sizes | None = None, scale_factor: float | Sequence[float] | None = None
 ) -> Tensor:
-    """`interpolate` with mode 'bilinear' and aligned corners.
+    """`interpolate` with mode 'bilinear' and aligned corners; arguments as for `interpolate`.
 
     >>> import pullback
     >>> pullback.nn.functional.upsample_bilinear(pullback.tensor([[[[0.0, 2.0]]]]), size=(1, 3))
@@ -368,6 +377,17 @@ def grid_sample(
 
     A point's coordinates run from -1 to 1. Volumes are sampled at points (x, y, z).
 
+    Parameters
+    ----------
+    grid
+        The points.
+    mode
+        How values between elements are found: 'bilinear', 'nearest' or, of images, 'bicubic'.
+    padding_mode
+        What lies outside: 'zeros', 'border' (the nearest element) or 'reflection'.
+    align_corners
+        Whether -1 and 1 are the centers of the outermost elements, rather than their outer edges.
+
     >>> import pullback
     >>> x = pullback.tensor([[[[0.0, 1.0], [2.0, 3.0]]]])
     >>> grid = pullback.tensor([[[[0.0, 0.0], [1.0, -1.0]]]])
@@ -409,6 +429,13 @@ def _warn_of_corners(name: str) -> None:
 
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
     """The grid for `grid_sample` of an image size transformed by affine maps, (batch, 2, 3) or (batch, 3, 4).
+
+    Arguments as for `grid_sample`.
+
+    Parameters
+    ----------
+    theta, size
+        A matrix for each image, and their size, (batch, channels, height, width) or (batch, channels, depth, height, width).
 
     >>> import pullback
     >>> turn = pullback.tensor([[[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]])
@@ -474,7 +501,7 @@ def _exchanged(input: Tensor, batch: tuple[int, ...], parts: tuple[int, ...], or
 
 
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
-    """Images of r times the height and width, from r * r times as many channels.
+    """Images of r times the height and width, from r * r times as many channels; arguments as for `nn.PixelShuffle`.
 
     >>> import pullback
     >>> pullback.pixel_shuffle(pullback.arange(4.0).reshape(4, 1, 1), 2)
@@ -498,6 +525,8 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """The inverse of `pixel_shuffle`: images of an r-th of the height and width, with r * r times as many channels.
 
+    Arguments as for `nn.PixelUnshuffle`.
+
     >>> import pullback
     >>> pullback.pixel_unshuffle(pullback.ones(1, 1, 4, 6), 2).shape
     pullback.Size([1, 4, 2, 3])
@@ -518,6 +547,8 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
 
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """The channels interleaved: the first of each group, then the second of each, and so on.
+
+    Arguments as for `nn.ChannelShuffle`.
 
     >>> import pullback
     >>> pullback.channel_shuffle(pullback.arange(4.0).reshape(1, 4, 1), 2).flatten()

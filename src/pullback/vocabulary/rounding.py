@@ -68,6 +68,11 @@ def trunc(input: Tensor) -> Tensor:
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     """The nearest integer, halves to even, or the nearest number with `decimals` decimals; its gradient is 0.
 
+    Parameters
+    ----------
+    decimals
+        The number of decimals; negative ones round to tens and so on.
+
     >>> import pullback
     >>> pullback.round(pullback.tensor([0.5, 1.25, 17.5]), decimals=1)
     tensor([ 0.5000,  1.2000, 17.5000])

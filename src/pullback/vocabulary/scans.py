@@ -81,6 +81,15 @@ def diff(
 ) -> Tensor:
     """The differences of neighbors along a dim, n times; `prepend` and `append` are first joined to the input.
 
+    Parameters
+    ----------
+    n
+        How often.
+    prepend
+        What is put before the axis first.
+    append
+        What is put behind it first.
+
     >>> import pullback
     >>> pullback.diff(pullback.tensor([1, 4, 9]))
     tensor([3, 5])
@@ -107,6 +116,13 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Dim = None, edge_order: in
     """Estimates of the derivative along each dim, by central differences inside and one-sided ones at the edges.
 
     `spacing` is the distance of neighbors: one number, one for each dim, or a 1-d tensor of coordinates for each dim.
+
+    Parameters
+    ----------
+    spacing
+        The distance of points: one, one for each axis, or the points themselves.
+    edge_order
+        1 or 2: of the differences at the ends.
 
     >>> import pullback
     >>> pullback.gradient(pullback.tensor([1.0, 4.0, 9.0, 16.0]))
@@ -173,6 +189,15 @@ def _slope(input: Tensor, axis: int, spacing: Any, edge_order: int) -> Tensor:
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """The integral along a dim by the trapezoidal rule, for points at coordinates x or at a distance dx.
 
+    Parameters
+    ----------
+    y
+        The values.
+    x
+        The points.
+    dx
+        The distance of points, where they are not given.
+
     >>> import pullback
     >>> pullback.trapezoid(pullback.tensor([1.0, 5.0, 10.0]), dx=2)
     tensor(21.)
@@ -182,6 +207,8 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -
 
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """The cumulative integral along a dim by the trapezoidal rule; arguments as for `trapezoid`.
+
+    Arguments as for `trapezoid`.
 
     >>> import pullback
     >>> pullback.cumulative_trapezoid(pullback.tensor([0.0, 2.0, 4.0]))

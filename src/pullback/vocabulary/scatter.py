@@ -107,6 +107,11 @@ def _check_axes(index: Tensor | Array, other: Tensor | Array, what: str) -> None
 def gather(input: Tensor, dim: int, index: Tensor | Array, *, sparse_grad: bool = False) -> Tensor:
     """The elements along a dim selected by `index`; the result has the shape of `index`.
 
+    Parameters
+    ----------
+    sparse_grad
+        Accepted; gradients are dense.
+
     >>> import pullback
     >>> x = pullback.tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> x.gather(1, pullback.tensor([[0], [1]]))
@@ -135,6 +140,11 @@ def take_along_dim(
     input: Tensor, indices: Tensor | Array, dim: int | None = None, *, axis: int | None = None
 ) -> Tensor:
     """The elements along a dim selected by `indices`, with other axes broadcast; of the flattened tensor without a dim.
+
+    Parameters
+    ----------
+    indices
+        Where elements stand along the axis.
 
     >>> import pullback
     >>> x = pullback.tensor([[3.0, 1.0, 2.0]])
@@ -228,6 +238,13 @@ def scatter(
     With `reduce='add'` or `'multiply'` they are added to, or multiplied with, the existing elements. If several
     elements are written to one position, one of them remains.
 
+    Parameters
+    ----------
+    value
+        The number that is written, in the place of `src`.
+    reduce
+        None to write, 'add' or 'multiply'.
+
     >>> import pullback
     >>> pullback.zeros(2, 3).scatter(1, pullback.tensor([[0], [2]]), 1.0)
     tensor([[1., 0., 0.],
@@ -268,6 +285,13 @@ def scatter_reduce(
     """A copy with the sum, prod, mean, amax or amin of the elements of `src` that `index` assigns to each position.
 
     The existing elements are included unless `include_self` is False. Equal extremes share the gradient.
+
+    Parameters
+    ----------
+    reduce
+        'sum', 'prod', 'mean', 'amax' or 'amin'.
+    include_self
+        Count the elements of the input, too.
 
     >>> import pullback
     >>> places, values = pullback.tensor([0, 1, 1]), pullback.tensor([1.0, 2.0, 4.0])
@@ -426,6 +450,11 @@ def index_copy(input: Tensor, dim: int, index: Tensor | Array, source: Tensor) -
 def index_fill(input: Tensor, dim: int, index: Tensor | Array, value: TensorLike) -> Tensor:
     """A copy in which the slices along a dim selected by `index` are filled with a number or a 0-d tensor.
 
+    Parameters
+    ----------
+    value
+        The number, or a tensor without axes, that is written.
+
     >>> import pullback
     >>> pullback.zeros(3).index_fill(0, pullback.tensor([0, -1]), 1.0)
     tensor([1., 0., 1.])
@@ -473,6 +502,13 @@ def index_reduce(
     """A copy with the prod, mean, amax or amin of the slices of `source` that `index` assigns to each position.
 
     The existing slices are included unless `include_self` is False.
+
+    Parameters
+    ----------
+    reduce
+        'prod', 'mean', 'amax' or 'amin'.
+    include_self
+        Count the elements of the input, too.
 
     >>> import pullback
     >>> pullback.ones(2).index_reduce(0, pullback.tensor([1, 1]), pullback.tensor([2.0, 3.0]), "prod")

@@ -31,6 +31,11 @@ _inferred = functools.lru_cache(maxsize=1024)(infer_shape)  # for shapes that ar
 def reshape(input: Tensor, *sizes: Sizes, shape: Sizes | None = None) -> Tensor:
     """The same elements in another shape, one entry of which may be -1; a view if the strides allow it.
 
+    Parameters
+    ----------
+    shape
+        The lengths of the axes; -1 for the one that follows from the others.
+
     >>> import pullback
     >>> pullback.reshape(pullback.arange(6), (2, -1))
     tensor([[0, 1, 2],
@@ -95,6 +100,13 @@ def reshape_as(input: Tensor, other: Tensor) -> Tensor:
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """The axes from start_dim to end_dim flattened into one.
 
+    Parameters
+    ----------
+    start_dim
+        The first axis.
+    end_dim
+        The last axis.
+
     >>> import pullback
     >>> pullback.flatten(pullback.zeros(2, 3, 4), start_dim=1).shape
     pullback.Size([2, 12])
@@ -126,6 +138,11 @@ def ravel(input: Tensor, order: str = "C") -> Tensor:
 
 def unflatten(input: Tensor, dim: int, sizes: Sizes) -> Tensor:
     """An axis divided into several, one of whose sizes may be -1.
+
+    Parameters
+    ----------
+    sizes
+        The lengths of the axes that it becomes.
 
     >>> import pullback
     >>> pullback.ones(4, 6).unflatten(1, (2, -1)).shape
@@ -301,7 +318,7 @@ mH = property(_adjoint_of_matrices, doc=adjoint.__doc__)  # noqa: N816  # torch'
 
 
 def movedim(input: Tensor, source: Sizes, destination: Sizes) -> Tensor:
-    """Axes moved to other positions; the others keep their order.
+    """Axes moved to other positions; the others keep their order; arguments as for `moveaxis`.
 
     >>> import pullback
     >>> pullback.movedim(pullback.zeros(2, 3, 4), 0, -1).shape
@@ -324,7 +341,15 @@ def movedim(input: Tensor, source: Sizes, destination: Sizes) -> Tensor:
 
 
 def moveaxis(input: Tensor, source: Sizes, destination: Sizes) -> Tensor:
-    """Axes moved to other positions; the others keep their order."""
+    """Axes moved to other positions; the others keep their order.
+
+    Parameters
+    ----------
+    source
+        The axes, as they are.
+    destination
+        Where they go.
+    """
     return movedim(input, source, destination)
 
 
@@ -540,6 +565,11 @@ def split(
 
     `split_size` is the method's name in torch for `split_size_or_sections`.
 
+    Parameters
+    ----------
+    split_size_or_sections
+        The length of each part, or a list of lengths.
+
     >>> import pullback
     >>> pullback.split(pullback.arange(5), 2), pullback.split(pullback.arange(5), [1, 4])
     ((tensor([0, 1]), tensor([2, 3]), tensor([4])), (tensor([0]), tensor([1, 2, 3, 4])))
@@ -575,6 +605,11 @@ def _pieces(input: Tensor, sizes: tuple[int | np.integer[Any], ...], axis: int, 
 @in_both_spellings
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` consecutive parts of one size along an axis; the last may be smaller.
+
+    Parameters
+    ----------
+    chunks
+        The number of parts, of which there may be fewer.
 
     >>> import pullback
     >>> pullback.chunk(pullback.arange(5), 2)

@@ -45,6 +45,11 @@ def _spread(value: Any, shape: tuple[int, ...]) -> Any:
 def masked_fill(input: Tensor, mask: Tensor, value: TensorLike) -> Tensor:
     """A copy with a number, or a 0-d tensor, written where the mask is True.
 
+    Parameters
+    ----------
+    value
+        The number, or a tensor without axes, that is written.
+
     >>> import pullback
     >>> x = pullback.tensor([1.0, -2.0])
     >>> x.masked_fill(x < 0, 0.0)
@@ -127,6 +132,11 @@ def _place(input: Tensor, dim: int, index: int) -> tuple[int, int]:
 def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     """`length` slices of a tensor from a start index along a dim: a view.
 
+    Parameters
+    ----------
+    length
+        How many elements.
+
     >>> import pullback
     >>> pullback.tensor([1.0, 2.0, 3.0]).narrow(0, 1, 2)
     tensor([2., 3.])
@@ -199,6 +209,13 @@ def as_strided_scatter(
 ) -> Tensor:
     """A copy of a contiguous tensor in which the elements of an `as_strided` view are those of `src`.
 
+    Parameters
+    ----------
+    stride
+        The distances in memory along each axis, in elements.
+    storage_offset
+        The first element; None for that of the input.
+
     >>> import pullback
     >>> pullback.zeros(4).as_strided_scatter(pullback.ones(2), (2,), (2,))
     tensor([1., 0., 1., 0.])
@@ -248,6 +265,11 @@ if TYPE_CHECKING:
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
     """The indices of the nonzero elements: one row each, or one tensor per axis with `as_tuple`.
 
+    Parameters
+    ----------
+    as_tuple
+        Give a tensor for each axis.
+
     >>> import pullback
     >>> pullback.nonzero(pullback.tensor([[0, 5], [7, 0]]))
     tensor([[0, 1],
@@ -275,6 +297,13 @@ def argwhere(input: Tensor) -> Tensor:
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """The indices of the first `size` nonzero elements, one per row; missing ones are filled with `fill_value`.
 
+    Parameters
+    ----------
+    fill_value
+        What the rest is filled with.
+    size
+        The number of rows of the result.
+
     >>> import pullback
     >>> pullback.nonzero_static(pullback.tensor([0, 3]), size=2)
     tensor([[ 1],
@@ -290,6 +319,13 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
 
 def unravel_index(indices: Tensor, shape: Sizes) -> tuple[Tensor, ...]:
     """The index along each axis of a shape, from indices into the flattened tensor.
+
+    Parameters
+    ----------
+    indices
+        Numbers of elements in order.
+    shape
+        The lengths of the axes.
 
     >>> import pullback
     >>> pullback.unravel_index(pullback.tensor([5]), (2, 3))

@@ -89,6 +89,15 @@ def msort(input: Tensor) -> Tensor:
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Selection:
     """The k largest (or smallest) elements along a dim, in order, and their indices: (values, indices).
 
+    Parameters
+    ----------
+    k
+        How many.
+    largest
+        The largest, not the smallest.
+    sorted
+        In their order.
+
     >>> import pullback
     >>> pullback.topk(pullback.tensor([10, 40, 30, 20]), 2)
     Selection(values=tensor([40, 30]), indices=tensor([1, 2]))
@@ -105,6 +114,11 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
 
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Selection:
     """The k-th smallest element along a dim, k from 1, and its index: (values, indices).
+
+    Parameters
+    ----------
+    k
+        1 for the smallest.
 
     >>> import pullback
     >>> pullback.kthvalue(pullback.tensor([30, 10, 20]), 2)
@@ -131,6 +145,15 @@ def unique(
     With `return_inverse` also the index of each input element or slice among them, with `return_counts` how often each
     occurs. No NaN equals another. The result is always sorted.
 
+    Parameters
+    ----------
+    sorted
+        Accepted: results are sorted.
+    return_inverse
+        Give where each element is in the result, too.
+    return_counts
+        Give how often each occurs, too.
+
     >>> import pullback
     >>> pullback.unique(pullback.tensor([2, 1, 2]), return_counts=True)
     (tensor([1, 2]), tensor([1, 2]))
@@ -142,6 +165,8 @@ def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Tensor:
     """The elements, or slices along a dim, without those equal to the previous one; results as those of `unique`.
+
+    Arguments as for `unique`.
 
     >>> import pullback
     >>> pullback.unique_consecutive(pullback.tensor([1, 1, 2, 1]))
@@ -174,6 +199,19 @@ def searchsorted(
 
     They are inserted before equal elements, or after them with `right=True` or `side='right'`; `sorter` holds the
     indices that sort a sequence that is not sorted itself.
+
+    Parameters
+    ----------
+    sorted_sequence
+        Sequences that are sorted along the last axis.
+    out_int32
+        Give int32, not int64.
+    right
+        Give the place behind equal elements, not before them.
+    side
+        'left' or 'right', in words.
+    sorter
+        The order in which the sequence is sorted.
 
     >>> import pullback
     >>> pullback.searchsorted(pullback.tensor([1, 3, 5]), pullback.tensor([3, 4]))
@@ -224,6 +262,15 @@ def bucketize(input: Tensor, boundaries: Tensor, *, out_int32: bool = False, rig
     """The index of the bucket between sorted boundaries in which each value lies.
 
     A value on a boundary belongs to the bucket below it, or with `right=True` to the one above.
+
+    Parameters
+    ----------
+    boundaries
+        A sorted sequence.
+    out_int32
+        Give int32, not int64.
+    right
+        Count a bound that is equal to the element as below it.
 
     >>> import pullback
     >>> pullback.bucketize(pullback.tensor([0, 3, 9]), pullback.tensor([1, 3, 5]))

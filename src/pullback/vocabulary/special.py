@@ -131,6 +131,11 @@ def polygamma(input: Tensor, n: int) -> Tensor:
 
     The function, as opposed to this method, has the order first, as in torch.
 
+    Parameters
+    ----------
+    n
+        The order of the derivative.
+
     >>> import pullback
     >>> pullback.polygamma(1, pullback.tensor([1.0]))  # pi * pi / 6
     tensor([1.6449])
@@ -161,6 +166,11 @@ polygamma_of_order.__name__ = "polygamma"
 
 def mvlgamma(input: Tensor, p: int) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension p.
+
+    Parameters
+    ----------
+    p
+        The number of dimensions.
 
     >>> import pullback
     >>> pullback.mvlgamma(pullback.tensor([2.0]), 1) == pullback.lgamma(pullback.tensor([2.0]))

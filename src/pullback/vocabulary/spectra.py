@@ -199,6 +199,11 @@ def istft(
 ) -> Tensor:
     """The inverse of `stft`: the signals whose frames have these spectra, in the least-squares sense.
 
+    Parameters
+    ----------
+    length
+        The length of the signal; None for the one that follows.
+
     >>> import pullback
     >>> signal = pullback.arange(16.0)
     >>> spectra = pullback.stft(signal, 8, return_complex=True)

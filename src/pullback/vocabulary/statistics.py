@@ -32,6 +32,15 @@ def cov(
 
     `fweights` are the numbers of occurrences of the observations, `aweights` their relative weights.
 
+    Parameters
+    ----------
+    correction
+        What is subtracted from the number of samples, in what is divided by.
+    fweights
+        How often each sample was seen.
+    aweights
+        The weight of each sample.
+
     >>> import pullback
     >>> pullback.cov(pullback.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
     tensor([[ 1., -1.],
@@ -167,6 +176,13 @@ def quantile(
     A 1-d q gives results along a new first axis. `interpolation` between two elements is 'linear', 'lower', 'higher',
     'midpoint' or 'nearest'.
 
+    Parameters
+    ----------
+    q
+        The quantiles, between 0 and 1.
+    interpolation
+        'linear', 'lower', 'higher', 'midpoint' or 'nearest', between two elements.
+
     >>> import pullback
     >>> pullback.quantile(pullback.tensor([0.0, 1.0, 2.0, 3.0]), 0.6)
     tensor(1.8000)
@@ -178,6 +194,13 @@ def nanquantile(
     input: Tensor, q: Tensor | float, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
     """The quantiles of the elements that are not NaN; arguments and results as those of `quantile`.
+
+    Parameters
+    ----------
+    q
+        The quantiles, between 0 and 1.
+    interpolation
+        'linear', 'lower', 'higher', 'midpoint' or 'nearest', between two elements.
 
     >>> import pullback
     >>> pullback.nanquantile(pullback.tensor([1.0, float("nan"), 3.0]), 0.5)
@@ -283,6 +306,11 @@ def _value(tensor: object) -> Any:
 def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """The number of elements in each of several bins of equal width from min to max, or over their range if both are 0.
 
+    Parameters
+    ----------
+    bins
+        The number of bins.
+
     >>> import pullback
     >>> pullback.histc(pullback.tensor([1.0, 2.0, 1.0]), bins=4, min=0, max=3)
     tensor([0., 2., 1., 0.])
@@ -325,6 +353,17 @@ def histogram(
 
     `bins` is the number of bins of equal width over `range`, or a 1-d tensor of their edges. With `weight` each element
     counts with its weight, and with `density` the histogram integrates to 1.
+
+    Parameters
+    ----------
+    bins
+        The number of bins, or their edges.
+    range
+        The ends of the first and the last bin; None for the least and the largest element.
+    weight
+        What each element counts; None for 1.
+    density
+        Divide by the total and by the widths of bins.
 
     >>> import pullback
     >>> pullback.histogram(pullback.tensor([0.0, 0.1, 0.9]), bins=2)
@@ -375,8 +414,14 @@ def histogramdd(
 ) -> Histogram:
     """The number of points, the rows along the last axis, in each cell of a grid: (hist, bin_edges), edges per dim.
 
+    Arguments as for `histogram`.
     `bins` is a number, a list of numbers or a list of 1-d tensors of edges, and `range` holds the lowest and the highest
     edge of each dim, one dim after the other.
+
+    Parameters
+    ----------
+    bins
+        The number of bins, or their edges, for each column.
 
     >>> import pullback
     >>> pullback.histogramdd(pullback.tensor([[0.0, 0.0], [1.0, 1.0]]), bins=[2, 2]).hist
@@ -406,6 +451,13 @@ def histogramdd(
 
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """The number of occurrences of each of the numbers 0, 1, 2, ..., or the sum of its weights.
+
+    Parameters
+    ----------
+    weights
+        What each number counts; None for 1.
+    minlength
+        The least length of the result.
 
     >>> import pullback
     >>> pullback.bincount(pullback.tensor([1, 3, 1]))

@@ -600,7 +600,7 @@ class Tensor:
     def half(self, memory_format: object = None) -> Tensor:
         """This tensor in float16; itself if it has that dtype."""
     def hardshrink(self, lambd: _builtins.float = 0.5) -> Tensor:
-        """0 within `lambd` of 0, the input elsewhere."""
+        """0 within `lambd` of 0, the input elsewhere; arguments as for `nn.Hardshrink`."""
     def heaviside(self, values: _TensorLike) -> Tensor:
         """0 where input is negative, 1 where it is positive, and values where it is 0; it has no derivative."""
     def heaviside_(self, values: _TensorLike) -> Tensor:
@@ -919,7 +919,7 @@ class Tensor:
     def moveaxis(self, source: _builtins.int | _Sequence[_builtins.int], destination: _builtins.int | _Sequence[_builtins.int]) -> Tensor:
         """Axes moved to other positions; the others keep their order."""
     def movedim(self, source: _builtins.int | _Sequence[_builtins.int], destination: _builtins.int | _Sequence[_builtins.int]) -> Tensor:
-        """Axes moved to other positions; the others keep their order."""
+        """Axes moved to other positions; the others keep their order; arguments as for `moveaxis`."""
     def msort(self) -> Tensor:
         """The elements sorted along the first dim."""
     def mul(self, other: _TensorLike) -> Tensor:

@@ -29,19 +29,21 @@ _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import functools
 import sys
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 from .._core.errors import UncompiledError
 from .._core.forks import exchanging, give_way, swapping
 from .._core.lazy import provider
 from .._core.modes import innermost, mode
 from .._core.recompiling import allow
-from .._core.sites import warn
+from ..extend import warn
 from ..nn.modules.module import Module
 from ..utils.trees import LEAF, flatten, unflatten
 from .capture import CapturedRun
 from .costs import peak, works
+from .holders import Passed
 from .kinds import IDLE, Kind, Kinds
 from .machinery import Machinery
 from .numbers import Escaped, Root
@@ -76,6 +78,9 @@ class Compiled:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         ...
 
+    def _looked_up(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        ...
+
     def _known(self, key: Kind, leaves: list[Any], structure: Structure) -> Any:
         ...
 
@@ -95,6 +100,15 @@ class Compiled:
         ...
 
     def _record(self, key: Kind, leaves: list[Any], structure: Structure) -> Any:
+        ...
+
+    def _mark(self, key: Kind) -> None:
+        ...
+
+    def _bury(self) -> None:
+        ...
+
+    def _drop(self, key: Kind) -> None:
         ...
 
     def _count(self, reason: str) -> None:
@@ -145,7 +159,11 @@ class Compiled:
 
     def _say(self, reason: str) -> None:
         ...
+    _alive: _Any
+    _alone: _Any
+    _busy: _Any
     _constant: _Any
+    _gone: _Any
     _kinds: _Any
     _quick: _Any
     _rest: _Any

@@ -55,6 +55,11 @@ def opened(value: object) -> Any:
     return value
 
 
+def _opened_each(values: Iterable[object]) -> tuple[Any, ...]:
+    """Arguments with boxes replaced by tensors."""
+    return tuple([value.tensor if type(value) is Box else opened(value) for value in values])
+
+
 def holds_box(value: object) -> bool:
     """True if a value is a box, or a list or tuple that contains one."""
     return isinstance(value, Box) or (isinstance(value, (list, tuple)) and any(map(holds_box, value)))
@@ -93,7 +98,7 @@ def _operation(function: Function) -> Function:
     """An operator of two operands, the first of which is a box."""
 
     def forward(self: Box, other: object) -> Any:
-        if not isinstance(other, (Box, *CONSTANT)):
+        if not isinstance(other, KNOWN):
             return NotImplemented
         return seen(function(*_operands(self, other)))
 
@@ -112,18 +117,19 @@ def _reflected(function: Function) -> Function:
     return backward
 
 
-def _operand(value: object) -> Any:
-    if isinstance(value, Box):
-        return value.tensor
-    return np.asarray(value) if isinstance(value, (list, tuple, range)) else value
-
-
-def _operands(*values: object) -> list[Any]:
+def _operands(*values: Any) -> list[Any]:
     """The operands of an operation; arrays get the dtype in which NumPy would compute with a traced scalar."""
-    given = [_operand(value) for value in values]
-    for box in values:
-        if isinstance(box, Box) and not box.ndim:
-            given = [_widened(value, box.dtype) if isinstance(value, np.ndarray) else value for value in given]
+    given, arrays = [], False
+    for value in values:
+        if type(value) is Box:
+            given.append(value.tensor)
+            continue
+        given.append(np.asarray(value) if isinstance(value, (list, tuple, range)) else value)
+        arrays = arrays or isinstance(given[-1], np.ndarray)
+    if arrays:
+        for box in values:
+            if isinstance(box, Box) and not box.ndim:
+                given = [_widened(value, box.dtype) if isinstance(value, np.ndarray) else value for value in given]
     return given
 
 
@@ -183,8 +189,9 @@ class ArrayBox:
     # The protocols of NumPy
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **options: object) -> Any:
-        if not all(isinstance(value, (Box, *CONSTANT)) for value in inputs):
-            return NotImplemented
+        for value in inputs:
+            if not isinstance(value, KNOWN):
+                return NotImplemented
         if "out" in options:
             raise TypeError(
                 f"numpy.{ufunc.__name__} would write a traced value to an array, which cannot hold its history: write "
@@ -192,17 +199,21 @@ class ArrayBox:
             )
         if ufunc in STEPS:
             return getattr(ufunc, method)(*map(getval, inputs), **options)
-        given = _operands(*inputs)
-        return seen(getattr(ufunc, method)(*given, **{key: opened(value) for key, value in options.items()}))
+        if options:
+            options = {key: opened(value) for key, value in options.items()}
+        return seen(self.tensor.__array_ufunc__(ufunc, method, *_operands(*inputs), **options))
 
     def __array_function__(
         self, function: Function, types: Iterable[type], args: Sequence[object], kwargs: dict[str, object]
     ) -> Any:
-        if not all(issubclass(kind, (Box, np.ndarray)) for kind in types):
-            return NotImplemented
+        for kind in types:
+            if kind is not Box and not issubclass(kind, np.ndarray):
+                return NotImplemented
         if function in STEPS:
             return function(*map(getval, args), **kwargs)
-        return seen(function(*opened(args), **{key: opened(value) for key, value in kwargs.items()}))
+        if kwargs:
+            kwargs = {key: opened(value) for key, value in kwargs.items()}
+        return seen(self.tensor.__array_function__(function, (), _opened_each(args), kwargs))
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
         raise TypeError(
@@ -230,12 +241,13 @@ class ArrayBox:
     @property
     def shape(self) -> tuple[int, ...]:
         """The length of each axis."""
-        return tuple(map(int, self.tensor.shape))
+        return tuple(self.tensor.shape)
 
     @property
     def ndim(self) -> int:
         """The number of axes."""
-        return int(self.tensor.ndim)
+        ndim: int = self.tensor.ndim
+        return ndim
 
     @property
     def size(self) -> int:
@@ -251,7 +263,7 @@ class ArrayBox:
     @property
     def T(self) -> Array:  # noqa: N802  # NumPy's name
         """The array with its axes in reverse order."""
-        return np.transpose(self)
+        return seen(self.tensor.permute(tuple(range(self.tensor.ndim))[::-1]))
 
     @property
     def real(self) -> Array:
@@ -352,6 +364,7 @@ def _several(given: Sequence[Sizes | None]) -> Any:
 
 
 Box = ArrayBox  # the only kind
+KNOWN = (Box, *CONSTANT)
 
 for _name in ("add", "sub", "mul", "truediv", "mod", "pow"):
     setattr(ArrayBox, f"__{_name}__", _operation(getattr(operator, _name)))

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..._core.sites import warn
+from ...extend import warn
 from .operators import make_jvp, make_vjp, name_of, unary_to_nary
 from .spaces import vspace
 

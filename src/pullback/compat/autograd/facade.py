@@ -10,7 +10,7 @@ import types
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import namespaces, scipy_functions
+from . import matrices, namespaces, scipy_functions
 
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
@@ -33,10 +33,8 @@ GATHERED: dict[str, Sequence[str]] = {
     "autograd.numpy.numpy_boxes": ("boxes",),
     "autograd.numpy.numpy_vjps": ("broadcasting", "namespaces"),
     "autograd.numpy.numpy_vspaces": ("spaces",),
-    "autograd.numpy.numpy_wrapper": ("namespaces",),
     "autograd.scipy": (),
     "autograd.scipy.integrate": ("integration",),
-    "autograd.scipy.linalg": ("matrices",),
     "autograd.scipy.signal": ("convolution",),
     "autograd.test_util": ("checks", "spaces", "tracing", "operators"),
     "autograd.tracer": _CALCULUS,
@@ -48,7 +46,9 @@ NAMESPACES: dict[str, types.ModuleType] = {
     "autograd.numpy": namespaces.NUMPY,
     "autograd.numpy.fft": namespaces.FFT,
     "autograd.numpy.linalg": namespaces.LINALG,
+    "autograd.numpy.numpy_wrapper": namespaces.NUMPY,
     "autograd.numpy.random": namespaces.RANDOM,
+    "autograd.scipy.linalg": matrices.LINALG,
     "autograd.scipy.misc": scipy_functions.SPECIAL,
     "autograd.scipy.special": scipy_functions.SPECIAL,
     "autograd.scipy.stats": scipy_functions.STATS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,9 +11,11 @@ import numpy as np
 
 from ... import Tensor
 from ...interpreters import constant
-from ...linalg import solve_triangular as _solve_triangular
+from ...linalg import matrix_exp, solve_triangular as _solve_triangular
 from .boxes import Box, holds_box, seen
+from .namespaces import Namespace
 from .primitives import defjvp_argnums, defvjp, defvjp_argnum, primitive
+from .scipy_functions import either
 
 if TYPE_CHECKING:
     from ..._core.typing import Array, Function
@@ -130,3 +133,39 @@ def _banded_pulled(argnum: int, ans: Array, args: Sequence[Any], kwargs: object)
 
 
 defvjp_argnum(solve_banded, _banded_pulled)
+
+
+def cholesky(a: Array, lower: bool = False) -> Array:
+    """The triangular factor of a symmetric positive definite matrix, the upper one by default."""
+    factor = np.linalg.cholesky(a)
+    return factor if lower else np.conj(np.swapaxes(factor, -1, -2))
+
+
+def expm(A: Array) -> Array:
+    """The exponential of a matrix."""
+    return seen(matrix_exp(_tensor(A)))
+
+
+def block_diag(*arrays: Array) -> Array:
+    """A matrix with other matrices on its diagonal, and zeros beside them."""
+    matrices = [np.atleast_2d(each) for each in arrays]
+    columns = [np.shape(each)[1] for each in matrices]
+    rows = [
+        np.pad(each, ((0, 0), (sum(columns[:place]), sum(columns[place + 1 :])))) for place, each in enumerate(matrices)
+    ]
+    return np.concatenate(rows, axis=0)
+
+
+LINALG = Namespace(
+    "autograd.scipy.linalg",
+    _linalg,
+    {"sqrtm": sqrtm, "solve_sylvester": solve_sylvester, "solve_triangular": solve_triangular, "solve_banded": solve_banded}
+    | {
+        name: either(formula, functools.partial(lambda name: getattr(_linalg(), name), name))
+        for name, formula in {
+            "block_diag": block_diag, "cholesky": cholesky, "det": np.linalg.det, "expm": expm, "inv": np.linalg.inv,
+            "norm": np.linalg.norm, "pinv": np.linalg.pinv, "solve": np.linalg.solve,
+        }.items()
+    },
+    "scipy.linalg, for arrays and what is traced.",
+)  # fmt: skip

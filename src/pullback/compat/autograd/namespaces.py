@@ -88,9 +88,7 @@ def taking_lists(function: Any) -> Any:
 
     @functools.wraps(function)
     def call(*args: object, **kwargs: object) -> Any:
-        if any(isinstance(arg, (list, tuple)) and holds_box(arg) for arg in args):
-            args = tuple(array(arg) if isinstance(arg, (list, tuple)) and holds_box(arg) else arg for arg in args)
-        return function(*args, **kwargs)
+        return function(*[opened_list(arg) if isinstance(arg, (list, tuple)) else arg for arg in args], **kwargs)
 
     return call
 
@@ -121,6 +119,16 @@ def asarray(a: Any, *args: Any, **kwargs: Any) -> Any:
     """numpy.asarray, of nested lists that may hold traced values."""
     objects = isinstance(a, np.ndarray) and a.dtype == np.dtype("O")
     return array(a, *args, **kwargs) if objects or holds_box(a) else np.asarray(a, *args, **kwargs)
+
+
+def converted(function: Function) -> Function:
+    """A function that makes an array of a certain kind of something: a box is one of each kind."""
+
+    @functools.wraps(function)
+    def call(a: Any, *args: Any, **kwargs: Any) -> Any:
+        return array(a, *args[:1]) if holds_box(a) else function(a, *args, **kwargs)
+
+    return call
 
 
 def full(shape: Sizes, fill_value: Any, *args: Any, **kwargs: Any) -> Array:
@@ -255,7 +263,9 @@ NUMPY = Namespace(
     "autograd.numpy",
     lambda: np,
     {
-        "array": array, "asarray": asarray, "asanyarray": asarray, "ascontiguousarray": asarray, "full": full,
+        "array": array, "asarray": asarray, "asanyarray": asarray, "ascontiguousarray": asarray,
+        **{name: converted(vars(np)[name]) for name in ("asfortranarray", "asarray_chkfinite", "require")},
+        "full": full,
         "where": where, "r_": Joining(np.r_), "c_": Joining(np.c_), "make_diagonal": make_diagonal,
         "metadata": metadata, "_astype": astype, "astype": astype, "result_type": result_type, "vectorize": vectorize,
         "linalg": LINALG, "fft": FFT, "random": RANDOM, "__version__": np.__version__,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._core.sites import warn
+from ...extend import warn
 from ...utils.trees import flatten
 from .spaces import vspace
 from .tracing import TracedRun, make_jvp as _make_jvp, make_vjp as _make_vjp
@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 Function = Callable[..., Any]
 
 
+DESCRIPTION = (
+    "    {op} of function {fun} with respect to argument number {argnum}. Takes the\n"
+    "    same arguments as {fun} but returns the {op}.\n    "
+)
+"""What the functions that operators return say of themselves."""
+
+
 def name_of(function: object) -> str:
     """The name of a function.
 
@@ -31,6 +38,23 @@ def name_of(function: object) -> str:
     'abs'
     """
     return str(getattr(function, "__name__", "[unknown name]"))
+
+
+def wraps(fun: object, namestr: str = "{fun}", docstr: str = "{doc}", **names: object) -> Function:
+    """A decorator that gives a function the name and the documentation of another, or texts made of them.
+
+    >>> from pullback.compat.autograd.operators import wraps
+    >>> wraps(abs, "{kind}_{fun}", kind="safe")(lambda x: x).__name__
+    'safe_abs'
+    """
+
+    def named(function: Function) -> Function:
+        known = names | {"fun": name_of(fun)}
+        function.__name__ = namestr.format(**known)
+        function.__doc__ = docstr.format(doc=getattr(fun, "__doc__", ""), **known)
+        return function
+
+    return named
 
 
 def unary_to_nary(operator: Function) -> Callable[..., Function]:
@@ -72,12 +96,9 @@ def unary_to_nary(operator: Function) -> Callable[..., Function]:
             x = args[argnum] if isinstance(argnum, int) else tuple(args[number] for number in argnum)
             return operator(of_one, x, *operator_args, **operator_options)
 
-        of_arguments.__name__ = f"{name_of(operator)}_of_{name_of(function)}_wrt_argnum_{argnum}"
-        of_arguments.__doc__ = (
-            f"    {name_of(operator)} of function {name_of(function)} with respect to argument number {argnum}. Takes the\n"
-            f"    same arguments as {name_of(function)} but returns the {name_of(operator)}.\n    "
+        return wraps(function, "{op}_of_{fun}_wrt_argnum_{argnum}", DESCRIPTION, op=name_of(operator), argnum=argnum)(
+            of_arguments
         )
-        return of_arguments
 
     return of_function
 
@@ -100,6 +121,8 @@ def _require_scalar(value: object, name: str) -> None:
 
 def _value_and_grad(function: Function, x: object, name: str) -> tuple[Any, Any]:
     pull, value = _make_vjp(function, x)
+    if type(value) is np.float64:  # the usual one, which needs no questions
+        return value, pull(1.0)
     _require_scalar(value, name)
     return value, pull(vspace(value).ones())
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ... import Tensor, is_grad_enabled, ops
 from ..._tensor.custom import CustomCall
-from ...extend import Primitive
+from ...extend import Primitive, general
 from ...func import rules as _rules
 from ...func.arguments import Argument
 from ...func.custom import RULES, Rules
@@ -192,6 +192,104 @@ def batched(count: int, primitive: Primitive, args: list[Argument], params: Para
 RULES[ByHand] = Rules(pushed, batched)
 
 
+HOLDERS = (Box, list, tuple, dict)
+"""What is, or may hold, a traced value."""
+
+
+class ShortCall:
+    """A call of single arrays with a single array as its value, in the outermost trace: the most frequent kind.
+
+    Of the default tape alone it needs no more than an operation with a rule, which gets plain arrays in an ordinary pass.
+    """
+
+    __slots__ = ("args", "function", "kwargs", "places", "value")
+
+    def __init__(self, function: Function, args: Sequence[Any], kwargs: dict[str, object]) -> None:
+        self.function, self.args, self.kwargs = function, args, kwargs
+        self.places = tuple([place for place, arg in enumerate(args) if isinstance(arg, Box)])
+        self.value: Any = None
+
+    def applies(self) -> bool:
+        """True if the arguments are single ones, traced on the default tape, and the function has a pullback."""
+        given = [*self.args, *self.kwargs.values()]
+        return (
+            self.function in primitive_vjps
+            and is_grad_enabled()
+            and not any(isinstance(each, HOLDERS[1:]) for each in given)
+            and len(self.places) > 0
+            and all(not self.args[place].tensor.level for place in self.places)
+            and not any(isinstance(each, Box) for each in self.kwargs.values())
+        )
+
+    def filled(self, arrays: Iterable[object]) -> list[Any]:
+        """The arguments, with these arrays in the places of those that are traced."""
+        args = list(self.args)
+        for place, array in zip(self.places, arrays, strict=True):
+            args[place] = seen(array)
+        return args
+
+
+def _short_pullback(
+    xp: Any, g: Any, arrays: Sequence[Any], y: Any, *, call: ShortCall, needs: Sequence[bool]
+) -> list[Any]:
+    """A cotangent for each traced argument, by the user's rule: of arrays, or of boxes where the pass is recorded."""
+    pull = primitive_vjps[call.function](call.places, seen(y), call.filled(arrays), call.kwargs)
+    answers = zip(call.places, arrays, pull(seen(_turned(xp, g))), strict=True)
+    return [None if answer is None else _fitted(call, place, array, answer) for place, array, answer in answers]
+
+
+def _turned(xp: Any, g: Any) -> Any:
+    complex_values = g.is_complex() if isinstance(g, Tensor) else g.dtype.kind == "c"
+    return xp.conj(g) if complex_values else g
+
+
+def _sums_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """True if an array of the target shape broadcasts to the shape."""
+    try:
+        return np.broadcast_shapes(shape, target) == shape
+    except ValueError:
+        return False
+
+
+def _fitted(call: ShortCall, place: int, array: Any, answer: Any) -> Any:
+    """A cotangent as the pass wants it: conjugated, real for a real argument, of a shape that sums to the argument's."""
+    if isinstance(array, Tensor) or isinstance(answer, Box):
+        found: Any = _like(_conjugated(answer), array if isinstance(array, Tensor) else constant(array))
+    else:
+        found = np.conj(answer) if np.iscomplexobj(answer) else np.asarray(answer)
+        found = np.asarray(found if array.dtype.kind == "c" else np.real(found), array.dtype)
+    if found.shape != array.shape and not _sums_to(tuple(found.shape), tuple(array.shape)):
+        raise RuntimeError(
+            f"the VJP of {name_of(call.function)} by argument {place} returned shape {tuple(found.shape)}, and the argument "
+            f"has {tuple(array.shape)}: a larger cotangent is summed to that shape, another must be expanded in the VJP"
+        )
+    return found
+
+
+_short = general(
+    "by_hand",
+    joint=_short_pullback,
+    forward=lambda *arrays, call: call.value,
+    inputs=("*arrays",),
+    complex="as written",
+)
+_single: set[Any] = set()
+"""The primitives of which a call had a single array as its value, so that the next one may be short."""
+
+
+def _recorded_shortly(function: Function, args: Sequence[Any], kwargs: dict[str, object], f_raw: Function) -> Any:
+    """The value of a short call, recorded; NotImplemented if it is none, or its value no array of floating-point numbers."""
+    if function not in _single or not (call := ShortCall(function, args, kwargs)).applies():
+        return NotImplemented
+    value = f_raw(*[arg._value if isinstance(arg, Box) else arg for arg in args], **kwargs)
+    if not isinstance(value, (np.ndarray, np.generic, float, complex)) or np.asarray(value).dtype.kind not in "fc":
+        return NotImplemented
+    call.value = np.array(value)
+    for traced in active.get():
+        traced.by_hand = True
+    return seen(_short(*[args[place].tensor for place in call.places], call=call))
+
+
 # 2. Primitives
 
 
@@ -211,6 +309,10 @@ def primitive(f_raw: Function) -> Function:
 
     @functools.wraps(f_raw)
     def wrapped(*args: object, **kwargs: object) -> Any:
+        if not any(isinstance(given, HOLDERS) for given in (*args, *kwargs.values())):
+            return f_raw(*args, **kwargs)
+        if (shortly := _recorded_shortly(wrapped, args, kwargs, f_raw)) is not NotImplemented:
+            return shortly
         leaves, structure = flatten(args)
         if not any(isinstance(leaf, Box) for leaf in leaves):
             return f_raw(*args, **kwargs)
@@ -227,6 +329,8 @@ def primitive(f_raw: Function) -> Function:
         call = CustomCall(opened)
         call.rule = Rule(wrapped, structure, opened, kwargs)
         results = call.assembled(operation(*[opened[place] for place in call.places], call=call))
+        if call.rule.result.kind is None:
+            _single.add(wrapped)
         return unflatten(call.rule.result, [seen(result) for result in results])
 
     wrapped.fun = f_raw  # type: ignore[attr-defined]  # autograd's name for it

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..._numerics.scipy import special
 from .boxes import arrayed, getval, holds_box
-from .namespaces import Namespace, array
+from .namespaces import Namespace, opened_list
 from .primitives import defvjp, primitive
 
 if TYPE_CHECKING:
@@ -34,20 +34,16 @@ def _stats() -> Any:
     return importlib.import_module("scipy.stats")
 
 
-def _either(formula: Function, scipys: Callable[[], Function]) -> Function:
+def either(formula: Any, scipys: Callable[[], Function]) -> Function:
     """SciPy's function for plain arguments, a formula for traced ones."""
 
     def call(*args: object, **kwargs: object) -> Any:
         if holds_box((*args, *kwargs.values())):
-            return formula(*map(_opened_list, args), **{key: _opened_list(value) for key, value in kwargs.items()})
+            return formula(*map(opened_list, args), **{key: opened_list(value) for key, value in kwargs.items()})
         return scipys()(*args, **kwargs)
 
     call.__name__, call.__doc__ = formula.__name__, formula.__doc__
     return call
-
-
-def _opened_list(value: object) -> Any:
-    return array(value) if isinstance(value, (list, tuple)) and holds_box(value) else value
 
 
 # 1. Special functions that are not ufuncs
@@ -121,7 +117,7 @@ SPECIAL = Namespace(
         "erfc": _complex_too("erfc", -1),
     }
     | {
-        formula.__name__: _either(formula, functools.partial(lambda name: getattr(special(), name), formula.__name__))
+        formula.__name__: either(formula, functools.partial(lambda name: getattr(special(), name), formula.__name__))
         for formula in (logsumexp, softmax, log_softmax, polygamma, multigammaln)
     },
     "scipy.special, for arrays and what is traced.",
@@ -297,11 +293,11 @@ def _volume(cov: Array, allow_singular: bool) -> tuple[Array, int, Function]:
 
 def _gaussian(x: Array, mean: Array | None = None, cov: Array | int = 1, allow_singular: bool = False) -> Array:
     given = next((each for each in (mean, cov) if each is not None and np.ndim(each)), None)
-    count = np.shape(given)[0] if given is not None else (np.shape(x) or (1,))[-1]
+    count = np.shape(given)[0] if given is not None else 1
     mean, cov = _spread(mean, cov, count)
     logdet, rank, form = _volume(cov, allow_singular)
-    x = x if np.ndim(x) else np.reshape(x, 1)
-    return -0.5 * (rank * LOG_TWO_PI + logdet + form(x - mean))
+    x = np.reshape(x, (-1, 1)) if count == 1 and np.ndim(x) < 2 else x  # points of one coordinate
+    return np.squeeze(-0.5 * (rank * LOG_TWO_PI + logdet + form(x - mean)))
 
 
 def _gaussian_entropy(mean: Array | None = None, cov: Array | int = 1) -> Array:
@@ -323,7 +319,7 @@ def _distribution(name: str, formulas: dict[str, Function]) -> Namespace:
     def scipys(function: str) -> Callable[[], Function]:
         return lambda: getattr(getattr(_stats(), name), function)
 
-    own = {function: _either(formula, scipys(function)) for function, formula in formulas.items()}
+    own = {function: either(formula, scipys(function)) for function, formula in formulas.items()}
     return Namespace(
         f"autograd.scipy.stats.{name}", lambda: getattr(_stats(), name), own, f"scipy.stats.{name}, differentiable."
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ...utils.trees import flatten, unflatten
-from .boxes import Box, getval, seen
+from .boxes import Box, seen
 
 if TYPE_CHECKING:
     from ..._core.typing import Array
@@ -30,7 +31,9 @@ class VSpace:
 
     def __init__(self, value: object) -> None:
         leaves, self.structure = flatten(value)
-        self.metas = [(np.shape(leaf), np.result_type(getval(leaf))) for leaf in leaves]
+        self.metas = [
+            (np.shape(leaf), leaf.dtype if hasattr(leaf, "dtype") else np.result_type(leaf)) for leaf in leaves
+        ]
 
     @classmethod
     def register(cls, kind: type, maker: Function | None = None) -> None:
@@ -62,7 +65,7 @@ class VSpace:
     @property
     def size(self) -> int:
         """The number of real numbers in a value."""
-        return sum(int(np.prod(shape)) * (1 + (dtype.kind == "c")) for shape, dtype in self.metas)
+        return sum([math.prod(shape) * (1 + (dtype.kind == "c")) for shape, dtype in self.metas])
 
     def _nested(self, made: Function) -> Any:
         return unflatten(self.structure, [seen(made(*meta)) for meta in self.metas])
@@ -146,7 +149,7 @@ def vspace(value: object) -> VSpace:
     """
     if type(value) in VSpace.mappings:
         return VSpace.mappings[type(value)](value)
-    for leaf in flatten(value)[0]:
+    for leaf in () if type(value) is np.float64 else flatten(value)[0]:
         if not isinstance(leaf, (Box, np.ndarray, np.generic, int, float, complex)) or isinstance(leaf, bool):
             raise TypeError(f"Can't find vector space for value {leaf!r} of type {type(leaf)}")
     return VSpace(value)

@@ -15,9 +15,8 @@ import numpy as np
 
 from ... import Tensor, enable_grad, ops
 from ..._core.modes import under
-from ..._core.sites import warn
 from ...autograd import grad
-from ...extend import restoring
+from ...extend import restoring, warn
 from ...func.forward import Forward
 from ...func.levels import Level, inner
 from ...func.rows import of_units
@@ -34,8 +33,8 @@ class Ground(enable_grad):
     """The outermost trace: its values are tensors on the default tape, whose passes are the fastest."""
 
     def variable(self, tensor: Tensor) -> Tensor:
-        """A leaf with a tensor's value."""
-        return tensor.detach().requires_grad_()
+        """A leaf with a tensor's value: the tensor itself, if it was made for this."""
+        return (tensor if node(tensor) is None else tensor.detach()).requires_grad_()
 
     def holds(self, value: object) -> bool:
         """True if a value is tracked on this tape."""

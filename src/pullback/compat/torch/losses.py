@@ -1,6 +1,6 @@
 """torch.nn._reduction: how losses encode the word for their reduction, by its number or by the deprecated arguments."""
 
-from ..._core.sites import warn
+from ...extend import warn
 
 _NUMBERS = {"none": 0, "mean": 1, "elementwise_mean": 1, "sum": 2}
 

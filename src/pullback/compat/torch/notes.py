@@ -1,6 +1,6 @@
 """Warnings, each issued once per process, about calls with no effect or less effect than in torch."""
 
-from ..._core.sites import warn
+from ...extend import warn
 
 _said: set[str] = set()
 

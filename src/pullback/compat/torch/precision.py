@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ..._core.errors import require_state
-from ..._core.sites import warn
+from ...extend import warn
 from .notes import note
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from ..._core.primitives import Primitive
     from ..._core.typing import Array, Index, NumpyType
     from ...ops.convolution import Window
-    from ..loops import Scan
     from ..program import Equation, Value
+    from ..scans import Scan
     from .lowerings import Foreign, Made, StandardNames
 
 SPECIAL = {

@@ -17,13 +17,13 @@ from .. import cpython
 from ..mathematics.lanes import IRValue
 from . import callables, native
 from .callables import ROW, FunctionBody
-from .linking import LinkedModule
+from .linking import PARAMETERS, LinkedModule
 
 if TYPE_CHECKING:
     from llvmlite import ir
 
 
-WORDS = """inputs outputs run arena heavy cell slots constants constant_table arrays writes write_table""".split()
+WORDS = """inputs outputs run arena heavy cell slots constants constant_table arrays writes write_table parameters""".split()
 """The words of a block; `arrays` are rows of words as `callables.fits` reads them."""
 
 
@@ -61,7 +61,8 @@ def _write(module: LinkedModule) -> None:
         return told.arrays + number * (8 * len(ROW))
 
     body.result_object_if(count != told.inputs)
-    table = body.table(told.slots)
+    table = body.table(told.slots + 1) + 8
+    body.put(table, PARAMETERS, told.parameters)
     with body.loop(0, told.inputs) as number:
         given = body.word(arguments, number)
         body.result_object_if(body.call(fits, given, row(number)) == 0)

@@ -10,15 +10,15 @@ import numpy as np
 
 from ..._core.machine import budget
 from ..._core.modes import quiet
-from ..._numerics.blas import routine
 from .. import store
 from ..costs import Work
 from ..program import Array, DepartedError, Program, Value, run
-from . import library, matrices, native, pool, small
+from . import native, templates
 from .assembly import HEAVY, AssembledStep, Assembly
 from .callables import CONTIGUOUS, WRITABLE
 from .entry import Block, builtin
 from .fusion import Loops, Opaque
+from .loading import loaded
 from .lowering import lowered
 from .modules import ModuleWriter
 
@@ -32,18 +32,33 @@ class Executable:
     def __init__(self, program: Program, code: bytes | None) -> None:
         self.program = program
         self.seconds: dict[str, float] | None = None
-        self._assembly = assembly = Assembly(lowered(program))
-        self._text = ""
-        if code is None:
-            self._text = _text(assembly)
-            code = native.compiled(self._text, plain=assembly.straight)
-        self.code = code
-        self._native = _loaded(code)
-        self.held = [np.ascontiguousarray(array) for array in assembly.constants.values()]
+        self._assembled: Assembly | None = None
+        self.template: templates.Template | None = None
+        self.parameters: Array = np.zeros(0, np.int64)
+        self.fresh: bytes | None = None  # code that is not on disk yet
+        self._native = self._compiled() if code is None else loaded(code)
+        self.held = [np.ascontiguousarray(array) for array in self._assembly.constants.values()]
         self._entry: Any = None
         self.called = self._made = False
         self._functions: dict[str, Any] = {}
         self._arenas: list[Array] = []
+
+    def _compiled(self) -> native.Code:
+        """The code of a template, or its own."""
+        text, plain = _text(self._assembly), self._assembly.straight
+        found = templates.shared(text, plain=plain)
+        if found is None:
+            self.fresh = native.compiled(text, plain=plain)
+            return loaded(self.fresh)
+        self.template, self.parameters = found
+        return self.template.code
+
+    @property
+    def _assembly(self) -> Assembly:
+        """The steps and their memory: half of what a record takes. Once there is a built-in function, reports make them anew."""
+        if self._assembled is None:
+            self._assembled = Assembly(lowered(self.program))
+        return self._assembled
 
     # Calls
 
@@ -129,14 +144,15 @@ class Executable:
         return self._entry
 
     def _builtin(self) -> Any:
-        assembly, program = self._assembly, self._assembly.program
-        if self._made or assembly.opaque:  # by another thread, meanwhile
+        if self._made or self._assembly.opaque:  # by another thread, meanwhile
             return self._entry
+        assembly, program = self._assembly, self._assembly.program
         self._arenas.clear()
         self._block = block = Block(
             inputs=len(program.inputs),
             outputs=len(program.outputs),
             run=self._native.address("run"),
+            parameters=native.data(self.parameters),
             arena=assembly.memory.arena + 64 if assembly.memory.arena else 0,
             heavy=int(assembly.cost > HEAVY),
             slots=assembly.memory.slots,
@@ -153,7 +169,10 @@ class Executable:
         block.set("arrays", block.array(rows))
         block.set("constant_table", block.array([held.ctypes.data for held in self.held]))
         block.set("write_table", block.array(sorted(written)))
-        return builtin(block)
+        made = builtin(block)
+        if made is not None:
+            self._assembled = None
+        return made
 
     def function(self, name: str) -> Any:
         """A function of the code, called by ctypes, which releases the interpreter's lock."""
@@ -169,9 +188,7 @@ class Executable:
     @property
     def llvm(self) -> str:
         """The code as LLVM's text."""
-        if not self._text:
-            self._text = _text(self._assembly)
-        return self._text
+        return _text(self._assembly)
 
     @property
     def kernels(self) -> list[Work]:
@@ -180,7 +197,7 @@ class Executable:
 
     def profile(self, *arrays: Array) -> None:
         """Time each step on copies of arrays; `kernels` then has the seconds."""
-        code = _loaded(native.compiled(_text(self._assembly, apart=True)))
+        code = loaded(native.compiled(_text(self._assembly, apart=True)))
         timed = Executable.__new__(Executable)
         timed.__dict__.update(self.__dict__, _native=code, _functions={}, _arenas=[])
         one = _Run(timed, [array.copy() for array in self._given(arrays)])
@@ -217,29 +234,6 @@ def _text(assembly: Assembly, *, apart: bool = False) -> str:
         return ModuleWriter(assembly, apart=apart).write()
 
 
-def _loaded(code: bytes) -> native.Code:
-    """The loaded code of a program, its table of addresses filled."""
-    made = native.Code(code)
-    names = made.names
-    mathematical = [name for name in names if "." in name]
-    known = dict(zip(mathematical, library.addresses(mathematical), strict=True))
-    made.fill([known.get(name) or _address(name, names) for name in names])
-    return made
-
-
-def _address(name: str, names: list[str]) -> int:
-    """The address of a function that code calls by name, among others: of the thread pool, or of matrix products.
-
-    Small products are left to the function for large ones where a program has both: the bits are the same, and one function less is compiled.
-    """
-    if name.startswith("share"):
-        return pool.address(name)
-    what, _, kind = name.rpartition("_")
-    if what == "multiply" or (what == "small" and f"multiply_{kind}" in names):
-        return matrices.address(f"multiply_{kind}")
-    return small.address(f"small_{kind}") if what else (routine(name) or (0, 0))[0]
-
-
 def _overlapping(arrays: list[Array]) -> set[int]:
     """The positions of the contiguous arrays that overlap another one in memory."""
     starts = [native.data(array) for array in arrays]
@@ -262,7 +256,9 @@ class _Run:
         self.assembly = executable._assembly
         program, memory = self.assembly.program, self.assembly.memory
         self.given = given
-        self.table = np.zeros(memory.slots + 1, np.int64)
+        whole = np.zeros(memory.slots + 2, np.int64)
+        whole[0] = native.data(executable.parameters)
+        self.table = whole[1:]
         self.address = native.data(self.table)
         self.arrays: dict[Value, Array] = dict(zip(program.inputs, given, strict=True))
         self.arrays |= program.constants
@@ -333,8 +329,8 @@ def build(program: Program) -> Executable:
 def stored(program: Program, *, of: Program) -> Executable:
     """A program as machine code, from the cache on disk if it is there; `of` identifies it."""
     key = store.digest(of, budget.usable()) if store.directory() else None  # which decides what convolutions become
-    code = store.get(key)
-    executable = Executable(program, code)
-    if code is None:
-        store.put(key, executable.code)
+    executable = Executable(program, store.get(key))
+    if executable.fresh is not None:
+        store.put(key, executable.fresh)
+        executable.fresh = None
     return executable

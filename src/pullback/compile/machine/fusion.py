@@ -23,11 +23,11 @@ from ..program import Equation, Program, Value
 from . import indices
 from .elements import ELEMENTS, KINDS, lowers
 from .indices import Affine, AnyIndex, Cut, Index, Unaligned, flat, moved, shifted, uncut, whole
-from .nests import GATHERS, REDUCTIONS, Incompatible, Nest, NestFacts, Root
+from .nests import FULL_OF_NUMBERS, GATHERS, REDUCTIONS, Incompatible, Nest, NestFacts, Root
 
 if TYPE_CHECKING:
     from ..._core.typing import NumpyType, Path
-    from ..loops import Scan
+    from ..scans import Scan
 
 FEW = 1 << 12
 """The number of iterations up to which nests without shared memory are fused: the loop costs more than its body."""
@@ -35,6 +35,8 @@ MOST_ELEMENTS, MOST_EQUATIONS = 32, 300
 """The largest number of equations of a loop whose state stays in registers."""
 CHECKED = {"put_rows", "scatter_rows", "solve_triangular"}
 """Operations whose operands are checked before they run, besides gathers."""
+NEAR = 500
+"""Of so many equations on single numbers, where there are thousands, one uses the results of another without memory."""
 NESTS_BACK = 8
 DEEPEST = 200
 DEAR = 8
@@ -531,6 +533,7 @@ def planned(program: Program) -> tuple[Planner, list[Step]]:
             fresh = [_factor(value, makers, stop) for value in equation.inputs]
         wanted.update(fresh)
         stop.update(fresh)
+    wanted |= _across(program, kinds)
     sweeps = 0
     keys: dict[Equation, tuple[Any, Any]] = {}
     while True:
@@ -549,6 +552,15 @@ def planned(program: Program) -> tuple[Planner, list[Step]]:
         if not more or sweeps > 2:
             return planner, steps
         wanted |= more
+
+
+def _across(program: Program, kinds: dict[Equation, str]) -> set[Value]:
+    """The values of a long program of single numbers that are stored: those that are used far from where they are computed."""
+    numbers = [e for e in program.equations if kinds[e] == "element" and e.output.size == 1]
+    if len(numbers) < FULL_OF_NUMBERS:
+        return set()
+    made = {equation.output: place // NEAR for place, equation in enumerate(numbers)}
+    return {x for e in numbers for x in e.inputs if made.get(x, made[e.output]) != made[e.output]}
 
 
 def _seen_by_guards(program: Program, makers: dict[Value, Equation]) -> set[Equation]:

@@ -13,6 +13,9 @@ from llvmlite import ir
 from .memory import BYTE, POINTER, long
 
 TABLE, NAMES = "links", "names"
+TABLE_ARGUMENT = "table"
+"""The name of the argument that is a table of addresses. The word before such a table is the address of parameters (`templates`)."""
+PARAMETERS = -1
 
 
 class LinkedModule(ir.Module):  # type: ignore[misc]  # llvmlite has no annotations

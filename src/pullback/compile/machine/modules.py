@@ -20,7 +20,7 @@ from .assembly import AssembledStep, Assembly, Stage
 from .elements import KINDS
 from .fusion import MatrixProduct, Opaque, Own, Steps
 from .likeness import Likeness, factors, is_single, of_nest, of_product
-from .linking import LinkedModule, address_at, linked
+from .linking import TABLE_ARGUMENT, LinkedModule, address_at, linked
 from .loops import Emitter, accumulated, partial
 from .memory import LONG, POINTER, long
 from .nests import Layout, Root, ScalarNode
@@ -28,7 +28,7 @@ from .products import Form, ProductEmitter, form
 from .registers import LoopEmitter
 from .repeating import RepeatEmitter
 from .scattering import ScatterEmitter
-from .sequences import LEAST, StepCall, write_sequence
+from .sequences import LEAST, StepCall, write_sequence, write_table
 from .solving import SolutionEmitter
 from .writing import Writer
 
@@ -200,7 +200,7 @@ class ModuleWriter:
         """The table of addresses that a function gets: the program's, or one on the stack."""
         if like is None:
             return builder.function.args[0]
-        table = Writer(builder).stack(len(like.values))
+        table = write_table(builder, len(like.values))
         for number, place in enumerate(self._places(like)):
             builder.store(address_at(builder, *place), table.at(number).value, align=8)
         return table.value
@@ -330,4 +330,5 @@ class ModuleWriter:
     def _begun(self, name: str, arguments: list[ir.Type], result: ir.Type | None = None) -> ir.IRBuilder:
         """A builder of a function that can be called from outside."""
         function = ir.Function(self.module, ir.FunctionType(result or ir.VoidType(), arguments), self.prefix + name)
+        function.args[0].name = TABLE_ARGUMENT
         return ir.IRBuilder(function.append_basic_block())

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from llvmlite import ir
 
-from ..loops import Scan
 from ..mathematics.arithmetic import cast
 from ..mathematics.lanes import REALS, EmitContext, FactoredProduct, IRValue, Sum, Target
 from ..program import Equation, Value
+from ..scans import Scan
 from . import elements, indices, reducing
 from .elements import COSTLY, ELEMENTS, KINDS
 from .fusion import PIECES

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..program import Equation, Program
 from .assembly import Assembly, aligned
+from .sequences import write_table
 from .writing import Array, Writer
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class RepeatEmitter(Writer):
     ) -> None:
         super().__init__(builder)
         self.repeated, self.body, self.step, self.room = equation.params["loop"], body, step, self.array(room, "i8")
-        self.table = self.stack(body.memory.slots)
+        self.table = write_table(builder, body.memory.slots)
 
     def emit(self, inputs: list[ir.Value], outputs: list[ir.Value], constants: list[ir.Value]) -> None:
         """Write the code; the builder is left after the loop."""

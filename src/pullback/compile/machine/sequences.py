@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from llvmlite import ir
 
-from .linking import LinkedModule
+from .linking import PARAMETERS, LinkedModule, address_at
 from .memory import LONG
 from .writing import Array, Writer
 
@@ -35,12 +35,19 @@ class StepCall(NamedTuple):
         return [self.end, *[offset << SLOT_BITS | slot for slot, offset in self.places]]
 
 
+def write_table(builder: ir.IRBuilder, count: int) -> Array:
+    """Write a table for addresses on the stack; it has the parameters of the program's."""
+    table = Writer(builder).stack(1 + count).at(1)
+    builder.store(address_at(builder, PARAMETERS, 0), table.at(PARAMETERS).value, align=8)
+    return table
+
+
 def write_sequence(builder: ir.IRBuilder, calls: Sequence[StepCall]) -> None:
     """Write the loop over a sequence, and its table."""
     write, kinds = Writer(builder), {call.function: call for call in calls}
     numbers = {function: number for number, function in enumerate(kinds)}
     words = [word for call in calls for word in (numbers[call.function], *call.words)]
-    table = write.stack(max(len(call.places) for call in calls))
+    table = write_table(builder, max(len(call.places) for call in calls))
     before, (head, body, after) = builder.block, [builder.function.append_basic_block() for _ in range(3)]
     builder.branch(head)
     builder.position_at_end(head)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..loops import SCAN, Scan, stepped
 from ..program import Array, Equation, Program
+from ..scans import SCAN, Scan, stepped
 from .executable import stored
 from .fusion import kind
 

@@ -8,7 +8,7 @@ holders keep alive, so that none is another one's by chance.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from . import callables, native
 from .callables import FunctionBody
 from .linking import LinkedModule
 
-WORD, ENTRY, ENTRIES, ITEMS = range(4)
+WORD, OTHER, ENTRY, ENTRIES, ITEMS = range(5)
 """Kinds of rows. A row is four words: its kind, an object, where in it or what of it, and what is expected there."""
 
 RENEWALS = 8
@@ -43,6 +43,8 @@ def _write(module: LinkedModule, places: dict[str, int]) -> None:
         kind, thing, where, expected = (body.word(row, place) for place in range(4))
         with body.when(kind == WORD):
             check(body.word(thing + where) == expected)
+        with body.when(kind == OTHER):
+            check(body.word(thing + where) != expected)
         with body.when(kind == ENTRY):
             check(body.call("PyDict_GetItem", thing, where) == expected)
         with body.when(kind == ENTRIES):
@@ -84,44 +86,25 @@ def _method() -> Any:
 # Rows
 
 
-class Watch:
-    """Holders of a state, and the built-in function that says whether they hold what they held."""
+class Table:
+    """Rows as words, and the built-in function that says whether all is as they expect; what they name is kept alive."""
 
-    def __init__(self, holders: Sequence[Holder], method: Any, renew: Callable[[], bool]) -> None:
-        self._holders, self._renew, self._renewals = holders, renew, 0
+    def __init__(self, rows: Iterable[Row], method: Any) -> None:
         self._kept: list[Any] = []
-        self._words = self._looked_at()
+        self._words = self._looked_at(rows)
         self.unchanged: Callable[[], bool] = cpython.builtin(method, self._words)
 
-    def renewed(self) -> bool:
-        """Whether what is there now means the same; if so, it is what is watched.
-
-        Another thread may be looking here: what was watched before stays alive, which is no more than some numbers,
-        strings and tuples.
-        """
-        if self._renewals >= RENEWALS:
-            return all(holder.same() for holder in self._holders)
-        self._kept.append([holder.before for holder in self._holders])
-        changed = [holder for holder in self._holders if not holder.untouched(holder.entries())]
-        if not self._renew():
-            return False
-        self._renewals += any(type(holder) is not Library for holder in changed)  # which only import their methods
-        self._words[:] = self._looked_at()
-        return True
-
-    def _looked_at(self) -> Any:
-        return np.array(
-            [word for holder in self._holders for row in holder.rows() or () for word in self._row(row)], np.int64
-        )
+    def _looked_at(self, rows: Iterable[Row]) -> Any:
+        return np.array([word for row in rows for word in self._row(row)], np.int64)
 
     def _row(self, row: Row) -> tuple[int, int, int, int]:
         held, expected = id(row.held), row.expected
-        self._kept.append(row)
-        if row.kind == "attribute":
+        self._kept.append(row if row.kept else row._replace(held=None))
+        if row.kind in ("attribute", "other"):
             place = cpython.attribute_place(row.held, row.where)
             assert place is not None
             nothing = expected is None and not cpython.word_at(held + place).value
-            return WORD, held, place, 0 if nothing else id(expected)
+            return WORD if row.kind == "attribute" else OTHER, held, place, 0 if nothing else id(expected)
         if row.kind == "word":
             return WORD, held, row.where, expected
         if row.kind == "entry":
@@ -140,11 +123,41 @@ class Watch:
         return int(held.ctypes.data)
 
 
+class Watch(Table):
+    """Holders of a state, and the built-in function that says whether they hold what they held."""
+
+    def __init__(self, holders: Sequence[Holder], method: Any, renew: Callable[[], bool]) -> None:
+        self._holders, self._renew, self._renewals = holders, renew, 0
+        super().__init__(_rows(holders), method)
+
+    def renewed(self) -> bool:
+        """Whether what is there now means the same; if so, it is what is watched.
+
+        Another thread may be looking here: what was watched before stays alive, which is no more than some numbers,
+        strings and tuples.
+        """
+        if self._renewals >= RENEWALS:
+            return all(holder.same() for holder in self._holders)
+        self._kept.append([holder.before for holder in self._holders])
+        changed = [holder for holder in self._holders if not holder.untouched(holder.entries())]
+        if not self._renew():
+            return False
+        self._renewals += any(type(holder) is not Library for holder in changed)  # which only import their methods
+        self._words[:] = self._looked_at(_rows(self._holders))
+        return True
+
+
+def _rows(holders: Sequence[Holder]) -> list[Row]:
+    return [row for holder in holders for row in holder.rows() or ()]
+
+
 def _watchable(row: Row) -> bool:
     """Whether the built-in function can look at what a row is about."""
     held, expected = row.held, row.expected
-    if row.kind == "attribute":
+    if row.kind in ("attribute", "other"):
         place = cpython.attribute_place(held, row.where)
+        if row.kind == "other":
+            return place is not None
         found = None if place is None else cpython.word_at(id(held) + place).value
         return found == id(expected) or (found == 0 and expected is None)
     if row.kind == "word":
@@ -169,3 +182,12 @@ def watch(holders: Sequence[Holder], renew: Callable[[], bool]) -> tuple[Watch |
         seen = method is not None and rows is not None and all(map(_watchable, rows))
         (watched if seen else left).append(holder)
     return (Watch(watched, method, renew) if watched else None), left
+
+
+def look(rows: Sequence[Row]) -> Table | None:
+    """What says whether all is as rows expect, as it is now; None where machine code cannot look there."""
+    method = _method()
+    if method is None or not all(map(_watchable, rows)):
+        return None
+    found = Table(rows, method)
+    return found if found.unchanged() else None

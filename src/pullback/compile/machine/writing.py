@@ -136,7 +136,7 @@ class Writer:
         """Memory for some elements, until the function returns."""
         before = self.builder.block
         self.builder.position_at_start(self.builder.function.entry_basic_block)  # its end would be searched for
-        made = self.builder.alloca(ir.ArrayType(TYPES[kind or self.kind], count))
+        made = self.builder.alloca(TYPES[kind or self.kind], size=memory.long(count))
         made.align = align
         self.builder.position_at_end(before)
         return self.array(self.number(self.builder.ptrtoint(made, LONG)), kind)  # llvmlite gives it a type of its own

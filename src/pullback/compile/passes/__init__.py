@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from ..._core.sites import warn
+from ...extend import warn
 from ..program import Program, require_program
 from .buffers import put_together
 from .building import Builder, Table
@@ -24,6 +24,7 @@ from .recurrence import decomposed
 from .rolling import rolled
 from .rounding import rounded
 from .rules import joined
+from .twice import run_once
 
 
 class Pass(NamedTuple):
@@ -48,6 +49,7 @@ class Pass(NamedTuple):
 PASSES = {
     each.name: each
     for each in (
+        Pass("loops run twice", {}, function=run_once),
         Pass("dead code", {}, function=without_dead_code),
         Pass("pieces", {}, exact=False, function=side_by_side),
         Pass("buffers", {}, exact=False, function=put_together, again=False),

@@ -19,6 +19,7 @@ import numpy as np
 from ... import ops
 from ..program import Equation, Program, Value
 from .dead import without_dead_code
+from .layouts import expanded, part_of_part
 
 if TYPE_CHECKING:
     from ..._core.primitives import Primitive
@@ -109,6 +110,7 @@ class _Rewriting:
         self.newest: dict[_Rows | _Pieces, int] = {}
         self.outputs: dict[tuple[_Rows | _Pieces, int], Equation] = {}
         self.makers = program.makers()
+        self.parts: dict[Value, tuple[Value, tuple[int | slice, ...]]] = {}
 
     def rewrite(self) -> Program:
         """The program with what waits made where it is needed."""
@@ -180,7 +182,35 @@ class _Rewriting:
                 total = self._new(e, ops.add, (before, part), part.like())
                 self._write(rows, spot, total, Equation(e.primitive, (target, value), e.params, e.outputs, e.site))
                 return True
-        return False
+        return any(self._added_at_end(e, *pair) for pair in (e.inputs, e.inputs[::-1]))
+
+    def _added_at_end(self, e: Equation, target: Value, value: Value) -> bool:
+        """Note that something is added at the end of a part of an array, as on the way back of one that has grown."""
+        maker, whole = self.makers.get(value), self.now.get(target, target)
+        if maker is None or maker.name != "scatter_slice" or whole not in self.parts or whole.shape != value.shape:
+            return False
+        full = expanded(maker.params["index"], len(value.shape)) if isinstance(maker.params["index"], tuple) else None
+        axes = [axis for axis, entry in enumerate(full or ()) if entry != slice(None)]
+        if full is None or len(axes) != 1 or not isinstance(entry := full[axes[0]], slice):
+            return False
+        span, length = range(value.shape[axes[0]])[entry], value.shape[axes[0]]
+        if span.step != 1 or not 0 < span.start < span.stop == length:
+            return False
+        rest, last = (self._part(e, whole, axes[0], *ends) for ends in ((0, span.start), (span.start, length)))
+        total = self._new(e, ops.add, (last, self._made(maker.inputs[0])), last.like())
+        pieces = _Pieces(axes[0])
+        self._wait(e, pieces, pieces.add((rest, total)))
+        return True
+
+    def _part(self, like: Equation, whole: Value, axis: int, start: int, stop: int) -> Value:
+        """A part of what is a part itself, along one axis."""
+        source, within = self.parts[whole]
+        index = part_of_part(source.shape, within, (*[slice(None)] * axis, slice(start, stop), ...))
+        assert index is not None
+        shape = (*whole.shape[:axis], stop - start, *whole.shape[axis + 1 :])
+        made = self._new(like, ops.getitem, (self._made(source),), Value(shape, whole.dtype), index=index)
+        self.parts[made] = source, index
+        return made
 
     def _rows_of(self, target: Value, spot: Spot) -> _Rows:
         """What waits for a buffer of which such a row is written."""
@@ -249,9 +279,9 @@ class _Rewriting:
     # Reads
 
     def _read(self, e: Equation) -> bool:
-        """Read a row, or a part of a piece, of what waits; False for anything else."""
+        """Read a row, or a part of a piece, of what waits, or a part of a part; False for anything else."""
         if e.inputs[0] not in self.waiting:
-            return False
+            return self._read_part(e)
         kept, version = self.waiting[e.inputs[0]]
         if isinstance(kept, _Pieces):
             return self._read_piece(e, kept, version)
@@ -261,9 +291,18 @@ class _Rewriting:
         self.now[e.output] = self._row(e, kept, spot.places, version)
         return True
 
+    def _read_part(self, e: Equation) -> bool:
+        source, within = self.parts.get(e.inputs[0], (e.inputs[0], None))
+        index = _index(e)
+        if index is not None and (found := part_of_part(source.shape, within, index)) is not None:
+            self.parts[e.output] = source, found
+            self._new(e, ops.getitem, (self._made(source),), e.output, index=found)
+            return True
+        return False
+
     def _read_piece(self, e: Equation, pieces: _Pieces, version: int) -> bool:
         index = _index(e)
-        full = None if index is None else _expanded(index, len(e.inputs[0].shape))
+        full = None if index is None else expanded(index, len(e.inputs[0].shape))
         if full is None or any(entry != slice(None) for i, entry in enumerate(full) if i != pieces.axis):
             return False
         entry, length = full[pieces.axis], pieces.starts[version]
@@ -297,22 +336,10 @@ def _index(e: Equation) -> tuple[object, ...] | None:
     return found if isinstance(found, tuple) else None
 
 
-def _expanded(index: tuple[object, ...], axes: int) -> list[int | slice] | None:
-    """An index with an entry for each axis; None if it has others than ints and slices."""
-    place = next((i for i, entry in enumerate(index) if entry is Ellipsis), len(index))
-    before, after = index[:place], index[place + 1 :]
-    full: list[int | slice] = []
-    for entry in (*before, *[slice(None)] * (axes - len(before) - len(after)), *after):
-        if type(entry) is not int and not isinstance(entry, slice):
-            return None
-        full.append(entry)
-    return full if len(full) == axes else None
-
-
 def _spot(e: Equation, array: Value) -> Spot | None:
     """The part of an array that an equation reads or writes, if that is at some places of adjacent axes."""
     index = _index(e)
-    full = None if index is None else _expanded(index, len(array.shape))
+    full = None if index is None else expanded(index, len(array.shape))
     if full is None:
         return None
     counted = [i for i, entry in enumerate(full) if isinstance(entry, int)]

@@ -109,7 +109,7 @@ class Builder:
                 replaced.update(zip(equation.outputs, found, strict=True))
         ended = Program(self.program.inputs, tuple(self.equations), self.program.outputs, self.constants,
                         self.program.writes, self.program.guards)  # fmt: skip
-        return ended if not replaced else _with_ends(ended, replaced)
+        return ended if not replaced else with_ends(ended, replaced)
 
     # What is known of values
 
@@ -259,7 +259,9 @@ class Builder:
             self._dense.add(equation.output)
 
 
-def _with_ends(program: Program, replaced: Mapping[Value, Value]) -> Program:
+def with_ends(program: Program, replaced: Mapping[Value, Value]) -> Program:
+    """The program, which gives, writes and guards other values in the place of some."""
+
     def of(values: Iterable[Value]) -> tuple[Value, ...]:
         return tuple([replaced.get(value, value) for value in values])
 

@@ -6,6 +6,9 @@ it, and so decides in which order it is summed later: such a one goes only where
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from .. import keys
 from ..inference import together
 from ..program import Equation, Value
@@ -98,6 +101,55 @@ def _takes_all(index: object, size: int, whole: int) -> bool:
     entries = index if isinstance(index, tuple) else (index,)
     backwards = any(isinstance(entry, slice) and (entry.step or 1) < 0 for entry in entries)
     return size == whole > 0 and not backwards
+
+
+@shapes("getitem")
+def _part_of_a_part(build: Builder, e: Equation) -> Value | None:
+    inner = build.maker(e.inputs[0], "getitem")
+    if inner is None:
+        return None
+    (x,), (outer, index) = inner.inputs, (inner.params["index"], e.params["index"])
+    found = part_of_part(x.shape, outer, index) if isinstance(outer, tuple) and isinstance(index, tuple) else None
+    return None if found is None else build.getitem(x, index=found)
+
+
+def part_of_part(
+    shape: Sequence[int], outer: tuple[object, ...] | None, index: tuple[object, ...]
+) -> tuple[Any, ...] | None:
+    """The index, in an array of a shape, of a part of what slices take; None where that is no part of it without gaps."""
+    slices = [slice(None)] * len(shape) if outer is None else expanded(outer, len(shape))
+    full = None if slices is None else expanded(index, len(slices))
+    if slices is None or full is None:
+        return None
+    found: list[int | slice] = []
+    for length, entry, part in zip(shape, slices, full, strict=True):
+        span = range(length)[entry] if isinstance(entry, slice) else range(0)
+        rest = (
+            span[part : part + 1]
+            if isinstance(part, int) and part >= 0
+            else span[part]
+            if isinstance(part, slice)
+            else range(0)
+        )
+        if span.step != 1 or rest.step != 1 or not rest:
+            return None
+        whole = len(rest) == length
+        found.append(
+            rest.start if isinstance(part, int) else slice(None) if whole else slice(rest.start, rest.stop, None)
+        )
+    return (*found, ...)
+
+
+def expanded(index: tuple[object, ...], axes: int) -> list[int | slice] | None:
+    """An index with an entry for each axis; None if it has others than ints and slices."""
+    place = next((i for i, entry in enumerate(index) if entry is Ellipsis), len(index))
+    before, after = index[:place], index[place + 1 :]
+    full: list[int | slice] = []
+    for entry in (*before, *[slice(None)] * (axes - len(before) - len(after)), *after):
+        if type(entry) is not int and not isinstance(entry, slice):
+            return None
+        full.append(entry)
+    return full if len(full) == axes else None
 
 
 @shapes("getitem")

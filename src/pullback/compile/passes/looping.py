@@ -20,8 +20,8 @@ import numpy as np
 from ... import ops
 from .. import keys
 from ..inference import infer
-from ..loops import SCAN, Scan
 from ..program import ARRAY, Equation, Program, Value
+from ..scans import SCAN, Scan
 from .orders import Orders, contiguous
 from .repeats import OUTSIDE, STEPS, Numbering, Numbers, Repeat
 

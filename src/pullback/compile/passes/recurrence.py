@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..loops import SCAN, Scan
 from ..program import Equation, Program, Value
+from ..scans import SCAN, Scan
 from .building import Builder
 from .rules import Rules
 

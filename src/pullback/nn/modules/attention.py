@@ -143,7 +143,7 @@ class MultiheadAttention(Module):
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """The attention result and the weights."""
+        """The attention result and the weights; arguments as for `functional.multi_head_attention_forward`."""
         separate = (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
         weights = self.in_proj_weight if self._qkv_same_embed_dim else separate
         return of_heads(

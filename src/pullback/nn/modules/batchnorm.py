@@ -110,7 +110,7 @@ class BatchNorm1d(_BatchNorm):
     num_features
         The number of channels.
     eps
-        A small number added to what is divided by.
+        A small number added to the variance.
     momentum
         The share of each batch in the running statistics; None for their plain average.
     affine

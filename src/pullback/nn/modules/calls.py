@@ -19,8 +19,19 @@ from .members import Members
 
 if TYPE_CHECKING:
     from types import FrameType
+    from typing import ParamSpec, Protocol, TypeVar
 
     from .module import Module
+
+    Given = ParamSpec("Given")
+    Result_co = TypeVar("Result_co", covariant=True)
+
+    class Forward(Protocol[Given, Result_co]):
+        """What has a `forward`: a module."""
+
+        @property
+        def forward(self) -> Callable[Given, Result_co]: ...
+
 
 MIXED = (
     "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only one of them."
@@ -53,7 +64,7 @@ class Calls(Members):
 
     forward: Callable[..., Any] = forward  # subclasses may have any arguments
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def _called(self, *args: Any, **kwargs: Any) -> Any:
         """The result of `forward`, with the hooks before and after it."""
         try:
             if (
@@ -68,6 +79,13 @@ class Calls(Members):
         except Exception as error:
             _name_module(self, args, error)
             raise
+
+    if TYPE_CHECKING:  # a call takes and gives what `forward` does, also that of a subclass
+
+        def __call__(self: Forward[Given, Result_co], /, *args: Given.args, **kwargs: Given.kwargs) -> Result_co: ...
+
+    else:
+        __call__ = _called
 
     def _call_hooked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         call = _Call(self, args, kwargs)

@@ -119,6 +119,11 @@ class Sequential(_Numbered):
 
     Constructed from modules, or from an OrderedDict of named modules. Indexing gives a module, slicing a Sequential.
 
+    Parameters
+    ----------
+    arg
+        Modules one by one, or an ordered dict of them.
+
     >>> import pullback
     >>> from pullback import nn
     >>> net = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2))
@@ -183,6 +188,11 @@ class Sequential(_Numbered):
 class ModuleList(_Numbered):
     """A list of modules, which are registered.
 
+    Parameters
+    ----------
+    modules
+        The modules.
+
     >>> from pullback import nn
     >>> nn.ModuleList(nn.Linear(2, 2) for _ in range(3))
     ModuleList(
@@ -234,6 +244,11 @@ def _pairs(kind: str, values: Named[Value], expected: str) -> Iterator[tuple[str
 
 class ModuleDict(Module):
     """A dictionary of modules, which are registered, in the order in which they were added.
+
+    Parameters
+    ----------
+    modules
+        The modules by their names.
 
     >>> from pullback import nn
     >>> branches = nn.ModuleDict({"smooth": nn.GELU(), "sharp": nn.ReLU()})
@@ -305,6 +320,11 @@ def _described(key: object, value: Any, dtype: str) -> str:
 class ParameterList(Module):
     """A list of parameters, which are registered; tensors become parameters, any other value is stored unchanged.
 
+    Parameters
+    ----------
+    values
+        The parameters, and other values.
+
     >>> import pullback
     >>> from pullback import nn
     >>> nn.ParameterList([pullback.ones(2, 3), pullback.ones(2)])
@@ -372,6 +392,11 @@ class ParameterList(Module):
 
 class ParameterDict(Module):
     """A dictionary of parameters, which are registered; tensors become parameters, other values are stored as they are.
+
+    Parameters
+    ----------
+    parameters
+        The parameters, and other values, by their names.
 
     >>> import pullback
     >>> from pullback import nn

@@ -1,11 +1,11 @@
 """Distances between vectors."""
 
 from .. import functional as F
-from .declared import Computed, declared
+from .declared import Several, declared
 
 
 @declared(F.pairwise_distance, shows="")
-class PairwiseDistance(Computed):
+class PairwiseDistance(Several):
     """The p-norm of x1 - x2 over the last axis.
 
     Parameters
@@ -28,7 +28,7 @@ class PairwiseDistance(Computed):
 
 
 @declared(F.cosine_similarity, shows="")
-class CosineSimilarity(Computed):
+class CosineSimilarity(Several):
     """The cosine of the angle between x1 and x2 along an axis.
 
     Parameters

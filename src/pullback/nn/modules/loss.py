@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...vocabulary.losses import chosen
 from .. import functional as F
-from .declared import Computed, declared, settings
+from .declared import Compared, Several, declared, settings
 from .distance import PairwiseDistance
 from .linear import Linear
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..._core.typing import Device, DType, Tensor
 
 
-class _Loss(Computed):
+class _Loss(Several):
     """The common base of losses: torch's deprecated reduction arguments, and tensors among the settings as buffers."""
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
@@ -37,7 +37,7 @@ class _Loss(Computed):
 
 
 @settings
-class _ReducedLoss(_Loss):
+class _ReducedLoss(_Loss, Compared):
     """A loss whose first settings are those of the reduction."""
 
     size_average: InitVar[bool | None] = None
@@ -55,7 +55,7 @@ class _MarginLoss(_Loss):
     reduction: str = "mean"
 
 
-class _WeightedLoss(_Loss):
+class _WeightedLoss(_Loss, Compared):
     """A loss with a weight for each class."""
 
     def __init__(
@@ -118,7 +118,7 @@ class SmoothL1Loss(_ReducedLoss):
 
 
 @declared(F.huber_loss, shows="")
-class HuberLoss(_Loss):
+class HuberLoss(_Loss, Compared):
     """Half the squared differences where they are below delta, delta times absolute ones above.
 
     Parameters
@@ -204,14 +204,16 @@ class LinearCrossEntropyLoss(_WeightedLoss):
     ----------
     in_features
         The length of the input's last axis.
-    out_features
-        The length of the result's last axis.
+    num_classes, out_features
+        The number of classes, and the lengths of further axes of the scores.
     bias
         Add a bias, which is learned.
     device
         Where the parameters lie; there is only the CPU.
     dtype
         The dtype of the parameters; None for the default.
+    options
+        Accepted: tells torch how to save memory.
 
     >>> import pullback
     >>> loss = pullback.nn.LinearCrossEntropyLoss(3, 10)
@@ -292,7 +294,7 @@ class BCELoss(_WeightedLoss):
 
 
 @declared(F.binary_cross_entropy_with_logits, shows="")
-class BCEWithLogitsLoss(_Loss):
+class BCEWithLogitsLoss(_Loss, Compared):
     """The binary cross entropy of the sigmoid of scores and targets from 0 to 1, exact for large scores.
 
     Parameters
@@ -338,7 +340,7 @@ class KLDivLoss(_ReducedLoss):
 
 
 @declared(F.poisson_nll_loss, shows="")
-class PoissonNLLLoss(_Loss):
+class PoissonNLLLoss(_Loss, Compared):
     """Minus the log-likelihood of counts under Poisson distributions with the input, or its exponential, as mean.
 
     Parameters
@@ -392,7 +394,7 @@ class GaussianNLLLoss(_Loss):
 
 
 @declared(F.hinge_embedding_loss, shows="")
-class HingeEmbeddingLoss(_MarginLoss):
+class HingeEmbeddingLoss(_MarginLoss, Compared):
     """The input where the target is 1, and margin - input, at least 0, where it is -1.
 
     Parameters

@@ -51,7 +51,7 @@ class LayerNorm(Scaled):
     normalized_shape
         The lengths of the last axes, over which is normalized.
     eps
-        A small number added to what is divided by.
+        A small number added to the variance.
     elementwise_affine
         Multiply by a weight and add a bias, which are learned.
     bias
@@ -102,7 +102,7 @@ class GroupNorm(Scaled):
     num_channels
         The number of channels.
     eps
-        A small number added to what is divided by.
+        A small number added to the variance.
     affine
         Multiply by a weight and add a bias, which are learned.
     device
@@ -156,7 +156,7 @@ class RMSNorm(Module):
     normalized_shape
         The lengths of the last axes, over which is normalized.
     eps
-        A small number added to what is divided by.
+        A small number added to the mean square; None for the machine epsilon of the dtype.
     elementwise_affine
         Multiply by a weight and add a bias, which are learned.
     device
@@ -208,7 +208,7 @@ class LocalResponseNorm(Computed):
     Parameters
     ----------
     size
-        The number of neighbouring channels.
+        The number of neighboring channels.
     alpha
         The factor of their mean square.
     beta

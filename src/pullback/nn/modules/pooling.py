@@ -53,13 +53,13 @@ class MaxPool1d(_MaxPoolNd):
     kernel_size
         The lengths of the window, one for all axes or one for each.
     stride
-        The steps of the window, one for all axes or one for each.
+        The steps of the window, one for all axes or one for each; None for its lengths.
     padding
         How much is put at both ends of each axis, which counts as minus infinity.
     dilation
         The distances of elements within the window.
     return_indices
-        Return where the elements were, too, as `MaxUnpool` needs it.
+        Return where the elements were, too, as numbers in the flattened last axes, which `MaxUnpool` needs.
     ceil_mode
         Round the number of windows up, so that the last one may reach over the end.
 
@@ -126,7 +126,7 @@ class MaxUnpool1d(_MaxUnpoolNd):
     kernel_size
         The lengths of the window, one for all axes or one for each.
     stride
-        The steps of the window, one for all axes or one for each.
+        The steps of the window, one for all axes or one for each; None for its lengths.
     padding
         What the padding was.
 
@@ -262,7 +262,7 @@ class LPPool1d(_LPPoolNd):
     kernel_size
         The lengths of the window, one for all axes or one for each.
     stride
-        The steps of the window, one for all axes or one for each.
+        The steps of the window, one for all axes or one for each; None for its lengths.
     ceil_mode
         Round the number of windows up, so that the last one may reach over the end.
 
@@ -323,7 +323,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     output_size
         The lengths of the result, one for all axes or one for each; None leaves an axis as it is.
     return_indices
-        Return where the elements were, too, as `MaxUnpool` needs it.
+        Return where the elements were, too, as numbers in the flattened last axes.
 
     >>> import pullback
     >>> pullback.nn.AdaptiveMaxPool1d(2)(pullback.tensor([[1.0, 4.0, 2.0, 3.0]]))
@@ -340,7 +340,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     output_size
         The lengths of the result, one for all axes or one for each; None leaves an axis as it is.
     return_indices
-        Return where the elements were, too, as `MaxUnpool` needs it.
+        Return where the elements were, too, as numbers in the flattened last axes.
 
     >>> import pullback
     >>> pullback.nn.AdaptiveMaxPool2d((1, 2))(pullback.arange(8.0).reshape(1, 2, 4))
@@ -357,7 +357,7 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     output_size
         The lengths of the result, one for all axes or one for each; None leaves an axis as it is.
     return_indices
-        Return where the elements were, too, as `MaxUnpool` needs it.
+        Return where the elements were, too, as numbers in the flattened last axes.
 
     >>> import pullback
     >>> pullback.nn.AdaptiveMaxPool3d((2, None, 1))(pullback.ones(1, 2, 4, 6, 8)).shape
@@ -452,7 +452,7 @@ class FractionalMaxPool2d(_FractionalMaxPool):
     output_ratio
         The lengths of the result as shares of those of the input, in the place of `output_size`.
     return_indices
-        Return where the elements were, too, as `MaxUnpool` needs it.
+        Return where the elements were, too, as numbers in the flattened last axes.
 
     >>> import pullback
     >>> pullback.nn.FractionalMaxPool2d(2, output_size=3)(pullback.ones(1, 5, 5)).shape

@@ -6,7 +6,7 @@ import math
 import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import InitVar
-from typing import TYPE_CHECKING, Any, ClassVar, Never, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Never, Protocol, TypeAlias, TypeVar, overload
 
 from ..._core.sites import warn
 from ..._core.values import data, require_tensor
@@ -22,9 +22,26 @@ from .module import Module
 if TYPE_CHECKING:
     from ..._core.typing import Device, DType, Tensor
 
+    Kept = TypeVar("Kept")
+
+    class Over(Protocol[Kept]):
+        """What a network over sequences takes and gives: sequences with the states that are kept from step to step."""
+
+        @overload
+        def __call__(self, input: Tensor, hx: Kept | None = None) -> tuple[Tensor, Kept]: ...
+        @overload
+        def __call__(self, input: PackedSequence, hx: Kept | None = None) -> tuple[PackedSequence, Kept]: ...
+
+
 States: TypeAlias = "Tensor | tuple[Tensor, ...] | list[Tensor]"
+Pair: TypeAlias = "tuple[Tensor, Tensor]"
 Either: TypeAlias = "tuple[Tensor | PackedSequence, Tensor | tuple[Tensor, ...]]"
 KINDS = {"RNN_TANH": recurrent.RNN_TANH, "RNN_RELU": recurrent.RNN_RELU, "LSTM": recurrent.LSTM, "GRU": recurrent.GRU}
+
+
+def _of_any_states(forward: Callable[..., Either]) -> Callable[..., Any]:
+    """A `forward` as it is: for type checkers, subclasses say what states they take."""
+    return forward
 
 
 class _Recurrent(Module):
@@ -48,6 +65,8 @@ class RNNBase(_Recurrent):
 
     Parameters
     ----------
+    mode
+        'RNN_TANH', 'RNN_RELU', 'LSTM' or 'GRU'.
     input_size
         The number of features of each step's input.
     hidden_size
@@ -127,6 +146,7 @@ class RNNBase(_Recurrent):
     def flatten_parameters(self) -> None:
         """Does nothing: the memory layout of weights makes no difference here."""
 
+    @_of_any_states
     def forward(self, input: Tensor | PackedSequence, hx: States | None = None) -> Either:
         """The states of the last layer at every step, and the final ones of every layer and direction."""
         packed = isinstance(input, PackedSequence)
@@ -307,14 +327,8 @@ class RNN(RNNBase):
         self.nonlinearity = nonlinearity
 
     if TYPE_CHECKING:
-
-        @overload
-        def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]: ...
-        @overload
-        def forward(self, input: PackedSequence, hx: Tensor | None = None) -> tuple[PackedSequence, Tensor]: ...
-        @overload
-        def forward(self, input: Tensor | PackedSequence, hx: States | None = None) -> Either: ...
-        def forward(self, input: Tensor | PackedSequence, hx: States | None = None) -> Either: ...
+        forward: Over[Tensor]
+        __call__: Over[Tensor]
 
 
 def _none_of(refused: dict[str, Never], name: str) -> dict[str, Never]:
@@ -358,18 +372,8 @@ class LSTM(RNNBase):
         super().__init__("LSTM", input_size, hidden_size, *given, device=device, dtype=dtype)
 
     if TYPE_CHECKING:
-
-        @overload
-        def forward(
-            self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
-        ) -> tuple[Tensor, tuple[Tensor, Tensor]]: ...
-        @overload
-        def forward(
-            self, input: PackedSequence, hx: tuple[Tensor, Tensor] | None = None
-        ) -> tuple[PackedSequence, tuple[Tensor, Tensor]]: ...
-        @overload
-        def forward(self, input: Tensor | PackedSequence, hx: States | None = None) -> Either: ...
-        def forward(self, input: Tensor | PackedSequence, hx: States | None = None) -> Either: ...
+        forward: Over[Pair]
+        __call__: Over[Pair]
 
 
 class GRU(RNNBase):
@@ -403,14 +407,8 @@ class GRU(RNNBase):
         super().__init__("GRU", input_size, hidden_size, *given, device=device, dtype=dtype, **_none_of(refused, "GRU"))
 
     if TYPE_CHECKING:
-
-        @overload
-        def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]: ...
-        @overload
-        def forward(self, input: PackedSequence, hx: Tensor | None = None) -> tuple[PackedSequence, Tensor]: ...
-        @overload
-        def forward(self, input: Tensor | PackedSequence, hx: States | None = None) -> Either: ...
-        def forward(self, input: Tensor | PackedSequence, hx: States | None = None) -> Either: ...
+        forward: Over[Tensor]
+        __call__: Over[Tensor]
 
 
 # Single steps
@@ -420,6 +418,11 @@ class RNNCellBase(_Recurrent):
     """The common base of cells: one step of a recurrent network.
 
     Arguments as for `RNNBase`.
+
+    Parameters
+    ----------
+    num_chunks
+        How often `hidden_size` goes into the rows of the weights.
 
     >>> from pullback import nn
     >>> isinstance(nn.GRUCell(4, 8), nn.RNNCellBase), nn.GRUCell(4, 8).weight_hh.shape

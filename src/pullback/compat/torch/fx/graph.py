@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Self
 
-from ...._core.sites import warn
+from ....extend import warn
 from . import naming
 from .code import PythonCode, Writer
 from .node import Node, map_arg

@@ -11,7 +11,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from .... import Tensor
-from ...._core.sites import warn
+from ....extend import warn
 from ....nn.modules.container import Sequential
 from ....nn.modules.module import Module
 from ....nn.parameter import Parameter

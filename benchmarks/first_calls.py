@@ -1,0 +1,184 @@
+"""Times first calls of compiled functions, and calls whose arguments change, against jax.jit: rows of `compiled.py`.
+
+Each library has a fresh process for each case, in which it has compiled one other small function, and no cache on disk. The
+functions are the same in both, and must agree. What jax.jit does not compile within minutes is left out there.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import importlib
+from collections.abc import Callable, Sequence
+from statistics import median
+from time import perf_counter
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+from processes import Process, verdict
+
+Function = Callable[..., Any]
+
+
+def of_pullback() -> SimpleNamespace:
+    """Ours."""
+    library = importlib.import_module("pullback")
+    return SimpleNamespace(
+        sin=library.sin, tanh=library.tanh, sigmoid=library.sigmoid, sum=library.sum, log=library.log,
+        zeros=lambda n: library.zeros(n, dtype=library.float64),
+        eye=lambda n: library.eye(n, dtype=library.float64), array=library.tensor, compiled=library.compile,
+        grad=library.func.grad, scan=library.scan, wait=lambda result: result,
+    )  # fmt: skip
+
+
+def of_jax() -> SimpleNamespace:
+    """jax.jit around everything, in double precision."""
+    jax = importlib.import_module("jax")
+    jax.config.update("jax_enable_x64", True)  # jax's own form
+    return SimpleNamespace(
+        sin=jax.numpy.sin, tanh=jax.numpy.tanh, sigmoid=jax.nn.sigmoid, sum=jax.numpy.sum, log=jax.numpy.log,
+        zeros=jax.numpy.zeros, eye=jax.numpy.eye,
+        array=jax.numpy.asarray, compiled=jax.jit, grad=jax.grad, scan=jax.lax.scan, wait=jax.block_until_ready,
+    )  # fmt: skip
+
+
+@functools.cache
+def words(module: str) -> SimpleNamespace:
+    """The functions of a library."""
+    return {"pullback": of_pullback, "jax": of_jax}[module]()
+
+
+def numbers(*shape: int, scale: float = 1.0) -> Any:
+    """Normal numbers, always the same."""
+    return np.random.default_rng(len(shape)).standard_normal(shape) * scale
+
+
+# The functions
+
+
+def scalars(xp: Any, x: Any, w: Any) -> Any:
+    """A loop of Python on a single number, of some 30 000 equations with its way back."""
+    for _ in range(3400):
+        x = xp.sin(x * w) + 0.5 * x
+    return x
+
+
+def kalman(xp: Any, a: Any, observed: Any) -> Any:
+    """Twice the negative log-likelihood of 150 observations of a number, with a state of four."""
+    mean, spread, total = xp.zeros(4), xp.eye(4), 0.0
+    for y in observed:
+        mean, spread = a @ mean, a @ spread @ a.T + 0.1 * xp.eye(4)
+        error, cross, within = y - mean[0], spread[:, 0], spread[0, 0] + 0.5
+        mean, spread = mean + cross * (error / within), spread - cross[:, None] * cross / within
+        total = total + error * error / within + xp.log(within)
+    return total
+
+
+def cell(xp: Any, weights: Any, state: Any, x: Any) -> Any:
+    """One step of an LSTM of 12 numbers."""
+    h, c = state
+    z = x @ weights[:8] + h @ weights[8:20] + weights[20]
+    c = xp.sigmoid(z[12:24]) * c + xp.sigmoid(z[:12]) * xp.tanh(z[24:36])
+    h = xp.sigmoid(z[36:]) * xp.tanh(c)
+    return (h, c), h
+
+
+def unrolled(xp: Any, weights: Any, xs: Any) -> Any:
+    """An LSTM as a loop of Python."""
+    state, total = (xp.zeros(12), xp.zeros(12)), 0.0
+    for x in xs:
+        state, h = cell(xp, weights, state, x)
+        total = total + xp.sum(h * h)
+    return total
+
+
+def scanned(xp: Any, weights: Any, xs: Any) -> Any:
+    """An LSTM as a scan."""
+    _, outputs = xp.scan(functools.partial(cell, xp, weights), (xp.zeros(12), xp.zeros(12)), xs)
+    return xp.sum(outputs * outputs)
+
+
+def regression(xp: Any, w: Any, x: Any) -> Any:
+    """A sum over rows, of which there are more or fewer."""
+    return xp.sum(xp.tanh(x @ w) ** 2)
+
+
+def decayed(xp: Any, x: Any, count: int) -> Any:
+    """What an optimizer does with the number of its steps."""
+    return xp.sum(x * x) / (1 - 0.9**count)
+
+
+class Case(NamedTuple):
+    """A function, the arguments of its calls in turn, and the highest ratio to jax.jit's first call and to its later ones."""
+
+    name: str
+    function: Function
+    arguments: Callable[[], list[Sequence[Any]]]
+    goals: tuple[float, float] = (1.0, 1.0)
+    jax: bool = True
+
+
+WEIGHTS = functools.partial(numbers, 21, 48, scale=0.3)
+CASES = (
+    Case("unrolled loop, 30 000 equations", scalars, lambda: [(np.array(0.7), np.array(1.1))], jax=False),
+    Case("Kalman filter, 150 steps", kalman, lambda: [(0.9 * np.eye(4) + 0.05, numbers(150))]),
+    Case("LSTM in Python, 300 steps", unrolled, lambda: [(WEIGHTS(), numbers(300, 8))], jax=False),
+    Case("LSTM by scan, 200 steps", scanned, lambda: [(WEIGHTS(), numbers(200, 8))]),
+    Case("60 sizes in turn", regression, lambda: [(numbers(8), numbers(size, 8)) for size in range(20, 80)]),
+    Case("an int that counts", decayed, lambda: [(numbers(100), count) for count in range(1, 200)], (1.5, 1.0)),
+)
+
+
+def run(module: str, name: str) -> tuple[float, float, list[float]]:
+    """Seconds of the first calls with all arguments together, of one later call, and the sums of gradients."""
+    xp = words(module)
+    xp.wait(xp.compiled(xp.grad(lambda x: xp.sum(x * x)))(xp.array(np.ones(3))))
+    case = next(case for case in CASES if case.name == name)
+    given = [[xp.array(a) if isinstance(a, np.ndarray) else a for a in each] for each in case.arguments()]
+    gc.collect()
+    start = perf_counter()
+    compiled = xp.compiled(xp.grad(functools.partial(case.function, xp)))
+    results = [xp.wait(compiled(*each)) for each in given]
+    first = perf_counter() - start
+    for _ in range(5):
+        for each in given:
+            xp.wait(compiled(*each))
+    times = []
+    for _ in range(20):
+        start = perf_counter()
+        for each in given:
+            xp.wait(compiled(*each))
+        times.append((perf_counter() - start) / len(given))
+    return first, median(times), [float(np.asarray(result).sum()) for result in results]
+
+
+def in_process(module: str, name: str) -> tuple[float, float, list[float]]:
+    """What `run` says in a fresh process."""
+    process = Process(module)
+    found: tuple[float, float, list[float]] = process.call(run, module, name)
+    process.end()
+    return found
+
+
+def rows(only: str | None, libraries: Sequence[str]) -> list[dict[str, Any]]:
+    """Measure and print the cases whose names hold a text."""
+    print(
+        f"\n{'first calls, and each':<36}{'first ms':>10}{'jax ms':>10}{'ratio':>8} {'':7}{'each us':>10}{'jax us':>10}{'ratio':>8}"
+    )
+    found = []
+    for case in CASES:
+        if only and only not in case.name:
+            continue
+        mine = in_process("pullback", case.name)
+        its = in_process("jax", case.name) if case.jax and "jax" in libraries else (float("nan"), float("nan"), mine[2])
+        np.testing.assert_allclose(mine[2], its[2], rtol=1e-6, err_msg=case.name)
+        ratios = [a / b for a, b in zip(mine[:2], its[:2], strict=True)]
+        ok = [not ratio > goal for ratio, goal in zip(ratios, case.goals, strict=True)]
+        print(
+            f"{case.name:<36}{mine[0] * 1e3:>10.0f}{its[0] * 1e3:>10.0f}{ratios[0]:>8.2f} {verdict(ok[0]):<7}"
+            f"{mine[1] * 1e6:>10.1f}{its[1] * 1e6:>10.1f}{ratios[1]:>8.2f} {verdict(ok[1])}",
+            flush=True,
+        )
+        found.append({"name": case.name, "pullback": mine[:2], "jax": its[:2], "ok": all(ok)})
+    return found

@@ -1,0 +1,91 @@
+"""Programs that run after `install()`: where there are forks, in copies of one process that has done it."""
+
+import atexit
+import functools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+from pathlib import Path
+
+import pullback
+
+SOURCE = Path(pullback.__file__).parents[1]  # that under test, which scripts/mutants changes
+LIMIT = 120  # seconds
+INSTALLED = """
+import sys, warnings
+import pullback
+from pullback.compat.torch import install, uninstall
+
+def raises(kind, words, call):
+    try:
+        call()
+    except kind as error:
+        assert words in str(error), str(error)
+    else:
+        raise AssertionError(f"nothing was raised: {words}")
+
+def warned(words, call):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = call()
+    assert len(caught) == 1 and words in str(caught[0].message), [str(each.message) for each in caught]
+    return found
+
+install()
+import torch
+"""
+COPIED = """
+import json, os, signal
+for _line in sys.stdin:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of threads that a copy does not have: NumPy's BLAS starts its own
+        _copy = os.fork()
+    if not _copy:
+        break
+    print(os.waitstatus_to_exitcode(os.waitpid(_copy, 0)[1]), flush=True)
+else:
+    sys.exit()
+_text, _folder, _limit = json.loads(_line)
+signal.alarm(_limit)
+for _number, _name in enumerate(("in", "out", "err")):
+    os.dup2(os.open(os.path.join(_folder, _name), os.O_RDWR | os.O_CREAT), _number)
+exec(compile(_text, "<string>", "exec"))
+"""
+COUNTED = "RUNNING_TEST" in os.environ  # scripts/coverage asks which test reaches a line: each process has one
+
+
+def python(*arguments, cwd=None, status=0):
+    """What a Python process prints; it must end with this exit code."""
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    command = [sys.executable, "-W", "error", *map(str, arguments)]
+    result = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=cwd, env=environment, timeout=LIMIT
+    )
+    assert result.returncode == status, result.stdout + result.stderr
+    return result
+
+
+@functools.cache
+def _prepared():
+    command = [sys.executable, "-W", "error", "-c", INSTALLED + COPIED]
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    atexit.register(process.communicate)  # it ends with its input
+    return process
+
+
+def installed(text):
+    """What statements print after `install()`, with `raises` and `warned` at hand."""
+    text = textwrap.dedent(text)
+    if COUNTED or not hasattr(os, "fork"):
+        return python("-c", INSTALLED + text).stdout
+    with tempfile.TemporaryDirectory() as folder:
+        process = _prepared()
+        print(json.dumps([text, folder, LIMIT]), file=process.stdin, flush=True)
+        status = process.stdout.readline()
+        printed, told = ((Path(folder) / name).read_text(encoding="utf-8") for name in ("out", "err"))
+    assert status == "0\n", printed + told
+    return printed
