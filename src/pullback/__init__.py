@@ -130,6 +130,7 @@ _PROVIDERS.update(
         "batches of cotangents": "pullback.func.rows",
         "numpy functions": "pullback._numpy",
         "array namespace": "pullback.array_api",
+        "modules of torch": "pullback.compat.torch.places",
         "names of tensors": "pullback.explain.naming",
         "numbers": "pullback._tensor.creation",
         "primitives": "pullback.ops",

@@ -132,20 +132,22 @@ def _backward(finding: Finding, call: Call, tensor: Traced, element: Element) ->
 
 
 def _sender(call: Call, mine: set[Step | None], tensor: Traced, element: Element) -> tuple[Step, Term] | None:
-    """The step on the way that sent a number to an element."""
+    """The step on the way that sent a number to an element; a NaN, whatever else is added to it, before an inf."""
     senders = [
         (step, term)
         for step in call.steps
         for term in step.terms
         if term.to is tensor and term.marks.bad and step in mine
     ]
-    return next((pair for pair in senders if _bad_at(pair[1], element)), next(iter(senders), None))
+    return max(senders, key=lambda pair: _badness(pair[1], element), default=None)
 
 
-def _bad_at(term: Term, element: Element) -> bool:
+def _badness(term: Term, element: Element) -> int:
+    """2 for NaN at an element, 1 for inf there, 0 for neither."""
     if element is None or not isinstance(term.out, np.ndarray):
-        return term.marks.element == element
-    return not np.isfinite(term.out[element])
+        return 0 if term.marks.element != element else 2 if term.marks.bad == "nan" else 1
+    out = term.out[element]
+    return 2 if np.isnan(out) else 0 if np.isfinite(out) else 1
 
 
 def _same(step: Step, term: Term, element: Element) -> Element:
