@@ -671,7 +671,9 @@ SIZES = {
 }
 
 
-@pytest.mark.parametrize(("value", "error"), [(3.5, TypeError), ("4", TypeError), (True, TypeError), (None, TypeError), (-4, RuntimeError)])
+@pytest.mark.parametrize(
+    ("value", "error"), [(3.5, TypeError), ("4", TypeError), (True, TypeError), (None, TypeError), (-4, RuntimeError)]
+)
 @pytest.mark.parametrize(("layer", "name"), [(layer, name) for layer, names in SIZES.items() for name in names.split()])
 def test_a_size_that_is_none_is_refused_by_the_names_of_layer_and_argument(
     layer: Any, name: str, value: object, error: type[Exception]
@@ -694,5 +696,5 @@ def test_sizes_along_several_axes_and_other_integers_of_layers_are_named() -> No
     }.items():
         with pytest.raises(TypeError, match=f"^{message}$"):
             make()
-    with pytest.raises(RuntimeError, match="^GroupNorm: num_groups must be an int of at least 1: 0$"):
+    with pytest.raises(RuntimeError, match=r"^GroupNorm: num_groups must be an int of at least 1: 0$"):
         nn.GroupNorm(0, 4)

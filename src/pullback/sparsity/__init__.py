@@ -47,6 +47,19 @@ def sparse_jacobian(
     multiplied by. `like` is an earlier result whose pattern and coloring are reused; one additional pass checks that
     they are still valid.
 
+    Parameters
+    ----------
+    f
+        The function, or a tensor that was computed from x.
+    x
+        Where to differentiate.
+    local
+        Leave out what is zero at x only.
+    like
+        An earlier result, whose pattern and coloring are used again.
+    allow_unused
+        Accept that nothing depends on x: the matrix is zero.
+
     Raises
     ------
     TypeError

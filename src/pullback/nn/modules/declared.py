@@ -64,7 +64,9 @@ def settings(cls: M) -> M:
     own = cls.__annotations__
     for name in cls.__dict__.keys() & own.keys():
         delattr(cls, name)  # a default on the class would hide a buffer with its name
-    cls.__annotations__ = {name: kind for name, kind in own.items() if not str(kind).startswith(("InitVar[", "KW_ONLY"))}
+    cls.__annotations__ = {
+        name: kind for name, kind in own.items() if not str(kind).startswith(("InitVar[", "KW_ONLY"))
+    }
     return cls
 
 
@@ -90,7 +92,7 @@ def declared(function: Callable[..., Any], shows: str | None = None) -> Callable
 
 def _begun(module: Module) -> None:
     """Initialize a module as such, after the generated `__init__` has assigned the settings, of which some are integers."""
-    integers = [each.name for each in dataclasses.fields(module) if each.type in {int, "int"}]  # type: ignore[arg-type]  # it is one
+    integers = [each.name for each in module.__dataclass_fields__.values() if each.type in {int, "int"}]
     check_sizes(module, -math.inf, **{name: getattr(module, name) for name in integers})
     Module.__init__(module)
 
