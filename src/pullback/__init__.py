@@ -83,6 +83,8 @@ condition
 pad_mode, align_to_window
     How the ends of a signal are padded, a mode of `nn.functional.pad`; and, of a signal that is not padded, whether its
     first window starts with it, not its first frame.
+allow_unused
+    Accept an input that the outputs do not depend on: its gradient is None, or a matrix of zeros.
 operand, labels
     The first operand, and a number for each of its axes.
 function

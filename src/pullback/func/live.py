@@ -244,20 +244,12 @@ def grad(
 
     Parameters
     ----------
-    outputs
-        What to differentiate: a tensor, or several.
-    inputs
-        The tensors by which to differentiate; a dict for a dict of gradients.
-    grad_outputs
-        A cotangent for each output; ones for outputs of one element where left out.
+    outputs, inputs, grad_outputs
+        What to differentiate, by what (a dict for a dict of gradients), and a cotangent for each output.
     batched
         Differentiate each element of outputs, rather than their sum with the weights `grad_outputs`.
-    retain_graph
-        Keep what the graph has saved for a further pass; None for `create_graph`.
-    create_graph
-        Record the pass itself, for derivatives of higher order.
-    allow_unused
-        Give None for an input that the outputs do not depend on, rather than raise an error.
+    retain_graph, create_graph
+        Keep what the graph has saved for a further pass; record the pass itself, for derivatives of higher order.
 
     Raises
     ------

@@ -37,28 +37,19 @@ def sparse_jacobian(
 ) -> SparseMatrix:
     """The Jacobian of a function, or of an existing tensor, with respect to x, as the entries that can be nonzero.
 
-    Row i belongs to element i of the output, column j to element j of x, both in C order. `f` maps one real tensor to
-    one real tensor; x may be a tensor, an array or a list. Alternatively `f` is a tensor that was computed from the
-    tensor x.
+    Row i belongs to element i of the output, column j to element j of x, both in C order.
 
     The pattern is valid for all x for which the program takes the same branches: an entry remains even if a factor or
-    mask happens to be zero at x, but indices, including those chosen by max, sort and pooling, are fixed as at x. With
-    `local=True`, entries with factors or masks that are zero at x are left out, including zeros of a matrix that x is
-    multiplied by. `like` is an earlier result whose pattern and coloring are reused; one additional pass checks that
-    they are still valid.
+    mask happens to be zero at x, but indices, including those chosen by max, sort and pooling, are fixed as at x.
 
     Parameters
     ----------
-    f
-        The function, or a tensor that was computed from x.
-    x
-        Where to differentiate.
+    f, x
+        A function of one real tensor that returns one, and a tensor, an array or a list; or two tensors, f made of x.
     local
-        Leave out what is zero at x only.
+        Leave out entries with factors or masks that are zero at x, and zeros of a matrix that x is multiplied by.
     like
-        An earlier result, whose pattern and coloring are used again.
-    allow_unused
-        Accept that nothing depends on x: the matrix is zero.
+        An earlier result whose pattern and coloring are reused; one additional pass checks that they are still valid.
 
     Raises
     ------
