@@ -87,11 +87,12 @@ def _chain(stop: Stop, made: set[Traced]) -> tuple[Kept | None, dict[Traced, Arr
 def _product(above: Array | None, local: Array | None, before: Array | float | None) -> Array | None:
     if above is None or local is None or before is None or max(local.shape) > SMALL:
         return None
+    if np.array_equal(above, np.eye(len(above))):
+        return local + before
+    if not np.isfinite(above).all() or not np.isfinite(local).all():
+        return None  # the zeros beside a diagonal would make NaN of inf
     with np.errstate(all="ignore"):
-        if np.array_equal(above, np.eye(len(above))):
-            product: Array = local + before
-        else:
-            product = above @ local + before
+        product: Array = above @ local + before
     return product
 
 
