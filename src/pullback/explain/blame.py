@@ -121,7 +121,8 @@ def _backward(finding: Finding, call: Call, tensor: Traced, element: Element) ->
             break
         step, term = sender
         factors = product(step, term, element)
-        found.append(Hop(step, tensor, element, _multiplied(term, factors, element)))
+        said = f"{_multiplied(term, factors, element)}{_added(call, term, element)}"
+        found.append(Hop(step, tensor, element, said))
         if step.marks.bad is None or step is finding.step:
             begun = _forward(finding, call, *_met(finding, step)) if finding.phase == "forward" else []
             return [*begun, *reversed(found)]
@@ -148,6 +149,17 @@ def _badness(term: Term, element: Element) -> int:
         return 0 if term.marks.element != element else 2 if term.marks.bad == "nan" else 1
     out = term.out[element]
     return 2 if np.isnan(out) else 0 if np.isfinite(out) else 1
+
+
+def _added(call: Call, term: Term, element: Element) -> str:
+    """What is added to an inf and makes it NaN: an inf of the other sign."""
+    sent = [(each, each.out) for step in call.steps for each in step.terms if each.to is term.to]
+    numbers = [(each, out[element]) for each, out in sent if isinstance(out, np.ndarray) and element is not None]
+    with np.errstate(all="ignore"):
+        rest = sum(number for each, number in numbers if each is not term)
+        own = next((number for each, number in numbers if each is term), 0.0)
+        total = own + rest
+    return f" + {short(rest)} = {short(total)}" if np.isinf(own) and np.isnan(total) else ""
 
 
 def _same(step: Step, term: Term, element: Element) -> Element:

@@ -63,9 +63,19 @@ def _joined(to: Traced, v: Kept | None, matrix: Array | None, terms: Sequence[Te
             out = np.add.reduce(outs)
     if len(terms) > 1 and first.before is None and contiguous:
         out = last.after
+    if not _agree(v, matrix, out):
+        matrix = None
     return Sent(
         to, v, matrix, out, first.before if contiguous else None, last.after if contiguous else None, len(terms)
     )
+
+
+def _agree(v: Kept | None, matrix: Array | None, out: Kept | None) -> bool:
+    """False if v @ J is not what was sent: a hook has changed it, or a zero beside a diagonal has met an inf."""
+    if matrix is None or not isinstance(v, np.ndarray) or not isinstance(out, np.ndarray):
+        return True
+    with np.errstate(all="ignore"):
+        return np.allclose(v.reshape(-1) @ matrix, out.reshape(-1), 1e-2, 1e-6, equal_nan=True)
 
 
 def _chain(stop: Stop, made: set[Traced]) -> tuple[Kept | None, dict[Traced, Array | None]]:
@@ -87,12 +97,11 @@ def _chain(stop: Stop, made: set[Traced]) -> tuple[Kept | None, dict[Traced, Arr
 def _product(above: Array | None, local: Array | None, before: Array | float | None) -> Array | None:
     if above is None or local is None or before is None or max(local.shape) > SMALL:
         return None
-    if np.array_equal(above, np.eye(len(above))):
-        return local + before
-    if not np.isfinite(above).all() or not np.isfinite(local).all():
-        return None  # the zeros beside a diagonal would make NaN of inf
     with np.errstate(all="ignore"):
-        product: Array = above @ local + before
+        if np.array_equal(above, np.eye(len(above))):
+            product: Array = local + before
+        else:
+            product = above @ local + before
     return product
 
 
