@@ -80,8 +80,8 @@ class DataLoader(Generic[Sample_co]):
         dataset: Samples[Sample_co],
         batch_size: int | None = 1,
         shuffle: bool | None = None,
-        sampler: Iterable[Any] | None = None,
-        batch_sampler: Iterable[Any] | None = None,
+        sampler: Iterable[object] | None = None,
+        batch_sampler: Iterable[object] | None = None,
         num_workers: int = 0,
         collate_fn: Collate | None = None,
         pin_memory: bool = False,
@@ -207,7 +207,7 @@ class Pass:
             )
         return batch
 
-    def _next_index(self) -> Any:
+    def _next_index(self) -> object:
         """The indices of the next batch, or the index of the next sample."""
         return next(self._sampler_iter)
 
