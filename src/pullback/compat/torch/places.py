@@ -217,3 +217,14 @@ NAMED: dict[str, str] = {
     "torch._C": "ScriptObject ScriptModule ScriptMethod Graph Value",
 }
 """Classes of torch that programs import, or derive from, and that raise when they are called; by their modules."""
+
+
+def instead(path: str) -> str:
+    """What to do about a module of torch that pullback has only for programs written for torch; of others nothing.
+
+    >>> from pullback.compat.torch.places import instead
+    >>> instead("torch.cuda"), instead("torch.crude")
+    (': torch.cuda is for programs that say `import torch`: `pullback run script.py` runs them', '')
+    """
+    said = f": {path} is for programs that say `import torch`: `pullback run script.py` runs them"
+    return said if path in PLACES else ""

@@ -15,10 +15,12 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 from ..._core.sites import GENERATED, generated
+from ..parameter import check_sizes
 from .module import Module
 
 if TYPE_CHECKING:
@@ -89,7 +91,9 @@ def declared(function: Callable[..., Any], shows: str | None = None) -> Callable
 
 
 def _begun(module: Module) -> None:
-    """Initialize a module as such, after the generated `__init__` has assigned the settings."""
+    """Initialize a module as such, after the generated `__init__` has assigned the settings, of which some are integers."""
+    integers = [each.name for each in module.__dataclass_fields__.values() if each.type in {int, "int"}]
+    check_sizes(module, -math.inf, **{name: getattr(module, name) for name in integers})
     Module.__init__(module)
 
 
