@@ -290,6 +290,16 @@ class Compiled:
             _, record, reason = self._made(None, leaves, structure)
         return record, reason
 
+    def around(self, transform: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Callable[..., Any]:
+        """What a transform makes of the function itself, compiled as it is.
+
+        >>> import pullback
+        >>> f = pullback.compile(lambda x: (x**3).sum())
+        >>> f.around(pullback.func.grad)(pullback.tensor([1.0, 2.0]))
+        tensor([ 3., 12.])
+        """
+        return Compiled(transform(self.function), fullgraph=self.fullgraph, fuse=self.fuse, lenient=self.lenient)
+
     def on(self, engine: object) -> Placed:
         """The function on another library's arrays: its programs in the functions of that library.
 
