@@ -45,8 +45,9 @@ REST = (
 QUICK = 4  # times that the quick way of a record is written down
 PATIENCE = 8  # records for one kind of call, before a function is said to change too often
 IDLE_REASON = (
-    f"it was recorded for {IDLE} values of an int argument in turn, none of which came twice: where it asks for the value, "
-    "as range, an index or a shape does, each has a program of its own"
+    f"it was recorded for {IDLE} values of an int or array argument in turn, none of which came twice: the numbers of a NumPy "
+    "array are a part of the program, so pass pullback.tensor(array); and where it asks for the value of an int, as range, an "
+    "index or a shape does, each has a program of its own"
 )
 RECORDS: Threshold = 256  # records of one function; beyond, those go that have not been used for the longest time
 REASONS: Threshold = 64  # different reasons that are counted
