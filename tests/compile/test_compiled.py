@@ -310,7 +310,12 @@ def test_indices_out_of_bounds_raise_as_in_eager_code(name, options):
     raises_the_same(4)
 
 
-BESIDE = {"leaf": lambda x: x, "product": lambda x: 2 * x, "view": lambda x: x.reshape(3), "part": lambda x: x.split([3])[0]}
+BESIDE = {
+    "leaf": lambda x: x,
+    "product": lambda x: 2 * x,
+    "view": lambda x: x.reshape(3),
+    "part": lambda x: x.split([3])[0],
+}
 
 
 @pytest.mark.parametrize("before", BESIDE.values(), ids=BESIDE)

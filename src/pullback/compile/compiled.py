@@ -20,7 +20,7 @@ from ..utils.trees import LEAF, flatten, unflatten
 from .capture import CapturedRun
 from .costs import peak, works
 from .holders import Passed
-from .kinds import IDLE, Kind, Kinds
+from .kinds import Kind, Kinds
 from .machinery import Machinery
 from .numbers import Escaped, Root
 from .paths import title
@@ -44,11 +44,6 @@ REST = (
 )
 QUICK = 4  # times that the quick way of a record is written down
 PATIENCE = 8  # records for one kind of call, before a function is said to change too often
-IDLE_REASON = (
-    f"it was recorded for {IDLE} values of an int or array argument in turn, none of which came twice: the numbers of a NumPy "
-    "array are a part of the program, so pass pullback.tensor(array); and where it asks for the value of an int, as range, an "
-    "index or a shape does, each has a program of its own"
-)
 RECORDS: Threshold = 256  # records of one function; beyond, those go that have not been used for the longest time
 REASONS: Threshold = 64  # different reasons that are counted
 KINDS: Threshold = 256  # kinds of calls of which it is remembered that they are not compiled
@@ -181,8 +176,8 @@ class Compiled:
         if tries > PATIENCE:
             self._refuse(key, f"it was recorded {PATIENCE} times for one kind of call, and would be again: {reason}")
             return GIVEN_UP
-        if self._kinds.idle(key, leaves):
-            self._say(IDLE_REASON)
+        if idle := self._kinds.idle(key, leaves):
+            self._say(idle)
             return GIVEN_UP
         try:
             result, record, obstacle = self._made(key, leaves, structure)

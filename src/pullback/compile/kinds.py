@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import Tensor
 from .._core import dtypes
+from .._core.package import package
 from .holders import Passed, meaning, passed
 from .numbers import FLOATS, LARGEST
 from .records import signature
@@ -25,7 +26,17 @@ if TYPE_CHECKING:
     from .._core.typing import Threshold
     from .prepared import Prepared
 
-IDLE: Threshold = 16  # records for values of ints or arrays, of which none served a second call, before no more are made
+IDLE: Threshold = (
+    16  # records for values of ints or arrays, of which none served a second call, before no more are made
+)
+INTS_REASON = (
+    f"it was recorded for {IDLE} values of an int argument in turn, none of which came twice: where it asks for the value, "
+    "as range, an index or a shape does, each has a program of its own"
+)
+ARRAYS_REASON = (
+    f"it was recorded for {IDLE} arrays in turn, none of which came twice: the numbers of a NumPy array are a part of the "
+    f"program, those of a tensor are read at each call, so pass {package}.tensor(array)"
+)
 PLACES: Threshold = 256  # kinds whose ints are remembered
 
 
@@ -92,13 +103,15 @@ class Kinds:
             if any(type(leaf) is Passed and leaf.value() is None for leaf in kind.leaves):
                 self._ints.pop(kind, None)
 
-    def idle(self, kind: Kind, leaves: Sequence[object]) -> bool:
-        """True if the latest records for other values of ints, or other arrays, have not served a second call."""
+    def idle(self, kind: Kind, leaves: Sequence[object]) -> str:
+        """What to say if the latest records for other values of ints, or other arrays, have not served a second call."""
         changing = _changing(leaves)
         if len(changing) == len(kind.inputs):
-            return False
+            return ""
         latest = self._known(kind, leaves, changing).latest
-        return len(latest) == IDLE and not any(prepared.reused for prepared in latest)
+        if len(latest) < IDLE or any(prepared.reused for prepared in latest):
+            return ""
+        return ARRAYS_REASON if any(isinstance(leaves[i], np.ndarray) for i in changing) else INTS_REASON
 
     def _with_inputs(self, kind: Kind, leaves: Sequence[object]) -> Kind:
         values = _ints(leaves)

@@ -117,10 +117,7 @@ def value_and_grad(
     With SciPy: `minimize(value_and_grad(f), x0, args=(data,), jac=True)`.
     """
     strict = "" if allow_escapes else "value_and_grad"
-
-    def transform(f: Function) -> Function:
-        return _derivative(f, argnums, False, strict, connected=True)
-
+    transform = functools.partial(_derivative, argnums=argnums, has_aux=False, strict=strict, connected=True)
     derivative = f.around(transform) if hasattr(f, "around") else transform(f)
 
     @functools.wraps(f)
