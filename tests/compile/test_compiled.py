@@ -308,3 +308,21 @@ def test_indices_out_of_bounds_raise_as_in_eager_code(name, options):
 
     raises_the_same(-1)
     raises_the_same(4)
+
+
+BESIDE = {
+    "leaf": lambda x: x,
+    "product": lambda x: 2 * x,
+    "view": lambda x: x.reshape(3),
+    "part": lambda x: x.split([3])[0],
+}
+
+
+@pytest.mark.parametrize("before", BESIDE.values(), ids=BESIDE)
+@pytest.mark.parametrize("after", BESIDE.values(), ids=BESIDE)
+def test_a_jacobian_of_what_is_around_a_compiled_function(before, after):
+    """All rows at once, which is a second run of the function; also of an argument that is no leaf."""
+    x = pullback.tensor([0.5, 1.0, -2.0], dtype=pullback.float64, requires_grad=True)
+    compiled = pullback.compile(lambda x: x.sin() * x)
+    found, expected = (pullback.jacobian(after(f(before(x))), x) for f in (compiled, compiled.function))
+    np.testing.assert_allclose(found.detach(), expected, atol=1e-15)

@@ -3,6 +3,7 @@
 import gc
 import weakref
 
+import numpy as np
 import pytest
 
 import pullback
@@ -133,3 +134,17 @@ def test_what_was_refused_is_freed_too():
     gc.collect()
     assert seen() is None
     assert not compiled.refused
+
+
+def test_arrays_that_never_come_twice_are_given_up():
+    """As ints are: a record that serves one call costs more than it saves."""
+    compiled = pullback.compile(lambda y, k: pullback.tensor(y) * k)
+    rows = [np.array([i, 1.0]) for i in range(40)]
+    with pytest.warns(UserWarning, match=r"pass pullback\.tensor\(array\)"):
+        found = [compiled(row, 2.0) for row in rows]
+    np.testing.assert_array_equal(found, 2 * np.array(rows))
+    assert sum(count for count, _ in compiled.report().records) <= 20
+    same = pullback.compile(lambda y, k: pullback.tensor(y) * k)
+    with pullback.testing.no_recompiles():
+        for k in range(40):
+            assert np.array_equal(same(rows[3], float(k)), k * rows[3])

@@ -118,6 +118,26 @@ def test_value_and_grad_gives_numpy():
     assert func.value_and_grad is pb.value_and_grad
 
 
+def test_value_and_grad_of_a_compiled_function_is_one_program(capsys):
+    def f(x, k, data):
+        print("recorded")
+        return (k * x * data).sin().sum()
+
+    data = pb.tensor(np.arange(3.0))
+    compiled = pb.value_and_grad(pb.compile(f))
+    for x in (np.ones(3), [0.5, 1.0, 2.0], np.linspace(-1, 1, 3)):
+        value, gradient = compiled(x, 2.0, data)
+        angles = 2 * np.asarray(x) * np.arange(3.0)
+        assert type(value) is float
+        assert type(gradient) is np.ndarray
+        assert value == pytest.approx(np.sin(angles).sum(), abs=1e-14)
+        assert gradient == pytest.approx(2 * np.arange(3) * np.cos(angles), abs=1e-14)
+    assert capsys.readouterr().out == "recorded\n"
+    with pytest.raises(RuntimeError, match="does not depend on the arguments"):
+        pb.value_and_grad(pb.compile(lambda x: pb.ones(())))(np.ones(2))
+    assert pb.value_and_grad(pb.compile(lambda x: x**3))(2.0) == (8.0, 12.0)
+
+
 def test_value_and_grad_of_several_and_of_nested_arguments():
     x, y = np.array([1.0, 2.0]), np.array([3.0, 4.0])
     value, (by_y, by_x) = pb.value_and_grad(lambda x, k, y: (x * y * k).sum(), (2, 0))(x, 10, y)

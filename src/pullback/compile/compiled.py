@@ -20,7 +20,7 @@ from ..utils.trees import LEAF, flatten, unflatten
 from .capture import CapturedRun
 from .costs import peak, works
 from .holders import Passed
-from .kinds import IDLE, Kind, Kinds
+from .kinds import Kind, Kinds
 from .machinery import Machinery
 from .numbers import Escaped, Root
 from .paths import title
@@ -44,10 +44,6 @@ REST = (
 )
 QUICK = 4  # times that the quick way of a record is written down
 PATIENCE = 8  # records for one kind of call, before a function is said to change too often
-IDLE_REASON = (
-    f"it was recorded for {IDLE} values of an int argument in turn, none of which came twice: where it asks for the value, "
-    "as range, an index or a shape does, each has a program of its own"
-)
 RECORDS: Threshold = 256  # records of one function; beyond, those go that have not been used for the longest time
 REASONS: Threshold = 64  # different reasons that are counted
 KINDS: Threshold = 256  # kinds of calls of which it is remembered that they are not compiled
@@ -180,8 +176,8 @@ class Compiled:
         if tries > PATIENCE:
             self._refuse(key, f"it was recorded {PATIENCE} times for one kind of call, and would be again: {reason}")
             return GIVEN_UP
-        if self._kinds.idle(key, leaves):
-            self._say(IDLE_REASON)
+        if idle := self._kinds.idle(key, leaves):
+            self._say(idle)
             return GIVEN_UP
         try:
             result, record, obstacle = self._made(key, leaves, structure)
@@ -289,6 +285,16 @@ class Compiled:
         with swapping, exchanging:
             _, record, reason = self._made(None, leaves, structure)
         return record, reason
+
+    def around(self, transform: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Callable[..., Any]:
+        """What a transform makes of the function itself, compiled as it is.
+
+        >>> import pullback
+        >>> f = pullback.compile(lambda x: (x**3).sum())
+        >>> f.around(pullback.func.grad)(pullback.tensor([1.0, 2.0]))
+        tensor([ 3., 12.])
+        """
+        return Compiled(transform(self.function), fullgraph=self.fullgraph, fuse=self.fuse, lenient=self.lenient)
 
     def on(self, engine: object) -> Placed:
         """The function on another library's arrays: its programs in the functions of that library.

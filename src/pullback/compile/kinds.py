@@ -11,8 +11,11 @@ from collections import deque
 from collections.abc import Container, Hashable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from .. import Tensor
 from .._core import dtypes
+from .._core.package import package
 from .holders import Passed, meaning, passed
 from .numbers import FLOATS, LARGEST
 from .records import signature
@@ -23,7 +26,17 @@ if TYPE_CHECKING:
     from .._core.typing import Threshold
     from .prepared import Prepared
 
-IDLE: Threshold = 16  # records for values of ints, none of which has served a second call, after which no more are made
+IDLE: Threshold = (
+    16  # records for values of ints or arrays, of which none served a second call, before no more are made
+)
+INTS_REASON = (
+    f"it was recorded for {IDLE} values of an int argument in turn, none of which came twice: where it asks for the value, "
+    "as range, an index or a shape does, each has a program of its own"
+)
+ARRAYS_REASON = (
+    f"it was recorded for {IDLE} arrays in turn, none of which came twice: the numbers of a NumPy array are a part of the "
+    f"program, those of a tensor are read at each call, so pass {package}.tensor(array)"
+)
 PLACES: Threshold = 256  # kinds whose ints are remembered
 
 
@@ -75,14 +88,14 @@ class Kinds:
 
     def ask(self, kind: Kind, leaves: Sequence[object], asked: frozenset[int]) -> Kind:
         """The kind of a call whose function has asked for the values of some ints."""
-        self._known(kind, _ints(leaves)).ask(asked)
+        self._known(kind, leaves, _ints(leaves)).ask(asked)
         return self._with_inputs(kind._replace(leaves=tuple(map(_kind, leaves))), leaves)
 
     def note(self, kind: Kind, leaves: Sequence[object], prepared: Prepared) -> None:
-        """Note a record that was made for the values of ints."""
-        values = _ints(leaves)
-        if len(values) > len(kind.inputs):
-            self._known(kind, values).latest.append(prepared)
+        """Note a record that was made for the values of ints, or for arrays."""
+        changing = _changing(leaves)
+        if len(changing) > len(kind.inputs):
+            self._known(kind, leaves, changing).latest.append(prepared)
 
     def forget(self) -> None:
         """Forget what is known of the ints of calls with arguments that are gone."""
@@ -90,32 +103,39 @@ class Kinds:
             if any(type(leaf) is Passed and leaf.value() is None for leaf in kind.leaves):
                 self._ints.pop(kind, None)
 
-    def idle(self, kind: Kind, leaves: Sequence[object]) -> bool:
-        """True if the latest records for other values of ints have not served a second call."""
-        values = _ints(leaves)
-        if len(values) == len(kind.inputs):
-            return False
-        latest = self._known(kind, values).latest
-        return len(latest) == IDLE and not any(prepared.reused for prepared in latest)
+    def idle(self, kind: Kind, leaves: Sequence[object]) -> str:
+        """What to say if the latest records for other values of ints, or other arrays, have not served a second call."""
+        changing = _changing(leaves)
+        if len(changing) == len(kind.inputs):
+            return ""
+        latest = self._known(kind, leaves, changing).latest
+        if len(latest) < IDLE or any(prepared.reused for prepared in latest):
+            return ""
+        return ARRAYS_REASON if any(isinstance(leaves[i], np.ndarray) for i in changing) else INTS_REASON
 
     def _with_inputs(self, kind: Kind, leaves: Sequence[object]) -> Kind:
         values = _ints(leaves)
-        return _replaced(kind, self._known(kind, values).inputs(values)) if values else kind
+        return _replaced(kind, self._known(kind, leaves, values).inputs(values)) if values else kind
 
-    def _known(self, kind: Kind, values: dict[int, int]) -> _Ints:
-        """What is known of the ints of calls that differ from this one in nothing else."""
-        general = _replaced(kind, values)
+    def _known(self, kind: Kind, leaves: Sequence[object], places: Container[int]) -> _Ints:
+        """What is known of the ints of calls that differ from this one in nothing else than some arguments."""
+        general = _replaced(kind, places)
         found = self._ints.get(general)
         if found is None:
             while len(self._ints) >= PLACES:
                 del self._ints[next(iter(self._ints))]
-            found = self._ints.setdefault(general, _Ints(values))
+            found = self._ints.setdefault(general, _Ints(_ints(leaves)))
         return found
 
 
 def _ints(leaves: Sequence[object]) -> dict[int, int]:
     """The arguments that are ints, by their numbers."""
     return {i: leaf for i, leaf in enumerate(leaves) if type(leaf) is int}
+
+
+def _changing(leaves: Sequence[object]) -> list[int]:
+    """The numbers of the arguments that are ints or arrays, whose values may be a part of the program."""
+    return [i for i, leaf in enumerate(leaves) if type(leaf) is int or isinstance(leaf, np.ndarray)]
 
 
 def _replaced(kind: Kind, ints: Container[int]) -> Kind:

@@ -192,6 +192,10 @@ class Placed(Compiled):
         with self.engine.mode():
             self.buffers.fetch()
 
+    def around(self, transform: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Callable[..., Any]:
+        """What a transform makes of the function on the engine."""
+        return transform(self)
+
     def on(self, engine: object) -> Placed:
         """The same function on another engine."""
         return Placed(self.function, engine)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import Tensor
+from .. import Tensor, ops
 from .._core.modes import FieldBlock
 from .._core.xp import replay
 from .._numerics.random import Moment
@@ -153,7 +153,7 @@ class Prepared:
         if not steady or not record.state.same() or versions != [*map(version, self._tensors(leaves))]:
             return None
         with FieldBlock(grad=True):
-            clones = {id(leaf): leaf.clone() for leaf in leaves if isinstance(leaf, Tensor) and not leaf.is_leaf}
+            clones = {id(leaf): ops.clone(leaf) for leaf in leaves if isinstance(leaf, Tensor) and not leaf.is_leaf}
             found, _ = flatten(self.function([clones.get(id(leaf), leaf) for leaf in leaves]))
         tracked = {number: found[leaf] for number in way.roots if (leaf := record.made[number].leaf) is not None}
         results = {number: leaf._base if record.made[number].base else leaf for number, leaf in tracked.items()}

@@ -69,7 +69,7 @@ def implicit(condition: Callable[..., Any], solver: Callable[Given, object]) -> 
     """
 
     @wraps(solver)
-    def implied(*params: Any) -> Any:
+    def implied(*params: object) -> object:
         return _solution(condition, solver)(*params)
 
     return cast("Callable[Given, Any]", implied)

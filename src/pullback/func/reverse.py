@@ -89,7 +89,8 @@ def value_and_grad(
 
     This is the form that optimizers of other libraries call. Parameters are floats, arrays, or nested containers of
     them; f sees them as tensors of their dtype (float64 for floats and lists), and the gradient is nested as they are.
-    Further arguments of f are passed on as they are. Inside other transforms, use `grad_and_value`.
+    Further arguments of f are passed on as they are. If f is a compiled function, value and gradient are computed by one
+    compiled program. Inside other transforms, use `grad_and_value`.
 
     Parameters
     ----------
@@ -115,13 +116,15 @@ def value_and_grad(
 
     With SciPy: `minimize(value_and_grad(f), x0, args=(data,), jac=True)`.
     """
-    derivative = _derivative(f, argnums, False, "" if allow_escapes else "value_and_grad", connected=True)
+    strict = "" if allow_escapes else "value_and_grad"
+    transform = functools.partial(_derivative, argnums=argnums, has_aux=False, strict=strict, connected=True)
+    derivative = f.around(transform) if hasattr(f, "around") else transform(f)
 
     @functools.wraps(f)
     def numbers(*args: Any, **kwargs: Any) -> Any:
         places = chosen(argnums, args)[0]
-        doubles = [_doubles(arg) if place in places else arg for place, arg in enumerate(args)]
-        gradient, value = derivative(*doubles, **kwargs)
+        given = [tensors(_doubles(arg)) if place in places else arg for place, arg in enumerate(args)]
+        gradient, value = derivative(*given, **kwargs)
         if value.level:
             raise NotImplementedError("value_and_grad: f belongs to another transform: use grad_and_value inside of it")
         return value.item(), mapped(lambda g: g.detach().numpy()[()], gradient)

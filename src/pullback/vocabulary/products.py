@@ -395,7 +395,7 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
         raise RuntimeError("einsum(): must provide at least one operand")
     for position, operand in enumerate(operands, 1):
         require_operand("einsum", "operands", operand, position)
-    labels, result = _parsed(equation, tuple([operand.ndim for operand in operands]))
+    labels, result = _parsed(equation, tuple([tuple(operand.shape) for operand in operands]))
     terms = list(labels)
     dtype = common(*operands)
     if len(terms) == 1 and dtype.kind in "biu" and not set(terms[0]) <= set(result):  # a sum
@@ -429,26 +429,26 @@ def _letter(label: Any) -> str:
 
 
 @functools.lru_cache(512)
-def _parsed(equation: str, axes: tuple[int, ...]) -> tuple[tuple[str, ...], str]:
-    """The labels of each operand, of so many axes, and of the result, '...' replaced by fresh letters."""
+def _parsed(equation: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[tuple[str, ...], str]:
+    """The labels of each operand, of these shapes, and of the result, '...' replaced by fresh letters."""
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
-    if len(terms) != len(axes):
-        which = "more operands were provided than" if len(axes) > len(terms) else "fewer operands were provided than"
+    if len(terms) != len(shapes):
+        which = "more operands were provided than" if len(shapes) > len(terms) else "fewer operands were provided than"
         raise RuntimeError(
-            f"einsum(): {which} specified in the equation: {equation!r} takes {len(terms)}, got {len(axes)}"
+            f"einsum(): {which} specified in the equation: {equation!r} takes {len(terms)}, got {len(shapes)}"
         )
     free = [letter for letter in LETTERS if letter not in equation]
     batch = 0
-    for i, (labels, count) in enumerate(zip(terms, axes, strict=True)):
+    for i, (labels, shape) in enumerate(zip(terms, shapes, strict=True)):
         named = labels.replace("...", "")
-        rest = count - len(named)
+        rest = len(shape) - len(named)
         if not set(named) <= set(LETTERS):
             raise RuntimeError(f"einsum(): invalid subscript given in {labels!r}: subscripts are letters and one '...'")
         if rest < 0 or (rest and "..." not in labels):
             raise RuntimeError(
                 f"einsum(): the number of subscripts in the equation ({len(named)}) does not match the number of dimensions "
-                f"({count}) for operand {i}"
+                f"({len(shape)}) for operand {i}, of shape {shape}"
             )
         batch = max(batch, rest)
         terms[i] = labels.replace("...", "".join(reversed(free[:rest])))

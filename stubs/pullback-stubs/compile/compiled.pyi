@@ -44,7 +44,7 @@ from ..utils.trees import LEAF, flatten, unflatten
 from .capture import CapturedRun
 from .costs import peak, works
 from .holders import Passed
-from .kinds import IDLE, Kind, Kinds
+from .kinds import Kind, Kinds
 from .machinery import Machinery
 from .numbers import Escaped, Root
 from .paths import title
@@ -64,7 +64,6 @@ if TYPE_CHECKING:
 REST = 64
 QUICK = 4
 PATIENCE = 8
-IDLE_REASON = f'it was recorded for {IDLE} values of an int argument in turn, none of which came twice: where it asks for the value, as range, an index or a shape does, each has a program of its own'
 RECORDS: Threshold = 256
 REASONS: Threshold = 64
 KINDS: Threshold = 256
@@ -124,6 +123,9 @@ class Compiled:
         ...
 
     def recorded(self, leaves: list[Any], structure: Structure) -> tuple[Record | None, str]:
+        ...
+
+    def around(self, transform: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Callable[..., Any]:
         ...
 
     def on(self, engine: object) -> Placed:
