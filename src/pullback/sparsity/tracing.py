@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .structures import Value
 
 LARGEST = 1 << 24  # result size times operand size up to which a rule is used
+MASKED = {"masked_fill"}  # operations, elementwise in all but name, that take masks
 
 
 class Reached(Boxed):
@@ -31,6 +32,10 @@ class Reached(Boxed):
 
     def __repr__(self) -> str:
         return f"pattern(shape={tuple(self.shape)}, entries={len(observe.value(self).members)})"
+
+
+class MovingError(Exception):
+    """The pattern may depend on numbers that a compiled function has others of at each call."""
 
 
 class Reach(Interpreter):
@@ -55,11 +60,24 @@ class Reach(Interpreter):
         """The pattern of an operation's result; a comparison's is empty, and its values cannot be read."""
         values = [self.unbox(arg) for arg in args]
         values = [observe.value(value) if isinstance(value, Tensor) else value for value in values]
+        moving = any(isinstance(value, Boxed) for value in values)
+        values = [self.stand_in(primitive, value) for value in values]
         if not primitive.differentiable:
             return self.box(unreached(values, primitive.forward(*probes(values), **params)))
         known = structure(primitive)
         pattern = None if known is None else known(primitive, values, params, self.local)
+        if pattern is None and moving:
+            raise MovingError
         return self.box(self.by_rule(primitive, values, params) if pattern is None else pattern)
+
+    def stand_in(self, primitive: Primitive, value: Any) -> Any:
+        """An array in the place of data that a compiled function has other numbers of at each call; indices have none."""
+        if not isinstance(value, Boxed):
+            return value
+        chosen = value._dtype.kind not in "fc" and primitive.kind != "elementwise" and primitive.name not in MASKED
+        if self.local or chosen:
+            raise MovingError
+        return np.broadcast_to(np.ones((), value._dtype), tuple(value.shape))
 
     def by_rule(
         self, primitive: Primitive, values: Sequence[Value], params: dict[str, Any]
