@@ -15,12 +15,11 @@ from .. import Tensor, as_tensor, enable_grad, isfinite, zeros
 from .._core.package import package
 from ..autograd import grad
 from ..extend import restoring
-from ..interpreters import Boxed
 from ..observe import ancestors, in_words, node, value
 from .coloring import Coloring, best, star
 from .matrices import Array, Plan, SparseMatrix
 from .passes import filled, pulled
-from .tracing import MovingError, dependence
+from .tracing import MovingError, dependence, moves
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -214,7 +213,7 @@ def _again(name: str, y: Tensor, x: Tensor, like: SparseMatrix) -> SparseMatrix:
         raise ValueError(f"{name}(): like has shape {like.shape}, but this matrix has shape {shape}")
     plan = like.plan
     matrix = SparseMatrix(filled(y, x, plan), plan)
-    if not (isinstance(value(y), Boxed) and _stays(name, y, x, plan)):
+    if not (moves(y) and _stays(name, y, x, plan)):
         _check_filled(matrix.entries, plan, y, x)
     return matrix
 

@@ -207,7 +207,9 @@ class Builder:
         if not equation.inputs or equation.primitive.name in UNFOLDED or effectful(equation):
             return None
         size = sum(value.size for value in equation.outputs)
-        if size > FOLDED and (size > min(KEPT, 2 * sum(value.size for value in equation.inputs)) or not _light(equation)):
+        if size > FOLDED and (
+            size > min(KEPT, 2 * sum(value.size for value in equation.inputs)) or not _light(equation)
+        ):
             return None
         arrays = [constants[value] for value in equation.inputs]
         try:
@@ -265,7 +267,12 @@ class Builder:
 
 def _light(equation: Equation) -> bool:
     """Whether an equation takes no more time than the elements of its inputs and outputs are many."""
-    return equation.primitive.kind == "elementwise" or equation.name in {"astype", "getitem", "scatter_slice", *RESHAPING}
+    return equation.primitive.kind == "elementwise" or equation.name in {
+        "astype",
+        "getitem",
+        "scatter_slice",
+        *RESHAPING,
+    }
 
 
 def with_ends(program: Program, replaced: Mapping[Value, Value]) -> Program:
