@@ -19,11 +19,11 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Passes(NamedTuple):
-    """Products of one kind: the color of each line, from 0 to `count` - 1, or -1; `forward` if the lines are columns."""
+    """Products of one kind: the color of each line, from 0 to `number` - 1, or -1; `forward` if the lines are columns."""
 
     forward: bool
     colors: Array
-    count: int
+    number: int
 
 
 class Plan:
@@ -57,7 +57,7 @@ class Plan:
                 self.blocks.append(Passes(forward, numbers[colors], needed.size))
                 self.places[chosen] = start + own * width + crossing[chosen]
                 start += needed.size * width
-        self.passes = sum(block.count for block in self.blocks)
+        self.passes = sum(block.number for block in self.blocks)
 
 
 class SparseMatrix:

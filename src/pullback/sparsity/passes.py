@@ -15,7 +15,6 @@ import numpy as np
 from .. import as_tensor, cat, enable_grad, zeros
 from ..autograd import grad
 from ..extend import restoring
-from ..observe import value
 
 if TYPE_CHECKING:
     from .._core.typing import Tensor
@@ -41,8 +40,8 @@ def _results(y: Tensor, x: Tensor, block: Passes) -> list[Tensor]:
         y, x = pushed(y, x)
     at_once = max(1, TOGETHER // max(y.numel(), x.numel()))
     parts = []
-    for first in range(0, block.count, at_once):
-        colors = np.arange(first, min(first + at_once, block.count))
+    for first in range(0, block.number, at_once):
+        colors = np.arange(first, min(first + at_once, block.number))
         seeds = as_tensor(block.colors == colors[:, None]).to(y.dtype)
         parts.append(pulled(y, x, seeds.reshape(len(colors), *y.shape)).reshape(-1))
     return parts
