@@ -334,7 +334,7 @@ def _pulled(
 ) -> list[Any | None]:
     """The gradients of a scan: a scan the other way, over what the steps, done again, have kept."""
     loop, given = _asked(loop, g)
-    carries, after = loop.carries, loop.carries + loop.columns
+    after = loop.carries + loop.columns
     with FieldBlock(grad=True, pack=None, unpack=None):
         step = functools.partial(evaluated, loop.body)
         body = recorded_body(recording(), step, loop.samples, loop.reached(needs, "f"))

@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import Tensor, as_tensor, enable_grad, isfinite, zeros
 from .._core.package import package
+from .._core.values import concrete
 from ..autograd import grad
 from ..extend import restoring
 from ..observe import ancestors, in_words, node, value
@@ -195,7 +196,8 @@ def _found(name: str, y: Tensor, x: Tensor, local: bool) -> Places:
     try:
         return dependence(y, x, local=local)
     except MovingError:
-        return value(y)._concrete(name)  # refused in the words of the one who records
+        concrete(value(y), name)  # refused in the words of the one who records
+        raise
 
 
 def _symmetric(rows: Array, columns: Array, count: int) -> Places:
