@@ -13,9 +13,8 @@ import numpy as np
 
 from .. import Tensor, as_tensor, enable_grad, isfinite, zeros
 from .._core.package import package
-from .._core.values import concrete
 from ..autograd import grad
-from ..extend import restoring
+from ..extend import holds, restoring
 from ..observe import ancestors, in_words, node, value
 from .coloring import Coloring, best, star
 from .matrices import Array, Plan, SparseMatrix
@@ -196,8 +195,10 @@ def _found(name: str, y: Tensor, x: Tensor, local: bool) -> Places:
     try:
         return dependence(y, x, local=local)
     except MovingError:
-        concrete(value(y), name)  # refused in the words of the one who records
-        raise
+        raise RuntimeError(
+            f"{name}(): numbers choose the pattern here, by an index computed from x or by local=True, and a compiled function "
+            "has others at each call. Pass like=, a result computed outside, which is then checked at each call"
+        ) from None
 
 
 def _symmetric(rows: Array, columns: Array, count: int) -> Places:
@@ -245,7 +246,7 @@ def _check_filled(entries: Tensor, plan: Plan, y: Tensor, x: Tensor) -> None:
         return
     allowed = np.sqrt(np.finfo(x.dtype.numpy).eps) * sizes.maximum(expected.abs().max())
     missing = isfinite(expected) & ~((sums - expected).abs() <= allowed)
-    if value(missing.any()):
+    if not holds(~missing):
         count = int(value(missing.sum()))
         others = f" and {count - 1} others" if count > 1 else ""
         raise ValueError(
