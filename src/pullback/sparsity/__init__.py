@@ -14,7 +14,7 @@ import numpy as np
 from .. import Tensor, as_tensor, enable_grad, isfinite, zeros
 from .._core.package import package
 from ..autograd import grad
-from ..extend import holds, restoring
+from ..extend import concrete, holds, restoring
 from ..observe import ancestors, in_words, node, value
 from .coloring import Coloring, best, star
 from .matrices import Array, Plan, SparseMatrix
@@ -195,10 +195,8 @@ def _found(name: str, y: Tensor, x: Tensor, local: bool) -> Places:
     try:
         return dependence(y, x, local=local)
     except MovingError:
-        raise RuntimeError(
-            f"{name}(): numbers choose the pattern here, by an index computed from x or by local=True, and a compiled function "
-            "has others at each call. Pass like=, a result computed outside, which is then checked at each call"
-        ) from None
+        concrete(y, name)  # refused in the words of the one who records
+        raise
 
 
 def _symmetric(rows: Array, columns: Array, count: int) -> Places:
