@@ -609,11 +609,16 @@ def stack(*arrays: Array, axis: int) -> Array:
 PATHLESS: Threshold = 1 << 13  # terms up to which NumPy adds products in one loop sooner than it finds an order of them
 
 
+def in_pairs(*arrays: Array) -> bool:
+    """True if an einsum of arrays, or of what has their shapes, is computed of two at a time."""
+    return len(arrays) > 2 and math.prod([math.prod(x.shape) for x in arrays]) > PATHLESS
+
+
 def einsum(*arrays: Array, equation: str) -> Array:
     """Sums of products over labeled axes."""
     if len(arrays) == 2 and (product := contracted(*arrays, equation)) is not None:
         return in_order(product)
-    result = np.einsum(equation, *arrays, optimize=len(arrays) > 2 and math.prod([x.size for x in arrays]) > PATHLESS)
+    result = np.einsum(equation, *arrays, optimize=in_pairs(*arrays))
     return in_order(result) if result.base is None else result.copy()  # of one array NumPy's result may be a view
 
 

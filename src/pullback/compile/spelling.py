@@ -106,7 +106,7 @@ def _clone(e: Equation, args: Sequence[str]) -> str:
 
 @spelling("einsum")
 def _einsum(e: Equation, args: Sequence[str]) -> str:
-    optimize = ", optimize=True" if len(args) > 2 else ""
+    optimize = ", optimize=True" if _xp.in_pairs(*e.inputs) else ""
     return f'np.einsum("{e.params["equation"]}", {", ".join(args)}{optimize})'
 
 

@@ -59,8 +59,12 @@ def settings(cls: M) -> M:
     cls.__init__.__code__ = made  # else it would be taken for the program's, and a parameter to be made there
     kinds = cls.__init__.__annotations__  # those of settings that are not kept are wrapped
     kinds.update({name: kind[8:-1] for name, kind in kinds.items() if str(kind).startswith("InitVar[")})
-    for name in cls.__dict__.keys() & cls.__annotations__.keys():
+    own = cls.__annotations__
+    for name in cls.__dict__.keys() & own.keys():
         delattr(cls, name)  # a default on the class would hide a buffer with its name
+    cls.__annotations__ = {
+        name: kind for name, kind in own.items() if not str(kind).startswith(("InitVar[", "KW_ONLY"))
+    }
     return cls
 
 
