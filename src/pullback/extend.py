@@ -6,7 +6,7 @@ how to write one, and [adding an operation](../docs/contribute/adding-an-operati
 `ArrayFunctions` lists what the `xp` of rules and definitions has, and `pullback.testing.check_operation` tests an operation.
 
 Functions with checks of arguments, random numbers, modes or warnings of their own have `holds`, `sampled`, `restoring` and
-`warn`.
+`warn`; `concrete` is for those whose results have shapes that depend on values.
 
 >>> import numpy, pullback
 >>> from pullback.extend import elementwise
@@ -34,7 +34,7 @@ from ._core.primitives import (
     zero as zero,
 )
 from ._core.sites import warn as warn
-from ._core.values import holds as holds
+from ._core.values import concrete as concrete, holds as holds
 from ._numerics import random as _random
 from ._tensor.creation import made as _made
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ._core.typing import Array, Generator, Tensor
 
 __all__ = [
-    "ArrayFunctions", "Primitive", "elementwise", "general", "holds", "jointly_linear", "linear", "multilinear", "restoring",
+    "ArrayFunctions", "Primitive", "concrete", "elementwise", "general", "holds", "jointly_linear", "linear", "multilinear", "restoring",
     "sampled", "warn", "xp", "zero",
 ]  # fmt: skip
 

@@ -101,7 +101,7 @@ def _plain_scan(body: RecordedBody, given: Leaves, loop: Scan) -> Sequence[Tenso
     """The results of a loop of plain tensors, whose way back has been recorded with its body."""
     lifted, _, anchors = _outside([body])
     tracked = mode.get().grad and any(node_of(leaf) is not None for leaf in (*given, *anchors))
-    halves = halves_of(body, loop.carries) if tracked else Halves([], body.forward, ())
+    halves = halves_of(body, loop) if tracked else Halves([], body.forward, ())
     program = body.program([*body.given, *body.lifted_values], halves.there, [*body.results, *halves.kept])
     found = _untracked(SCAN, *given, *lifted, loop=loop._replace(body=program))
     if not tracked:

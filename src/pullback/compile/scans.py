@@ -218,9 +218,9 @@ def stepped(step: Callable[..., list[Array]], arrays: Sequence[Array], loop: Sca
 # 3. The way back
 
 
-SMALL, DEAR = 256, 16
-"""Elements of a step's largest value up to which the way back computes again what is cheap: that costs less than memory;
-and the additions for each of its elements from which on a value is dear, and kept."""
+SMALL, LARGE, DEAR = 256, 1 << 23, 16
+"""Elements of a step's largest value up to which the way back computes again what is cheap, and bytes that all steps would keep
+beyond which it does: that costs less than memory; and the additions for each element from which on a value is dear, and kept."""
 
 
 class Halves(NamedTuple):
@@ -231,10 +231,18 @@ class Halves(NamedTuple):
     back: tuple[Equation, ...]
 
 
-def halves_of(body: RecordedBody, carries: int) -> Halves:
-    """A body cut in two; small steps also compute what is dear on the way back, where that needs no gradient."""
+def halves_of(body: RecordedBody, loop: Scan) -> Halves:
+    """A body cut in two, such that its steps keep little, or are quick."""
+    whole = _cut(body, loop.carries, again=False)
+    if any(equation.primitive.kind == "effect" for equation in body.forward):
+        return whole
     small = all(value.size <= SMALL for equation in body.forward for value in equation.outputs)
-    again = small and not any(equation.primitive.kind == "effect" for equation in body.forward)
+    again = small or sum(value.nbytes for value in whole.kept) * loop.length > LARGE
+    return _cut(body, loop.carries, again=True) if again else whole
+
+
+def _cut(body: RecordedBody, carries: int, *, again: bool) -> Halves:
+    """A body cut in two; if cheap values are computed again, also what is dear on the way back, where that needs no gradient."""
     early, late = _parted(body) if again else ([], [*body.backward])
     there = [*body.forward, *early]
     makers = {value: equation for equation in there for value in equation.outputs}
@@ -326,11 +334,11 @@ def _pulled(
 ) -> list[Any | None]:
     """The gradients of a scan: a scan the other way, over what the steps, done again, have kept."""
     loop, given = _asked(loop, g)
-    carries, after = loop.carries, loop.carries + loop.columns
+    after = loop.carries + loop.columns
     with FieldBlock(grad=True, pack=None, unpack=None):
         step = functools.partial(evaluated, loop.body)
         body = recorded_body(recording(), step, loop.samples, loop.reached(needs, "f"))
-    halves = halves_of(body, carries)
+    halves = halves_of(body, loop)
     found = [(i, gradient) for i, gradient in enumerate(body.gradients) if i >= after and gradient is not None]
     shared, sums = [i for i, _ in found], [(body.given[i], gradient) for i, gradient in found]
     body = body._replace(

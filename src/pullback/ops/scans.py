@@ -108,7 +108,7 @@ def _logcumsumexp(xp: Operations, g: Tensor, x: Tensor, y: Tensor, *, axis: int)
 
 
 # fmt: off
-cumprod           = general("cumprod",           _cumprod,      forward=_cumprod_forward,      complex="holomorphic", **SINGLES)
+cumprod           = general("cumprod",           _cumprod,      forward=_cumprod_forward,      complex="holomorphic", cost=1, **SINGLES)
 product_of_others = general("product_of_others", _others,       forward=_others_forward,       complex="holomorphic", **SINGLES)
-logcumsumexp      = general("logcumsumexp",      _logcumsumexp, forward=_logcumsumexp_forward, complex="holomorphic", **SINGLES)
+logcumsumexp      = general("logcumsumexp",      _logcumsumexp, forward=_logcumsumexp_forward, complex="holomorphic", cost=34, **SINGLES)
 # fmt: on

@@ -11,21 +11,20 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from .. import Tensor, as_tensor, enable_grad
+from .. import Tensor, as_tensor, enable_grad, isfinite, zeros
 from .._core.package import package
 from ..autograd import grad
-from ..extend import restoring
+from ..extend import concrete, holds, restoring
 from ..observe import ancestors, in_words, node, value
-from .coloring import Coloring, best, indexing, star
-from .matrices import SparseMatrix
-from .passes import Array, filled, filled_symmetric, transposed
-from .tracing import dependence
+from .coloring import Coloring, best, star
+from .matrices import Array, Plan, SparseMatrix
+from .passes import filled, pulled
+from .tracing import MovingError, dependence, moves
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .._core.typing import ArrayLike
-    from .passes import Product
 
     Program: TypeAlias = Callable[[Tensor], Tensor] | Tensor  # a function, or the tensor that it has returned
 
@@ -73,15 +72,10 @@ def sparse_jacobian(
     if not y.requires_grad:  # x is unused, as `allow_unused` permits
         return _nothing(shape, x)
     if like is not None:
-        _check_like(like, shape, "sparse_jacobian")
-        rows, columns, coloring = like.rows, like.cols, like.coloring
-    else:
-        rows, columns = dependence(y, x, local=local)
-        coloring = best(rows, columns, shape)
-    matrix = SparseMatrix(*filled(y, x, rows, columns, coloring), rows, columns, shape, coloring)
-    if like is not None:
-        _check_filled(matrix, transposed(y, x))
-    return matrix
+        return _again("sparse_jacobian", y, x, like)
+    rows, columns = _found("sparse_jacobian", y, x, local)
+    plan = Plan(rows, columns, shape, best(rows, columns, shape))
+    return SparseMatrix(filled(y, x, plan), plan)
 
 
 @restoring
@@ -119,15 +113,11 @@ def sparse_hessian(
     if not g.requires_grad:  # f is linear: its gradient is constant
         return _nothing(shape, x)
     if like is not None:
-        _check_like(like, shape, "sparse_hessian")
-        rows, columns, coloring = like.rows, like.cols, like.coloring
-    else:
-        rows, columns = _symmetric(*dependence(g, x, local=local), shape[0])
-        coloring = Coloring(star(rows, columns, shape[0]), np.full(shape[0], -1))
-    matrix = SparseMatrix(*filled_symmetric(g, x, rows, columns, coloring), rows, columns, shape, coloring)
-    if like is not None:
-        _check_filled(matrix, transposed(g, x))
-    return matrix
+        return _again("sparse_hessian", g, x, like)
+    rows, columns = _symmetric(*_found("sparse_hessian", g, x, local), shape[0])
+    coloring = Coloring(star(rows, columns, shape[0]), np.full(shape[0], -1))
+    plan = Plan(rows, columns, shape, coloring, symmetric=True)
+    return SparseMatrix(filled(g, x, plan), plan)
 
 
 @restoring
@@ -197,7 +187,16 @@ def _nothing(shape: tuple[int, int], x: Tensor) -> SparseMatrix:
     """A matrix without entries."""
     none = np.zeros(0, np.int64)
     uncolored = Coloring(np.full(shape[0], -1), np.full(shape[1], -1))
-    return SparseMatrix(np.zeros(0, value(x).dtype), 0, none, none, shape, uncolored)
+    return SparseMatrix(zeros(0, dtype=x.dtype), Plan(none, none, shape, uncolored))
+
+
+def _found(name: str, y: Tensor, x: Tensor, local: bool) -> Places:
+    """The pattern, which in a compiled function has to be that of each call."""
+    try:
+        return dependence(y, x, local=local)
+    except MovingError:
+        concrete(y, name)  # refused in the words of the one who records
+        raise
 
 
 def _symmetric(rows: Array, columns: Array, count: int) -> Places:
@@ -206,24 +205,49 @@ def _symmetric(rows: Array, columns: Array, count: int) -> Places:
     return rows[kept], columns[kept]
 
 
-def _check_like(like: object, shape: tuple[int, int], name: str) -> None:
+def _again(name: str, y: Tensor, x: Tensor, like: SparseMatrix) -> SparseMatrix:
+    """The matrix at another point, in the pattern of an earlier one."""
     if not isinstance(like, SparseMatrix):
         raise TypeError(f"{name}(): like must be an earlier result, a SparseMatrix, not {_named(like)}")
+    shape = y.numel(), x.numel()
     if like.shape != shape:
         raise ValueError(f"{name}(): like has shape {like.shape}, but this matrix has shape {shape}")
+    plan = like.plan
+    matrix = SparseMatrix(filled(y, x, plan), plan)
+    if not (moves(y) and _stays(name, y, x, plan)):
+        _check_filled(matrix.entries, plan, y, x)
+    return matrix
 
 
-def _check_filled(matrix: SparseMatrix, product: Product) -> None:
+def _stays(name: str, y: Tensor, x: Tensor, plan: Plan) -> bool:
+    """Whether a plan is good for all points, as far as a compiled function asks: then its program need not check it."""
+    try:
+        rows, columns = dependence(y, x, local=False)
+    except (MovingError, ValueError):  # the latter if the pattern, of which the plan knows a part, is too large
+        return False
+    if name == "sparse_hessian":
+        rows, columns = _symmetric(rows, columns, plan.shape[0])
+    width = plan.shape[1]
+    return bool(np.isin(rows * width + columns, plan.rows * width + plan.cols).all())
+
+
+def _check_filled(entries: Tensor, plan: Plan, y: Tensor, x: Tensor) -> None:
     """Refuse a reused pattern that lacks an entry, by comparing the products of the matrix with a random vector."""
-    v = np.random.default_rng(0).uniform(1, 2, matrix.shape[0])
-    terms = v[matrix.rows] * matrix.data
-    sums, sizes = (np.bincount(indexing(matrix.cols), part, matrix.shape[1]) for part in (terms, np.abs(terms)))
-    expected = product(v)
-    allowed = np.sqrt(np.finfo(matrix.data.dtype).eps) * np.maximum(sizes, np.abs(expected).max(initial=0))
-    missing = np.flatnonzero(~(np.abs(sums - expected) <= allowed) & np.isfinite(expected))
-    if missing.size:
-        others = f" and {missing.size - 1} others" if missing.size > 1 else ""
+    v = np.random.default_rng(0).uniform(1, 2, plan.shape[0])
+    entries = entries.double()
+    columns = as_tensor(plan.cols)
+    terms = as_tensor(v[plan.rows]) * entries
+    nothing = zeros(plan.shape[1], dtype=terms.dtype)
+    sums, sizes = nothing.index_add(0, columns, terms), nothing.index_add(0, columns, terms.abs())
+    expected = pulled(y, x, as_tensor(v).to(y.dtype).reshape(1, *y.shape)).reshape(-1).double()
+    if not expected.numel():
+        return
+    allowed = np.sqrt(np.finfo(x.dtype.numpy).eps) * sizes.maximum(expected.abs().max())
+    missing = isfinite(expected) & ~((sums - expected).abs() <= allowed)
+    if not holds(~missing):
+        count = int(value(missing.sum()))
+        others = f" and {count - 1} others" if count > 1 else ""
         raise ValueError(
-            f"like does not have the pattern of this matrix, which has other entries in column {missing[0]}{others}: "
-            "the program took another branch. Leave like out"
+            f"like does not have the pattern of this matrix, which has other entries in column "
+            f"{int(value(missing.long().argmax()))}{others}: the program took another branch. Leave like out"
         )

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from .structures import Value
 
 LARGEST = 1 << 24  # result size times operand size up to which a rule is used
+MASKED = {"masked_fill"}  # operations, elementwise in all but name, that take masks
+
+
+def moves(tensor: Any) -> bool:
+    """Whether a tensor is recorded by a compiled function, which has other numbers at each call."""
+    return isinstance(tensor, Tensor) and (isinstance(tensor, Boxed) or isinstance(observe.value(tensor), Boxed))
 
 
 class Reached(Boxed):
@@ -31,6 +37,10 @@ class Reached(Boxed):
 
     def __repr__(self) -> str:
         return f"pattern(shape={tuple(self.shape)}, entries={len(observe.value(self).members)})"
+
+
+class MovingError(Exception):
+    """The pattern may depend on numbers that a compiled function has others of at each call."""
 
 
 class Reach(Interpreter):
@@ -54,12 +64,26 @@ class Reach(Interpreter):
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """The pattern of an operation's result; a comparison's is empty, and its values cannot be read."""
         values = [self.unbox(arg) for arg in args]
-        values = [observe.value(value) if isinstance(value, Tensor) else value for value in values]
+        moving = any(map(moves, values))
+        values = [self.array(primitive, value) if isinstance(value, Tensor) else value for value in values]
         if not primitive.differentiable:
             return self.box(unreached(values, primitive.forward(*probes(values), **params)))
         known = structure(primitive)
         pattern = None if known is None else known(primitive, values, params, self.local)
+        if pattern is None and moving:
+            raise MovingError
         return self.box(self.by_rule(primitive, values, params) if pattern is None else pattern)
+
+    def array(self, primitive: Primitive, tensor: Tensor) -> Array:
+        """Data as an array; those of which a compiled function has others at each call as any numbers, unless they matter."""
+        if not moves(tensor):
+            held: Array = observe.value(tensor)
+            return held
+        dtype = tensor.dtype.numpy
+        chosen = dtype.kind not in "fc" and primitive.kind != "elementwise" and primitive.name not in MASKED
+        if self.local or chosen:
+            raise MovingError
+        return np.broadcast_to(np.ones((), dtype), tuple(tensor.shape))
 
     def by_rule(
         self, primitive: Primitive, values: Sequence[Value], params: dict[str, Any]

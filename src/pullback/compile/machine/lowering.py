@@ -78,7 +78,7 @@ class Checking(Builder):
 
     def check(self, chosen: Value, size: int) -> None:
         """Require that indices are in range for an axis of that length; negative ones count from the end."""
-        if chosen.dtype.kind not in "iu" or (chosen, size) in self._checked:
+        if chosen.dtype.kind not in "iu" or (chosen, size) in self._checked or _in_range(self, chosen, -size, size):
             return
         self._checked.add((chosen, size))
         right = self.less(chosen, size)
@@ -89,6 +89,14 @@ class Checking(Builder):
     def require(self, right: Value) -> None:
         """Require that all elements of a mask are true."""
         self.inside.append(self.all(right, axis=tuple(range(len(right.shape))), keepdims=False))
+
+
+def _in_range(build: Builder, chosen: Value, first: int, end: int) -> bool:
+    """Whether indices are known to be in a range: constant ones, in another shape perhaps."""
+    while made := build.maker(chosen, "reshape"):
+        (chosen,) = made.inputs
+    known = build.constants.get(chosen)
+    return known is not None and bool(known.size) and bool(first <= known.min() and known.max() < end)
 
 
 @indexed("take_rows")
@@ -257,6 +265,8 @@ def _wrapped(build: Builder, chosen: Value, count: int) -> Value:
     if chosen.dtype != np.int64:
         chosen = build.astype(chosen, dtype=np.dtype(np.int64), source=chosen.dtype)
     build.check(chosen, count)
+    if _in_range(build, chosen, 0, count):
+        return chosen
     return build.where(build.less(chosen, 0), build.add(chosen, count), chosen)
 
 

@@ -16,6 +16,7 @@ from ..program import Program, require_program
 from .buffers import put_together
 from .building import Builder, Table
 from .contractions import contracted
+from .cumulative import cumulated
 from .dead import without_dead_code
 from .identities import exact
 from .layouts import shapes
@@ -57,6 +58,7 @@ PASSES = {
         Pass("identities", exact.table),
         Pass("shapes", shapes.table),
         Pass("decompositions", decomposed.table, exact=False, define=True),
+        Pass("cumulative loops", cumulated.table, exact=False),
         Pass("rounding identities", rounded.table, exact=False),
         Pass("contractions", contracted.table, exact=False),
         Pass("constant folding", {}, fold=True),

@@ -33,7 +33,10 @@ Rule = Callable[["Builder", Equation], "Value | tuple[Value, ...] | None"]
 Table = dict[str, tuple[Rule, ...]]
 
 FOLDED = 1 << 10
-"""Elements of the largest result that is computed in advance."""
+"""Elements of the largest result that is computed in advance, whatever computes it."""
+
+KEPT = 1 << 20
+"""The same for a result by elements or by places that is at most twice as large as what it comes from, as cotangents are."""
 
 RESHAPING = {"reshape", "permute_dims", "matrix_transpose", "expand_dims", "squeeze"}
 """Changes of shape that leave no gaps between the elements."""
@@ -203,7 +206,10 @@ class Builder:
                 return None
         if not equation.inputs or equation.primitive.name in UNFOLDED or effectful(equation):
             return None
-        if sum(value.size for value in equation.outputs) > FOLDED:
+        size = sum(value.size for value in equation.outputs)
+        if size > FOLDED and (
+            size > min(KEPT, 2 * sum(value.size for value in equation.inputs)) or not _light(equation)
+        ):
             return None
         arrays = [constants[value] for value in equation.inputs]
         try:
@@ -257,6 +263,16 @@ class Builder:
             plain.add(equation.output)
         elif name in {"sum", "mean", "matmul", "astype"}:
             self._dense.add(equation.output)
+
+
+def _light(equation: Equation) -> bool:
+    """Whether an equation takes no more time than the elements of its inputs and outputs are many."""
+    return equation.primitive.kind == "elementwise" or equation.name in {
+        "astype",
+        "getitem",
+        "scatter_slice",
+        *RESHAPING,
+    }
 
 
 def with_ends(program: Program, replaced: Mapping[Value, Value]) -> Program:

@@ -60,6 +60,13 @@ class _Both:
             found.append(place)
         return found
 
+    def _twins(self) -> dict[Value, Value]:
+        """For each input of the second loop's steps that is no carry, the first that is the same."""
+        loop = self.second.params["loop"]
+        found: dict[Hashable, Value] = {}
+        given = [*enumerate(zip(loop.body.inputs, self.second.inputs, strict=True))][loop.carries :]
+        return {value: found.setdefault((loop.part(i), self._key(outer)), value) for i, (value, outer) in given}
+
     def _key(self, value: Value) -> Hashable:
         array = self.program.constants.get(value)
         return value if array is None else keys.of_constant(array)
@@ -70,7 +77,8 @@ class _Both:
         constants = {keys.of_constant(array): value for value, array in other.constants.items()}
         same: dict[Value, Value | None] = {v: other.inputs[i] for v, i in zip(one.inputs, places, strict=True)}
         same |= {value: constants.get(keys.of_constant(array)) for value, array in one.constants.items()}
-        known = {_key(e, e.inputs): e.outputs for e in other.equations}
+        twins = self._twins()
+        known = {_key(e, [twins.get(value, value) for value in e.inputs]): e.outputs for e in other.equations}
         for equation in one.equations:
             made = known.get(_key(equation, [same[value] for value in equation.inputs]))
             if made is None:

@@ -1,0 +1,103 @@
+"""Cumulative products and sums in programs: loops over their axis, which products with vectors are parts of."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import pullback
+
+SHAPES = [(5, 40), (40, 5), (3, 4, 20), (20, 1, 3), (1, 30), (300, 200), (17,), (4, 4), (0, 20), (20, 0)]
+CASES = [(shape, axis) for shape in SHAPES for axis in range(-len(shape), len(shape), 1) if axis >= 0 or axis == -1]
+
+
+def numbers(shape, seed=0, dtype=np.float64):
+    return pullback.from_numpy(np.random.default_rng(seed).uniform(-1.2, 1.2, shape).astype(dtype))
+
+
+def agree(function, *tensors, rtol=1e-12):
+    """A function compiled gives what it gives, at these numbers and others."""
+    compiled = pullback.compile(function, fullgraph=True)
+    for factor in (1, 0.7):
+        given = [tensor * factor for tensor in tensors]
+        expected, found = (np.asarray(f(*given).numpy()) for f in (function, compiled))
+        np.testing.assert_allclose(found, expected, rtol=rtol, atol=rtol * np.abs(expected).max(initial=1))
+    return compiled
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod", "cummax", "logcumsumexp"])
+@pytest.mark.parametrize(("shape", "axis"), CASES)
+def test_results_and_gradients(name, shape, axis):
+    def f(x):
+        found = getattr(x * 1.5, name)(axis)
+        return (found[0] if isinstance(found, tuple) else found) + 1
+
+    x = numbers(shape)
+    agree(f, x)
+    agree(pullback.func.grad(lambda x: f(x).square().sum()), x, rtol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int64, np.complex64])
+def test_other_dtypes(dtype):
+    x = pullback.from_numpy(np.random.default_rng(0).integers(1, 3, (6, 30)).astype(dtype))
+    for axis in (0, 1):
+        compiled = pullback.compile(lambda x, axis=axis: (x.cumsum(axis), x.cumprod(axis)))
+        for found, expected in zip(compiled(x), (x.cumsum(axis), x.cumprod(axis)), strict=True):
+            assert found.dtype == expected.dtype
+            np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-3)
+
+
+@pytest.mark.parametrize(("name", "start"), [("cumsum", 0), ("cumprod", 1)])
+def test_numbers_without_a_value_stay_where_they_are(name, start):
+    x = np.ones((6, 30))
+    x[2, ::3], x[3, ::4], x[4, ::5] = np.inf, np.nan, -np.inf
+    x[1, ::2] = 0
+    with np.errstate(invalid="ignore"):
+        agree(lambda x: getattr(x, name)(0), pullback.from_numpy(x))
+
+
+def powers(t, count, left):
+    """The columns 1, t, t**2 and so on, with the ones in the first place or in the last."""
+    one = pullback.ones(t.numel(), 1, dtype=t.dtype)
+    more = t[:, None].expand(t.numel(), count).cumprod(1)
+    return pullback.cat((one, more) if left else (more, one), 1)
+
+
+@pytest.mark.parametrize(("points", "count", "left"), [*itertools.product([1, 5, 100, 700], [1, 2, 30], [True, False])])
+def test_polynomials(points, count, left):
+    t, x, g = numbers(points), numbers(count + 1, 1), numbers(points, 2)
+    agree(lambda t, x: powers(t, count, left) @ x, t, x)
+    agree(lambda t, g: g @ powers(t, count, left), t, g)
+    objective = lambda x, t: ((t.sign() - powers(t, count, left) @ x) ** 2).sum()
+    agree(pullback.func.grad(objective), x, t, rtol=1e-10)
+    agree(pullback.func.grad(objective, argnums=1), x, t, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
+def test_products_of_other_cumulative_matrices(name):
+    x, v, g = numbers((50, 20)), numbers(20, 1), numbers(50, 2)
+    rows = lambda x: getattr(x, name)(1)
+    columns = lambda x: getattr(x, name)(0)
+    for f in (rows, columns):
+        agree(lambda x, v, f=f: f(x) @ v, x, v)
+        agree(lambda x, g, f=f: g @ f(x), x, g)
+        agree(lambda x, g, v, f=f: pullback.cat([g @ f(x), f(x) @ v, f(x).sum(0)]), x, g, v)
+        agree(lambda x, v, f=f: f(x * 2) @ v.reshape(20, 1), x, v)
+    agree(lambda x, v: pullback.cat([x, rows(x)], 1) @ pullback.cat([v, v]), x, v)
+    agree(lambda x, g: pullback.cat([rows(x), x, rows(x * 2)], 1).T @ g, x, g)
+
+
+def test_the_matrix_of_a_polynomial_is_not_kept():
+    t, x = numbers(1000), numbers(101, 1)
+    compiled = agree(lambda t, x: (powers(t, 100, left=True) @ x).square().sum(), t, x)
+    assert "cumprod" not in compiled.ir and "float64[1000, 100]" not in compiled.ir
+
+
+def test_inside_a_loop():
+    x = numbers((20, 30))
+
+    def f(x):
+        return pullback.scan(lambda c, _: ((c.cumsum(0) / 20).tanh(), c[0].sum()), x, None, length=4)[1]
+
+    agree(f, x)
+    agree(pullback.func.grad(lambda x: f(x).sum()), x, rtol=1e-10)
