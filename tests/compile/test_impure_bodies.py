@@ -139,7 +139,7 @@ def while_loop(factor, x):
 
 
 def asking(factor, x):
-    test = lambda c: c.sum() < 3 + factor()
+    test = lambda c: c.sum() < 5 - factor() / 100
     return pullback.while_loop(test, lambda c: (c + 1,), (x.abs().sum(0),))[0].sum()
 
 
