@@ -32,7 +32,7 @@ from source import (
 # callers; stand-ins for modules of other libraries; and what `_core.lazy.PROVIDERS` names.
 TOLD = set(
     "_core.lazy _core.machine command command.names compat.autograd.facade compat.torch.facade compat.torch.redirecting ops vocabulary "
-    "vocabulary.numpy_protocol".split()
+    "interop.arrays vocabulary.numpy_protocol".split()
 )
 
 # Clients of everything else: nothing outside one of these packages imports it.
@@ -54,7 +54,7 @@ NAMES_WITH_DIGITS = [
     "i?r?h?fft2|ihfft2",
     "(modified_|scaled_modified_|spherical_)?bessel_[ijky][01]|i[01]e?",
     "relu6|rot90|draw_base2",
-    "l1_loss|smooth_l1_loss",
+    "l1_loss|smooth_l1_loss|rebuild_tensor_v2",
     "ReLU6|(Smooth)?L1Loss|L1Unstructured|l1_unstructured|Chi2",
     "im2col",
     "get_privateuse1_backend_name",
@@ -256,7 +256,7 @@ def test_sizes(name: str) -> None:
 # classes' `__init__`; of autograd's functions and `compile`; of primitives, whose operands and metadata their rules name
 # (functions of `ops` that a definition of a primitive names, and the words that engines have for one).
 GIVEN_PACKAGES = set("array_api compat distributions files masked nn optim utils vocabulary".split())
-GIVEN = set("compile grad gradcheck gradgradcheck _load_from_state_dict".split())
+GIVEN = set("compile grad gradcheck gradgradcheck _load_from_state_dict _rebuild_tensor_v2".split())
 PARAMETERS, LONG_SIGNATURES = 6, 13
 
 

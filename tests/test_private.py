@@ -23,6 +23,7 @@ REASONS = {
     "_core.shapes.sum_to": "a sum to a shape, for words of the array standard as for tensors",
     "_core.sites.generated": "functions made of text, whose tracebacks show it",
     "_core.texts.printable": "texts that are safe in a terminal",
+    "_core.modes.ModeBlock": "a block that decorates functions and generators, which torch lets packages derive from",
     "_core.modes.under": "a context variable with another value, safe from interruptions",
     "_numerics.blas.reproducible": "results with the same bits in every process: no promise to users yet",
     "_numerics.random.default_generator": "torch has its generator as a name, pullback has functions",
@@ -35,14 +36,14 @@ REASONS = {
 }
 ATTRIBUTES = {"_bequeaths": "torch's dispatch on subclasses is half in the class Tensor"}
 
-COMPILE = 62, 56  # names, and uses of private attributes, of compile: the compiler works on the tape's own objects
+COMPILE = 63, 56  # names, and uses of private attributes, of compile: the compiler works on the tape's own objects
 
 
 def test_clients_use_the_front_door() -> None:
     found = {name for client in CLIENTS for name in count["private_names"](client)}
     assert not found - REASONS.keys(), "take these from where users do, or say here why not"
     assert not REASONS.keys() - found, "used no more: remove these lines"
-    assert len(REASONS) <= 19
+    assert len(REASONS) <= 20
 
 
 def test_clients_leave_private_attributes_alone() -> None:

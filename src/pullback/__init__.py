@@ -62,6 +62,33 @@ rounding_mode
     None for none, "trunc" towards zero, or "floor".
 indices_or_sections
     The places before which to split, or the number of parts.
+split_size, split_sizes
+    The length of each part, or all lengths.
+tau
+    The factors of the reflections, as `geqrf` gives them.
+value
+    What is written to each element.
+row, col
+    The number of rows and of columns.
+obj
+    The object to convert, or to write.
+copy
+    True for a copy, False for none, None for one only where it cannot be avoided.
+non_blocking, stream
+    Accepted as in torch and in the array API standard, and of no effect.
+force
+    Give the numbers of a tensor that requires grad, too.
+condition
+    A bool tensor, True where the first choice is meant.
+pad_mode, align_to_window
+    How the ends of a signal are padded, a mode of `nn.functional.pad`; and, of a signal that is not padded, whether its
+    first window starts with it, not its first frame.
+allow_unused
+    Accept an input that the outputs do not depend on: its gradient is None, or a matrix of zeros.
+operand, labels
+    The first operand, and a number for each of its axes.
+function
+    The function to decorate; None for a block.
 rtol, atol, equal_nan
     The tolerance in parts of `other`, the one in numbers, and whether NaN equals NaN.
 nan, posinf, neginf
@@ -130,6 +157,7 @@ _PROVIDERS.update(
         "batches of cotangents": "pullback.func.rows",
         "numpy functions": "pullback._numpy",
         "array namespace": "pullback.array_api",
+        "modules of torch": "pullback.compat.torch.places",
         "names of tensors": "pullback.explain.naming",
         "numbers": "pullback._tensor.creation",
         "primitives": "pullback.ops",

@@ -359,7 +359,10 @@ class WatchHandle:
 
 
 def watch(
-    watched: Node, arrived: Callable[[Sequence[Any]], object], sent: Callable[[Sequence[Any]], object] | None = None
+    watched: Node,
+    arrived: Callable[[Sequence[Any]], object],
+    sent: Callable[[Sequence[Any]], object] | None = None,
+    ran: Callable[[Sequence[Any]], object] | None = None,
 ) -> WatchHandle:
     """Look at what passes through one node: a handle that ends it.
 
@@ -370,7 +373,9 @@ def watch(
     arrived
         Called with the cotangents of the outputs, as a tuple, after the program's own hooks.
     sent
-        Called with the cotangents of the inputs, after the node has run.
+        Called with the cotangents of the inputs, after the node has run, and after the program's own hooks.
+    ran
+        Called with them before these hooks.
 
     >>> import pullback
     >>> x = pullback.tensor([3.0], requires_grad=True)
@@ -394,6 +399,9 @@ def watch(
         handles = [hooks.add("tensor", _looking(lambda cotangent: arrived((cotangent,))))]
     if sent is not None and watched.edges and not isinstance(watched, OutputNode):
         handles.append(hooks.add("post", _looking(lambda results, _: sent(results))))
+    if ran is not None and watched.edges and not isinstance(watched, OutputNode):
+        handles.append(hooks.add("post", _looking(lambda results, _: ran(results))))
+        hooks.post.insert(0, hooks.post.pop())
     return WatchHandle(watched, handles, bare=bare)
 
 

@@ -95,6 +95,7 @@ PROGRAMS = {
         from torch.utils._pytree import _list_flatten, _namedtuple_flatten
         assert [each.name for each in OptState] == ["READY", "UNSCALED", "STEPPED"] and DEFAULT_PROTOCOL == 2
         assert _list_flatten([1, 2])[0] == [1, 2]
+        assert not torch.distributed.autograd.is_available()
         pair = torch.ones(2).sort()
         assert _namedtuple_flatten(pair)[0] == [*pair]
         assert torch.sym_int(torch.tensor(3.0)) == 3 == torch.sym_int(3.7)
@@ -118,6 +119,141 @@ PROGRAMS = {
             assert found == [("a", "b"), *last], found
         assert np_str_obj_array_pattern.search("<U3") and not np_str_obj_array_pattern.search("<f8")
     """,
+    "a loader of one's own": """
+        from torch.utils.data._utils.worker import _generate_state
+        from torch.utils.data.dataloader import (
+            _BaseDataLoaderIter, _MultiProcessingDataLoaderIter, _SingleProcessDataLoaderIter
+        )
+        from torch.utils.data import DataLoader
+        class Doubling(_BaseDataLoaderIter):
+            def _next_data(self):
+                return self._collate_fn([2 * self._dataset[place] for place in self._next_index()])
+        passed = Doubling(DataLoader([1, 2, 3], batch_size=2, collate_fn=tuple))
+        assert (len(passed), [*passed], passed._num_yielded) == (2, [(2, 4), (6,)], 2)
+        raises(NotImplementedError, "", lambda: next(_BaseDataLoaderIter(DataLoader([1]))))
+        class Loader:
+            _IterableDataset_len_called, _auto_collation, collate_fn, drop_last = None, False, staticmethod(str), False
+            _index_sampler, generator, prefetch_factor, _dataset_kind = range(9), None, 2, 1
+            num_workers = timeout = pin_memory = 0
+            persistent_workers, pin_memory_device, in_order = False, "", True
+            worker_init_fn = multiprocessing_context = None
+            dataset = [5, 6]
+        assert [*_SingleProcessDataLoaderIter(Loader())] == ["5", "6"]
+        assert DataLoader([1])._auto_collation and [*DataLoader([1], batch_size=None)._index_sampler] == [0]
+        assert _generate_state(2**40 + 7, 3) == [400740237, 3779043709, 3128233089, 477537302]
+    """,
+    "blocks": """
+        from torch.utils._contextlib import _DecoratorContextManager, _NoParamDecoratorContextManager
+        told = []
+        class Block(_DecoratorContextManager):
+            def __init__(self, name):
+                self.name = name
+            def __enter__(self):
+                told.append(self.name)
+            def __exit__(self, *exc):
+                told.append("end")
+            def clone(self):
+                return Block(self.name + "'")
+        @Block("a")
+        def plain(x):
+            return x + len(told)
+        @Block("b")
+        def several():
+            yield 1
+            yield 2
+        assert plain(1) == 2 and told == ["a'", "end"]
+        items = several()
+        assert next(items) == 1 and told[2:] == ["b'", "end"] and [*items] == [2]
+        class Bare(_NoParamDecoratorContextManager):
+            __enter__, __exit__ = (lambda self: told.append("in")), (lambda self, *exc: told.append("out"))
+        @Bare
+        def bare():
+            return told[-1]
+        assert bare() == "in" and told[-1] == "out" and Bare()(bare)() == "in"
+        raises(NotImplementedError, "", _DecoratorContextManager().__enter__)
+    """,
+    "names of functions' modules": """
+        names = [each for each in dir(torch.nn.functional) if each[0] != "_"]
+        values = [getattr(torch.nn.functional, each) for each in names]
+        assert "has_torch_function" in names and not {"mapped", "inherited"} & {*names}
+        class Kept(torch.Tensor):
+            @classmethod
+            def __torch_function__(cls, func, types, args=(), kwargs=None):
+                return super().__torch_function__(func, types, args, kwargs or {})
+        assert type(torch.ones(2).as_subclass(Kept).to(torch.float64)) is Kept
+    """,
+    "annotations of layers": """
+        import typing
+        assert {"ignore_index": int, "label_smoothing": float}.items() <= typing.get_type_hints(
+            torch.nn.CrossEntropyLoss(), globals() | {"Tensor": torch.Tensor}
+        ).items()
+    """,
+    "keys of containers": """
+        import collections
+        from torch.utils import _pytree
+        Pair = collections.namedtuple("Pair", "a b")
+        made = {
+            "dict": {"x": 1, "y": 2}, "ordereddict": collections.OrderedDict(x=1, y=2), "list": [1, 2], "tuple": (1, 2),
+            "defaultdict": collections.defaultdict(int, x=1, y=2), "deque": collections.deque([1, 2]), "namedtuple": Pair(1, 2),
+        }
+        for name, tree in made.items():
+            keyed, context = getattr(_pytree, f"_{name}_flatten_with_keys")(tree)
+            values, again = getattr(_pytree, f"_{name}_flatten")(tree)
+            assert (values, context) == ([1, 2], again) and [value for _, value in keyed] == [1, 2], name
+            assert [_pytree.key_get(tree, (key,)) for key, _ in keyed] == [1, 2], name
+    """,
+    "an optimizer of a list of parameters": """
+        p = torch.nn.Parameter(torch.ones(1))
+        p.grad = torch.ones(1)
+        torch.optim.SGD(torch.nn.ParameterList([p]), lr=0.5).step()
+        assert p.item() == 0.5
+        raises(TypeError, "not iterable", lambda: torch.optim.SGD(torch.nn.Linear(1, 1)))
+    """,
+    "what is a few lines": """
+        a, b = torch.tensor([[100, -3]], dtype=torch.int8), torch.tensor([[90], [2]], dtype=torch.int8)
+        assert torch._int_mm(a, b).tolist() == [[8994]] and torch._int_mm(a, b).dtype == torch.int32
+        raises(RuntimeError, "", lambda: torch._int_mm(a.int(), b.int()))
+        torch._check_is_size(0)
+        torch._check_is_size(3, max=3)
+        raises(RuntimeError, "low", lambda: torch._check_is_size(-1, lambda: "low"))
+        raises(RuntimeError, "", lambda: torch._check_is_size(4, max=3))
+        from torch._utils import _rebuild_parameter, _rebuild_tensor_v2
+        memory = torch.arange(6.0)
+        made = _rebuild_tensor_v2(memory.storage(), 1, (2, 2), (2, 1), True, {})
+        assert made.tolist() == [[1, 2], [3, 4]] and made.requires_grad and made.data_ptr() == memory[1:].data_ptr()
+        assert isinstance(_rebuild_parameter(memory, False, {}), torch.nn.Parameter)
+        assert torch.get_deterministic_debug_mode() == 0 and torch.is_autocast_cache_enabled()
+        assert torch._has_compatible_shallow_copy_type(memory, made)
+        from torch._dynamo import config
+        with config.patch(cache_size_limit=3):
+            pass
+        from torch.utils._triton import has_triton
+        assert not has_triton() and torch._disable_dynamo(len) is len
+        assert torch.DeviceObjType is torch.device
+        from torch.distributions.kl import _KL_REGISTRY
+        assert (torch.distributions.Normal, torch.distributions.Normal) in _KL_REGISTRY
+        from torch.nn.utils._named_member_accessor import swap_tensor
+        layer = torch.nn.Linear(1, 1)
+        before = layer.weight
+        assert swap_tensor(layer, "weight", torch.zeros(1, 1)) is before and layer(torch.ones(1)).item() == layer.bias.item()
+        raises(AttributeError, "no attribute `other`", lambda: swap_tensor(layer, "other", before))
+        from torch._utils import _get_available_device_type, _get_device_module
+        assert _get_available_device_type() is None and _get_device_module("cuda") is torch.cuda
+        from torch.autograd.functional import _construct_standard_basis_for
+        first, second = _construct_standard_basis_for((torch.ones(2), torch.ones(1, dtype=torch.float64)), (2, 1))
+        assert first.tolist() == [[1, 0], [0, 1], [0, 0]] and second.tolist() == [[0], [0], [1]]
+        assert second.dtype == torch.float64
+        from torch.nn.parameter import _ParameterMeta
+        assert isinstance(torch.nn.Parameter, _ParameterMeta) and torch.TensorType
+        raises(RuntimeError, "does not have a corresponding module", lambda: _get_device_module("nothing"))
+    """,
+    "a parameter without a shape": """
+        from torch.nn.parameter import UninitializedParameter, UninitializedTensorMixin
+        p = UninitializedParameter()
+        assert isinstance(p, UninitializedTensorMixin)
+        p.materialize((2,))
+        assert not isinstance(p, UninitializedTensorMixin)
+    """,
     "synchronised normalisation": """
         inner = torch.nn.BatchNorm1d(2, momentum=0.3)
         model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Sequential(inner)).eval()
@@ -132,6 +268,7 @@ PROGRAMS = {
         assert torch.distributed.Backend.NCCL == "nccl" == torch.distributed.Backend("NCCL")
         raises(ValueError, "constructor parameter must be string-ish", lambda: torch.distributed.Backend(1))
         assert not torch.distributed.is_initialized()
+        assert torch.distributed.ReduceOp.BAND != torch.distributed.ReduceOp.BOR
         raises(ValueError, "Default process group has not been initialized", _get_default_group)
     """,
 }

@@ -94,7 +94,7 @@ def test_code_from_the_disk_knows_what_it_calls():
     program = w.program(w.exp(w.matmul(a, w.sin(x))), w.tanh(x))
     arrays = numbers(4, (4, 4))
     built = machine.build(program)
-    again = machine.Executable(program, built.code)
+    again = machine.Executable(program, built.fresh)
     assert_same(again(*arrays), built(*arrays))
 
 

@@ -878,7 +878,7 @@ def test_garbage_collection_frees_no_code():
 def test_code_can_be_kept_and_loaded():
     program, arrays = large()
     built = machine.build(program)
-    again = machine.Executable(program, built.code)
+    again = machine.Executable(program, built.fresh)
     assert_same(again(*arrays), built(*arrays))
     assert "define" in built.llvm
 

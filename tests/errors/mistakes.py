@@ -791,6 +791,16 @@ pb.optim.SGD([w], lr=0.1)
         "AttributeError: module 'pullback' has no attribute 'sofmax'",
         "'sofmax'",
     ),
+    "a module of torch": Mistake(
+        "pb.cuda.is_available()",
+        "AttributeError: module 'pullback' has no attribute 'cuda': torch.cuda is for",
+        "`pullback run script.py` runs them",
+    ),
+    "a module of torch's utils": Mistake(
+        "pb.utils.tensorboard.SummaryWriter()",
+        "AttributeError: module 'pullback.utils' has no attribute 'tensorboard': torch.utils.tensorboard is for",
+        "`pullback run script.py` runs them",
+    ),
     "misspelt nn": Mistake(
         "nn.Liner(2, 2)",
         "AttributeError: module 'pullback.nn' has no attribute 'Liner'. Did you",
@@ -1574,7 +1584,7 @@ pb.value_and_grad(f)(np.ones(2))
         "convert it with .long()",
     ),
     "size that is no int": Mistake(
-        "nn.Linear(3.5, 2)", "TypeError: empty(): argument 'size' failed to unpack", "3.5 in (2, 3.5)"
+        "nn.Linear(3.5, 2)", "TypeError: Linear: in_features must be an int", "not a float: 3.5"
     ),
     "kernel that is missing": Mistake(
         "nn.Conv2d(3, 8)", "TypeError: Conv2d.__init__() missing 1 required positional argument", "'kernel_size'"

@@ -276,3 +276,17 @@ RIGHT = {
 def test_no_alarm_where_no_result_has_it(case, tmp_path):
     ex = recorded(tmp_path, f"import pullback as pb; pb.manual_seed(0)\n{RIGHT[case]}\n")
     assert [each.told for each in ex.health if not each.kinds.isdisjoint({"nan", "inf"})] == []
+
+
+@pytest.mark.parametrize(
+    "expression", ["-(p * p.log()).sum()", "(p * p.rsqrt()).sum()", "(p / p).sum()", "(p.log() + 1 / p).sum()"]
+)
+def test_the_way_ends_with_the_number_that_the_gradient_has(expression, tmp_path):
+    ex = recorded(
+        tmp_path,
+        f"import pullback as pb\np = pb.tensor([0.0, 0.5], requires_grad=True)\nloss = {expression}\nloss.backward()\n",
+    )
+    found = ex.health[0]
+    (leaf,) = ex.leaves
+    assert found.told.startswith(f"p.grad[0] is {fault(leaf.grad)[0]}")
+    assert str(float(leaf.grad[0])) in found.way[-1].said.rpartition("= ")[2]

@@ -638,3 +638,31 @@ def test_a_line_that_ran_again_says_which_time_it_was():
     assert once == [None] * 4
     assert total == [None] * 4
     assert [tensor.round for tensor in ex.calls[0].tensors if tensor.round] == [tuple(each) for each in loop]
+
+
+@pytest.mark.parametrize("size", [2, 5000])
+def test_a_hook_on_a_node_is_told_with_what_it_changed(size):
+    def triple(sent, given):
+        return (sent[0] * 3, *sent[1:])
+
+    x = pullback.ones(size, requires_grad=True)
+    with pullback.explain.record() as ex:
+        y = x * 2
+        y.grad_fn.register_hook(triple)
+        y.sum().backward()
+    (found,) = [step.hooked for step in ex.call.steps if step.hooked is not None]
+    assert [name.rpartition(".")[2] for name, _ in found.functions] == ["triple"]
+    text = str(ex)
+    assert "triple (test_steps.py:" in text
+    if size == 2:
+        assert (found.before.tolist(), found.after.tolist()) == ([2, 2], [6, 6])
+        assert "@diag[2 2]" not in text  # that product is not what was sent
+    assert x.grad.tolist() == [6] * size
+
+
+def test_products_that_are_not_what_was_sent_are_not_written():
+    w = pullback.tensor([1.0, -1.0], requires_grad=True)
+    with pullback.explain.record() as ex:
+        (w * 2).sqrt().sum().backward()
+    row = next(line for line in str(ex).splitlines() if line.rstrip().endswith("-> w"))
+    assert "@" not in row and "[0.7071 nan]" in row

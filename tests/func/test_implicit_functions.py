@@ -97,6 +97,29 @@ def test_a_minimum_of_scipy_beside_differences():
         close(jacobian[:, place], (minimum(a + step) - minimum(a - step)) / 2e-5, rtol=1e-6)
 
 
+def test_parameters_that_do_not_move_at_any_order():
+    """A tensor among the parameters by which nothing is differentiated: of y**3 + y = a * b."""
+    root = func.implicit(lambda y, a, b: cubic(y, a * b), lambda a, b: bracketed(a * b))
+    f = lambda a: root(a, tensor(1.0))
+    for expected in (1 / 4, -6 / 4**3, -6 / 4**4 + 108 / 4**5):
+        f = func.grad(f)
+        close(f(tensor(2.0)), expected)
+
+
+def test_gradients_of_a_compiled_solver_reach_parameters():
+    def newton(a):
+        y = pullback.ones_like(a)
+        for _ in range(20):
+            y = y - cubic(y, a) / (3 * y**2 + 1)
+        return y
+
+    a = tensor(2.0).requires_grad_()
+    compiled = pullback.compile(func.implicit(cubic, newton))
+    for count in (1, 2):
+        compiled(a).backward()
+        close(a.grad, count / 4)
+
+
 def test_trees_and_what_does_not_move():
     """Solutions and parameters in dicts; a linear system has the derivative of `solve`."""
 
@@ -115,8 +138,43 @@ def test_trees_and_what_does_not_move():
         close(mine[name], theirs[name])
 
 
+def test_a_call_solves_anew_and_its_result_may_be_written():
+    """What the solver reads may have changed; a derivative belongs to the solution of its call."""
+    scale = [1.0]
+    scaled = func.implicit(lambda y, a: y - scale[0] * a, lambda a: a * scale[0])
+    a = tensor([1.0, 2.0])
+    scaled(a).mul_(0)
+    close(scaled(a), a)
+    scale[0] = 3.0
+    close(scaled(a), 3 * a)
+    tracked = a.clone().requires_grad_()
+    y = scaled(tracked)
+    y.detach().mul_(0)
+    y.sum().backward()
+    close(tracked.grad, [3.0, 3.0])
+
+
+def test_complex_solutions():
+    """The square root of a complex number, and that of a negative one as a function of the real number."""
+    z = pullback.tensor([1 + 2j, 2 - 1j], dtype=pullback.complex128)
+    root = func.implicit(lambda y, z: y * y - z, lambda z: np.sqrt(z.numpy()))
+    close(func.jvp(root, (z,), (z * 1j,))[1], func.jvp(pullback.sqrt, (z,), (z * 1j,))[1])
+    close(func.vjp(root, z)[1](z)[0], func.vjp(pullback.sqrt, z)[1](z)[0])
+    imaginary = func.implicit(lambda y, a: y * y + a, lambda a: 1j * np.sqrt(a.numpy()))
+    close(func.grad(func.grad(lambda a: imaginary(a).imag))(tensor(4.0)), -1 / 32)
+
+
+def test_solutions_of_integers_have_derivatives():
+    for found in (2, np.array(2), np.int64(2), pullback.tensor(2)):
+        close(func.grad(func.implicit(lambda y, a: y - a, lambda a, found=found: found))(tensor(2.0)), 1.0)
+
+
 def test_what_is_no_solution_is_refused():
     a = tensor(2.0)
+    with pytest.raises(TypeError, match=r"an object of type OptimizeResult, .* such as the x of a result of scipy"):
+        func.implicit(cubic, lambda a: optimize.root(lambda y: y, 1.0))(a)
+    with pytest.raises(RuntimeError, match="requires grad and is not an argument"):
+        func.grad(lambda w: func.implicit(lambda y, a: y - a * w, lambda a: a * w)(a * w))(a)
     with pytest.raises(
         ValueError, match=r"no solution of the condition: a step of Newton's method would change number 0 by 0\.5"
     ):

@@ -205,3 +205,38 @@ def test_random_numbers_are_the_same_in_all_directions():
     found = func.laplacian(lambda x: (x * x * pullback.rand(1)).sum())(pullback.tensor([1.0, 2.0]))
     pullback.manual_seed(0)
     assert found.item() == pytest.approx(4 * pullback.rand(1).item())
+
+
+@pytest.mark.parametrize("name", ["eigvalsh", "svdvals"])
+def test_laplacians_of_rules_that_choose_by_the_direction(name):
+    """The bases of equal values are chosen for each direction."""
+    values = getattr(pullback.linalg, name)
+    x = pullback.tensor([[2.0, 0.3, 0.1], [0.1, 4.0, 0.2], [0.5, -0.2, 7.0]], dtype=pullback.float64)
+    f = lambda x: (values(x + x.T) * pullback.arange(3)).sum()
+    close(func.laplacian(f)(x), func.hessian(f)(x).reshape(9, 9).trace())
+
+    def writes(x):
+        return f(x.mul_(2))
+
+    expected = 4 * func.laplacian(f)(2 * x)
+    doubled = 2 * x
+    close(func.laplacian(writes)(x), expected)
+    assert x.tolist() == doubled.tolist()
+
+
+def test_derivatives_in_bfloat16_are_those_in_float32():
+    x = pullback.tensor([0.3, 0.5])
+    f = lambda x: pullback.sin(x) * x.sum()
+    for transform in (func.laplacian, lambda f: func.jacrev(func.jacrev(f))):
+        mine = transform(f)(x.bfloat16())
+        assert mine.dtype == pullback.bfloat16
+        np.testing.assert_allclose(mine.float().numpy(), transform(f)(x).numpy(), rtol=0.03, atol=0.03)
+
+
+def test_directions_that_vanish_and_values_that_are_infinite():
+    """Coefficients that are zero have no part in products: the second derivative of x**2 is 2 at infinity too."""
+    x, one, zero = pullback.tensor([1.0, math.inf]), pullback.ones(2), pullback.zeros(2)
+    assert [d.tolist() for d in func.jet(lambda x: x * x, (x,), ([one, zero, zero],))[1][1:]] == [[2, 2], [0, 0]]
+    assert [d.tolist() for d in func.jet(pullback.sin, (one,), ([zero, zero],))[1]] == [[0, 0], [0, 0]]
+    later = func.jet(pullback.sin, (one,), ([zero, one, zero, zero],))[1]  # of sin(1 + t**2 / 2)
+    close(pullback.stack(later)[:, 0], pullback.stack([zero, pullback.cos(one), zero, -3 * pullback.sin(one)])[:, 0])

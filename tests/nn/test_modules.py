@@ -5,7 +5,7 @@ import pickle
 import re
 import subprocess
 import sys
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -646,3 +646,55 @@ def test_classes_have_the_axes_of_the_scores_but_their_own(scores, target):
 def test_a_list_shows_neighbours_that_are_alike_once():
     shown = "ModuleList(\n  (0-1): 2 x ReLU()\n  (2): Linear(in_features=1, out_features=2, bias=True)\n)"
     assert repr(nn.ModuleList([nn.ReLU(), nn.ReLU(), nn.Linear(1, 2)])) == shown
+
+
+SIZES = {
+    nn.Linear: "in_features out_features",
+    nn.LazyLinear: "out_features",
+    nn.Bilinear: "in1_features in2_features out_features",
+    nn.Conv1d: "in_channels out_channels kernel_size",
+    nn.Conv2d: "in_channels out_channels kernel_size",
+    nn.ConvTranspose3d: "in_channels out_channels kernel_size",
+    nn.LazyConv2d: "out_channels kernel_size",
+    nn.Embedding: "num_embeddings embedding_dim",
+    nn.EmbeddingBag: "num_embeddings embedding_dim",
+    nn.BatchNorm1d: "num_features",
+    nn.InstanceNorm2d: "num_features",
+    nn.LayerNorm: "normalized_shape",
+    nn.RMSNorm: "normalized_shape",
+    nn.GroupNorm: "num_groups num_channels",
+    nn.PReLU: "num_parameters",
+    nn.LSTMCell: "input_size hidden_size",
+    nn.GRUCell: "input_size hidden_size",
+    nn.TransformerEncoderLayer: "d_model nhead dim_feedforward",
+    nn.TransformerDecoderLayer: "d_model nhead dim_feedforward",
+}
+
+
+@pytest.mark.parametrize(
+    ("value", "error"), [(3.5, TypeError), ("4", TypeError), (True, TypeError), (None, TypeError), (-4, RuntimeError)]
+)
+@pytest.mark.parametrize(("layer", "name"), [(layer, name) for layer, names in SIZES.items() for name in names.split()])
+def test_a_size_that_is_none_is_refused_by_the_names_of_layer_and_argument(
+    layer: Any, name: str, value: object, error: type[Exception]
+) -> None:
+    good: dict[str, Any] = dict.fromkeys(SIZES[layer].split(), 4)
+    assert isinstance(layer(**good), layer) and isinstance(layer(**good | {name: np.int64(4)}), layer)
+    with pytest.raises(error) as raised:
+        layer(**good | {name: value})
+    assert str(raised.value).startswith(f"{layer.__name__}: {name} must be an int")
+    assert str(raised.value).endswith(f": {value!r}")
+
+
+def test_sizes_along_several_axes_and_other_integers_of_layers_are_named() -> None:
+    for make, message in {
+        lambda: nn.Conv2d(1, 2, (3, 2.5)): r"Conv2d: kernel_size must be ints, not a float: \(3, 2.5\)",  # type: ignore[arg-type]
+        lambda: nn.Conv2d(1, 2, 3, stride=1.5): "Conv2d: stride must be an int, not a float: 1.5",  # type: ignore[arg-type]
+        lambda: nn.LayerNorm([3, 2.5]): r"LayerNorm: normalized_shape must be ints, not a float: \[3, 2.5\]",  # type: ignore[list-item]
+        lambda: nn.PixelShuffle(2.5): "PixelShuffle: upscale_factor must be an int, not a float: 2.5",  # type: ignore[arg-type]
+        lambda: nn.ChannelShuffle(1.5): "ChannelShuffle: groups must be an int, not a float: 1.5",  # type: ignore[arg-type]
+    }.items():
+        with pytest.raises(TypeError, match=f"^{message}$"):
+            make()
+    with pytest.raises(RuntimeError, match=r"^GroupNorm: num_groups must be an int of at least 1: 0$"):
+        nn.GroupNorm(0, 4)

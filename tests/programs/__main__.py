@@ -3,11 +3,12 @@
 Each program runs in a process of its own, first with torch and then with pullback, and prints its numbers, its seconds with those
 of its imports, and the peak of its process's memory as a line of JSON; with `--one NAME` it is this process that does so.
 `--json FILE` writes all of it to a file. `--suite FOLDER`, the unpacked source distribution of transformers from PyPI, runs
-its own tests of three models instead.
+its own tests of three models instead; `--names FOLDER`, of wheels, writes docs/appendix/torch-names.md.
 """
 
 import argparse
 import functools
+import importlib
 import json
 import os
 import resource
@@ -27,16 +28,23 @@ LONGEST = 300
 KINDS = ("equal", "different", "fails", "torch fails")
 
 
+def programs():
+    """The programs that use packages, by their names."""
+    for name in ("frameworks", "layers", "sciences"):
+        importlib.import_module(f"{__package__}.{name}")
+    return importlib.import_module(f"{__package__}.packages").PROGRAMS
+
+
 def one(name):
     """Run a program here, and print a line of JSON."""
     began = time.perf_counter()
     import torch
 
-    from . import architectures, packages
-
     torch.manual_seed(0)
-    program = packages.PROGRAMS.get(name) or functools.partial(architectures.run, name)
     try:
+        program = programs().get(name) or functools.partial(
+            importlib.import_module(f"{__package__}.architectures").run, name
+        )
         found = {"numbers": [*map(float, program())]}
     except Exception as error:  # noqa: BLE001  # told in the table
         place = traceback.extract_tb(error.__traceback__)[-1]
@@ -81,11 +89,11 @@ def ratio(theirs, ours, what):
 
 def main(names, file):
     """Print the table; 1 if a program fails, or gives other numbers."""
-    from . import architectures, packages
+    from . import architectures
 
     counts = dict.fromkeys(KINDS, 0)
     rows = {}
-    for name in names or [*packages.PROGRAMS, *architectures.ARCHITECTURES]:
+    for name in names or [*programs(), *architectures.ARCHITECTURES]:
         theirs, ours = result(name), result(name, ["-m", "pullback", "run"])
         kind, text = compared(theirs, ours)
         counts[kind] += 1
@@ -150,7 +158,11 @@ if __name__ == "__main__":
     parser.add_argument("--one", metavar="NAME")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--suite", metavar="FOLDER")
+    parser.add_argument("--names", metavar="FOLDER")
     options = parser.parse_args()
+    if options.names:
+        names = importlib.import_module(f"{__package__}.names")
+        sys.exit(names.write(names.read(options.names)))
     if options.suite:
         sys.exit(suite(options.suite))
     sys.exit(one(options.one) if options.one else main(options.names, options.json))

@@ -653,3 +653,10 @@ def test_no_outputs_depend_on_nothing(outputs):
         pullback.autograd.grad(outputs, x, [x], allow_unused=True)
     pullback.autograd.backward(list(outputs))
     assert x.grad is None
+
+
+def test_a_name_of_a_comprehension_yields_to_that_of_its_list():
+    params = [pullback.tensor(float(i), requires_grad=True) for i in range(3)]
+    loss = params[0] * params[1]
+    told = [pullback.why(each, loss) for each in params]
+    assert [str(reason).partition(".grad")[0] for reason in told] == [f"params[{i}]" for i in range(3)]

@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING
 from . import machine
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .typing import Array, Threshold
 
 
 LEAST: Threshold = 256
 """The number of elements of both operands from which a product of matrices costs less than NumPy's einsum."""
+PATHLESS: Threshold = 1 << 13
+"""The product of the numbers of elements up to which NumPy's einsum sums in one loop sooner than it finds an order of operands."""
+
+
+def in_pairs(shapes: Sequence[Sequence[int]]) -> bool:
+    """True if an einsum of operands of these shapes is computed of two at a time."""
+    return len(shapes) > 2 and math.prod(map(math.prod, shapes)) > PATHLESS
 
 
 class Parts:

@@ -40,6 +40,11 @@ class dtype:
     raises TypeError for others. `numpy` is the NumPy dtype, and `np.dtype(pullback.float32)` gives it as well.
     A dtype equals whatever stands for it, and its hash is the NumPy dtype's.
 
+    Parameters
+    ----------
+    value
+        What stands for the dtype: one of NumPy, a scalar type, a name, or a number type of Python.
+
     >>> import pullback, numpy
     >>> pullback.float32, pullback.float32.itemsize, pullback.float32.is_floating_point
     (pullback.float32, 4, True)
@@ -356,6 +361,11 @@ def set_promotion(rule: str, /) -> None:
     masks without elements fit any length.
     Functions of `pullback.array_api` follow the standard's rule in any case; operators and all else follow this one.
 
+    Parameters
+    ----------
+    rule
+        "torch" or "standard".
+
     >>> import pullback
     >>> x, y = pullback.ones(2), pullback.tensor(1.0, dtype=pullback.float64)
     >>> (x * y).dtype
@@ -581,6 +591,11 @@ class finfo(_Limits):
     `bits`, `max`, `min`, `eps` (the gap above 1), `tiny` and `smallest_normal` (the smallest positive number of full
     precision), `resolution` (that of its decimal digits) and `dtype`, the name. Other dtypes raise TypeError.
 
+    Parameters
+    ----------
+    type
+        A floating or complex dtype; None for the default.
+
     >>> import pullback
     >>> pullback.finfo(pullback.float64).eps
     2.220446049250313e-16
@@ -606,6 +621,11 @@ class finfo(_Limits):
 
 class iinfo(_Limits):
     """The limits of an integer dtype: `bits`, `max`, `min` and `dtype`, the name. Other dtypes raise TypeError.
+
+    Parameters
+    ----------
+    type
+        An integer dtype.
 
     >>> import pullback
     >>> pullback.iinfo(pullback.int8).max

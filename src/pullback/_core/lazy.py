@@ -60,6 +60,16 @@ def index(
             return value
         if name in parts:
             return importlib.import_module(f"{namespace['__package__']}.{name}")
-        raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
+        raise AttributeError(
+            f"module {namespace['__name__']!r} has no attribute {name!r}{_instead(namespace['__name__'], name)}"
+        )
 
     return found, lambda: [*{**namespace, **places, **dict.fromkeys(parts)}], [*places, *modules.split()]
+
+
+def _instead(module: str, name: str) -> str:
+    """What to do about a name that a module lacks, if torch has it."""
+    if name.startswith("_") or "modules of torch" not in PROVIDERS:
+        return ""
+    path = f"torch{module.removeprefix(module.partition('.')[0])}.{name}"
+    return provider("modules of torch").instead(path)

@@ -124,6 +124,11 @@ def set_machine_code(mode: str, /) -> None:
     It holds for this process and for those that it starts from now on: it sets the environment variable
     `PULLBACK_MACHINE_CODE`, by which it can be chosen from outside, too. Compiled functions always use machine code.
 
+    Parameters
+    ----------
+    mode
+        "auto", "always" or "never".
+
     >>> import pullback
     >>> before = pullback.get_machine_code()
     >>> pullback.set_machine_code("never")

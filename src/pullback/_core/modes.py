@@ -398,6 +398,11 @@ def _require_bool(name: str, argument: str, value: object) -> bool:
 class set_grad_enabled(ModeBlock):
     """Recording switched on or off: at once when called, until the end of the block when used with `with`.
 
+    Parameters
+    ----------
+    enabled
+        Whether operations are recorded.
+
     >>> import pullback
     >>> with pullback.set_grad_enabled(False):
     ...     pullback.is_grad_enabled()
@@ -445,6 +450,11 @@ class inference_mode(ModeBlock):
     """A block in which nothing is recorded and whose tensors can never take part in a recording.
 
     `inference_mode(False)` inside such a block turns it off again. Usable as a decorator.
+
+    Parameters
+    ----------
+    mode
+        False turns it off; a function is decorated.
 
     >>> import pullback
     >>> with pullback.inference_mode():

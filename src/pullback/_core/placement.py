@@ -132,6 +132,11 @@ class _Named:
 class layout(_Named):
     """How memory is organized: `pullback.strided` is the only layout.
 
+    Parameters
+    ----------
+    name
+        Its name.
+
     >>> import pullback
     >>> pullback.zeros(2, layout=pullback.strided)
     tensor([0., 0.])
@@ -142,6 +147,11 @@ class layout(_Named):
 
 class memory_format(_Named):
     """An order of elements in memory: a wish that programs may state, and that NumPy's own order answers.
+
+    Parameters
+    ----------
+    name
+        Its name.
 
     >>> import pullback
     >>> pullback.empty_like(pullback.ones(2), memory_format=pullback.preserve_format).shape

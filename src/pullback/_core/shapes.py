@@ -27,6 +27,11 @@ class Size(tuple[int, ...]):
 
     An entry that is no int raises TypeError.
 
+    Parameters
+    ----------
+    sizes
+        The lengths of the axes.
+
     >>> import pullback
     >>> pullback.Size([2, 3, 4])[1:] + (5,)
     pullback.Size([3, 4, 5])

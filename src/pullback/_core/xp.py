@@ -25,7 +25,7 @@ from .bounds import (
     not_clipped as not_clipped,
     within as within,
 )
-from .contraction import contracted
+from .contraction import contracted, in_pairs
 from .lazy import PROVIDERS, provider
 
 if TYPE_CHECKING:
@@ -606,14 +606,11 @@ def stack(*arrays: Array, axis: int) -> Array:
     return joined([x[place] for x in arrays], axis)
 
 
-PATHLESS: Threshold = 1 << 13  # terms up to which NumPy adds products in one loop sooner than it finds an order of them
-
-
 def einsum(*arrays: Array, equation: str) -> Array:
     """Sums of products over labeled axes."""
     if len(arrays) == 2 and (product := contracted(*arrays, equation)) is not None:
         return in_order(product)
-    result = np.einsum(equation, *arrays, optimize=len(arrays) > 2 and math.prod([x.size for x in arrays]) > PATHLESS)
+    result = np.einsum(equation, *arrays, optimize=in_pairs([x.shape for x in arrays]))
     return in_order(result) if result.base is None else result.copy()  # of one array NumPy's result may be a view
 
 

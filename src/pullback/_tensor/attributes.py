@@ -415,6 +415,8 @@ class Autograd(Attributes):
             Record the pass itself, for derivatives of higher order.
         inputs
             Accumulate only into these tensors (also non-leaves).
+        retain_variables
+            The old name of `retain_graph`.
 
         Raises
         ------
@@ -546,6 +548,11 @@ class Autograd(Attributes):
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
         """Call `hook(grad)` when this tensor's gradient is computed; a tensor that it returns replaces the gradient.
 
+        Parameters
+        ----------
+        hook
+            The function of the gradient, which returns what replaces it, or None.
+
         Raises
         ------
         RuntimeError
@@ -567,6 +574,11 @@ class Autograd(Attributes):
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], object]) -> RemovableHandle:
         """Call `hook(tensor)` after a pass has updated this leaf's `.grad`.
+
+        Parameters
+        ----------
+        hook
+            The function of the tensor.
 
         Raises
         ------

@@ -341,8 +341,10 @@ class CustomNode(Node):
 
 def _owned(r: Tensor, raw: bool, as_arrays: bool, handed: Sequence[Tensor | None]) -> Value:
     """A copy of a result, if it is or shares memory with a tensor that was passed out: it must not become a `.grad`."""
-    if as_arrays and type(r) is Tensor and (raw or r._node is None) and type(r._array) is ndarray:
-        return r._array.view()
+    if as_arrays and type(r) is Tensor and (raw or r._node is None):
+        if type(r._array) is ndarray:
+            return r._array.view()
+        r = r._array  # of a recording
     return ops.clone(r) if any(r is tensor for tensor in handed) else r
 
 
@@ -358,7 +360,7 @@ def record(
     outs: Sequence[Tensor],
 ) -> Recorded:
     """The node of a call whose outputs are these tensors."""
-    metas = iter(map(Meta.of, args))
+    metas = iter(map(Meta.of, map(tensor_of, args)))
     made = iter(map(Meta.of, outs))
     node: Recorded = make(cls, edges, (), {}, None)
     node.tape = tape

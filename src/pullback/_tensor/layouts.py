@@ -24,6 +24,11 @@ def to_sparse(
 ) -> Tensor:
     """This tensor, which stays dense; its zeros get no gradient, as in torch for unspecified elements.
 
+    Parameters
+    ----------
+    sparse_dim, blocksize, dense_dim
+        Accepted as in torch, and of no effect.
+
     >>> import pullback
     >>> x = pullback.tensor([0.0, 2.0], requires_grad=True)
     >>> (x.to_sparse() * 3).sum().backward()
@@ -35,6 +40,11 @@ def to_sparse(
 
 def _to_sparse(self: Tensor, dense_dim: object = None) -> Tensor:
     """This tensor, which stays dense; the same as `to_sparse`.
+
+    Parameters
+    ----------
+    dense_dim
+        Accepted as in torch, and of no effect.
 
     >>> import pullback
     >>> pullback.tensor([1, 0]).to_sparse()
@@ -48,6 +58,11 @@ to_sparse_coo = to_sparse_csr = to_sparse_csc = _to_sparse
 
 def to_dense(self: Tensor, dtype: DType | None = None, *, masked_grad: object = None) -> Tensor:
     """This tensor, converted to another dtype if one is given: all tensors are dense.
+
+    Parameters
+    ----------
+    masked_grad
+        Accepted as in torch, and of no effect.
 
     >>> import pullback
     >>> pullback.tensor([1, 0]).to_dense()

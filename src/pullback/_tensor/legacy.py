@@ -145,8 +145,7 @@ def asarray(
 ) -> Tensor:
     """A tensor with the elements of a tensor, an array, a buffer of bytes, or numbers; it shares memory if it can.
 
-    With `copy=True` it always copies, with `copy=False` never. The bytes of a buffer are interpreted as numbers of
-    `dtype`, or of the default dtype.
+    The bytes of a buffer are interpreted as numbers of `dtype`, or of the default dtype.
 
     Raises
     ------
@@ -354,7 +353,13 @@ def resize(self: Tensor, *sizes: int | Sequence[int]) -> Tensor:
 
 
 def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
-    """The elements in the shape of another tensor, with a warning: the old name of `reshape_as`."""
+    """The elements in the shape of another tensor, with a warning: the old name of `reshape_as`.
+
+    Parameters
+    ----------
+    tensor
+        The tensor whose shape is taken.
+    """
     require_tensor("resize_as", "tensor", tensor)
     return _resized("resize_as", self, tuple(tensor.shape))
 

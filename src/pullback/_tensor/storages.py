@@ -120,6 +120,13 @@ class _Storage:
 class UntypedStorage(_Storage):
     """Memory as bytes: a given number of uninitialized bytes, or a list of byte values.
 
+    Parameters
+    ----------
+    content
+        How many bytes, or the bytes.
+    device
+        Where they lie; there is only the CPU.
+
     >>> import pullback
     >>> storage = pullback.ones(2, 3).t()[1:].untyped_storage()
     >>> storage.nbytes(), storage.data_ptr() == pullback.ones(2, 3).untyped_storage().data_ptr()
@@ -161,6 +168,15 @@ class UntypedStorage(_Storage):
 
 class TypedStorage(_Storage):
     """Memory as elements of a dtype.
+
+    Parameters
+    ----------
+    wrap_storage
+        The bytes that are read as elements.
+    dtype
+        The dtype of the elements.
+    device
+        Where they lie; there is only the CPU.
 
     >>> import pullback
     >>> pullback.arange(6).reshape(2, 3)[1].storage().tolist()

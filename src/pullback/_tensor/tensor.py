@@ -161,7 +161,7 @@ class Conversions(Autograd):
         if isinstance(self._array, BFloatArray):
             raise BufferError(
                 f"__dlpack__() of a bfloat16 tensor of shape {tuple(self.shape)}: NumPy, which hands the memory on, has no "
-                "such numbers. Hand on t.float(), or the same bits, t.view(pullback.int16)"
+                f"such numbers. Hand on t.float(), or the same bits, t.view({package}.int16)"
             )
         options: dict[str, Any] = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
         return self.numpy().__dlpack__(**{key: value for key, value in options.items() if value is not None})

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._core import xp as _xp
+from .._core.contraction import in_pairs
 from .naming import number
 from .program import ARRAY, Equation, Value
 
@@ -106,7 +107,7 @@ def _clone(e: Equation, args: Sequence[str]) -> str:
 
 @spelling("einsum")
 def _einsum(e: Equation, args: Sequence[str]) -> str:
-    optimize = ", optimize=True" if len(args) > 2 else ""
+    optimize = ", optimize=True" if in_pairs([value.shape for value in e.inputs]) else ""
     return f'np.einsum("{e.params["equation"]}", {", ".join(args)}{optimize})'
 
 

@@ -30,9 +30,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-OPERATIONS = {"sum": np.add, "mean": np.add, "product": np.multiply, "min": np.minimum, "max": np.maximum}
+OPERATIONS = {
+    "sum": np.add, "mean": np.add, "product": np.multiply, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and,
+    "or": np.bitwise_or, "exclusive or": np.bitwise_xor,
+}  # fmt: skip
 """How the values of two ranks are put together; a mean is divided by the number of ranks afterwards."""
 _KINDS = {"sum": "iufc", "mean": "fc", "product": "iufc", "min": "biuf", "max": "biuf"}
+_KINDS.update(dict.fromkeys(("and", "or", "exclusive or"), "biu"))
 _ENDED = ("the end of its program",)
 
 

@@ -121,7 +121,8 @@ def _backward(finding: Finding, call: Call, tensor: Traced, element: Element) ->
             break
         step, term = sender
         factors = product(step, term, element)
-        found.append(Hop(step, tensor, element, _multiplied(term, factors, element)))
+        said = f"{_multiplied(term, factors, element)}{_added(call, term, element)}"
+        found.append(Hop(step, tensor, element, said))
         if step.marks.bad is None or step is finding.step:
             begun = _forward(finding, call, *_met(finding, step)) if finding.phase == "forward" else []
             return [*begun, *reversed(found)]
@@ -132,20 +133,33 @@ def _backward(finding: Finding, call: Call, tensor: Traced, element: Element) ->
 
 
 def _sender(call: Call, mine: set[Step | None], tensor: Traced, element: Element) -> tuple[Step, Term] | None:
-    """The step on the way that sent a number to an element."""
+    """The step on the way that sent a number to an element; a NaN, whatever else is added to it, before an inf."""
     senders = [
         (step, term)
         for step in call.steps
         for term in step.terms
         if term.to is tensor and term.marks.bad and step in mine
     ]
-    return next((pair for pair in senders if _bad_at(pair[1], element)), next(iter(senders), None))
+    return max(senders, key=lambda pair: _badness(pair[1], element), default=None)
 
 
-def _bad_at(term: Term, element: Element) -> bool:
+def _badness(term: Term, element: Element) -> int:
+    """2 for NaN at an element, 1 for inf there, 0 for neither."""
     if element is None or not isinstance(term.out, np.ndarray):
-        return term.marks.element == element
-    return not np.isfinite(term.out[element])
+        return 0 if term.marks.element != element else 2 if term.marks.bad == "nan" else 1
+    out = term.out[element]
+    return 2 if np.isnan(out) else 0 if np.isfinite(out) else 1
+
+
+def _added(call: Call, term: Term, element: Element) -> str:
+    """What is added to an inf and makes it NaN: an inf of the other sign."""
+    sent = [(each, each.out) for step in call.steps for each in step.terms if each.to is term.to]
+    numbers = [(each, out[element]) for each, out in sent if isinstance(out, np.ndarray) and element is not None]
+    with np.errstate(all="ignore"):
+        rest = sum(number for each, number in numbers if each is not term)
+        own = next((number for each, number in numbers if each is term), 0.0)
+        total = own + rest
+    return f" + {short(rest)} = {short(total)}" if np.isinf(own) and np.isnan(total) else ""
 
 
 def _same(step: Step, term: Term, element: Element) -> Element:

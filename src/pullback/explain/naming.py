@@ -22,6 +22,8 @@ MOST_ELEMENTS = 100
 """The length above which lists and dictionaries are not searched for tensors."""
 UNNAMED = re.compile(r"__|_\d*$|_i+$|_o?h$|Out$|In$")
 """The variables that Python and notebooks set: names that nobody gave."""
+COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
+"""The names of functions that Python makes of comprehensions, of the first three up to 3.11."""
 CALLERS = 3
 """The number of functions of the program, innermost first, whose local variables are searched for names."""
 
@@ -42,13 +44,18 @@ def names_in(frame: FrameType | None) -> dict[Node, Named]:
 
 
 def namespaces(frame: FrameType | None) -> Iterator[Mapping[str, object]]:
-    """The variables of a function and its callers, and of their modules."""
+    """The variables of a function and its callers, and of their modules; last those of comprehensions, whose list says more."""
     seen: set[int] = set()
+    passing: list[Mapping[str, object]] = []
     for each in _searched(frame):
+        if each.f_code.co_name in COMPREHENSIONS:
+            passing.append(each.f_locals)
+            continue
         yield each.f_locals
         if id(each.f_globals) not in seen:
             seen.add(id(each.f_globals))
             yield each.f_globals
+    yield from passing
 
 
 def _searched(frame: FrameType | None) -> Iterator[FrameType]:

@@ -61,7 +61,7 @@ class ProblemWriter:
     def finding(self, finding: Finding) -> Iterator[str]:
         """One finding."""
         did = "had" if finding.step is None and finding.phase == "forward" else "made"  # from before the call
-        yield from self.title(finding.place, f"{did} {finding.began or finding.kind}")
+        yield from self.title(finding.place, f"{did} {', then '.join(filter(None, (finding.began, finding.kind)))}")
         yield from self.sections("cause", [finding.told or finding.why])
         yield from self.sections("way", [_way(finding.way)] if len(finding.way) > 1 else [])
         yield from self.sections("reached", [finding.extent] if self.new(finding.extent) else [])

@@ -72,10 +72,11 @@ class Open:
         self.finish: Callable[[], Call] = lambda: tracer.call("", "backward", None, [False] * len(tracer.roots))
 
     def watch(self, order: Sequence[Node]) -> None:
-        """Look at the nodes, after the program's own hooks."""
+        """Look at the nodes, after the program's own hooks; where a node has some, before them, too."""
         for node in order:
             sent = functools.partial(self._sent, node)
-            self.handles.append(observe.watch(node, functools.partial(self._arrived, node), sent))
+            ran = self._ran if observe.hooks(node) else None
+            self.handles.append(observe.watch(node, functools.partial(self._arrived, node), sent, ran))
 
     def _arrived(self, node: Node, cotangents: Sequence[object]) -> None:
         if not self.backward.runs:  # it is a pass over the same nodes from a hook or another thread
@@ -83,6 +84,10 @@ class Open:
         arrays = [plain(g) for g in cotangents]
         with observe.aside():
             self.tracer.arrived(node, arrays if several(node) else arrays[0])
+
+    def _ran(self, results: Sequence[object]) -> None:
+        if self.backward.runs:
+            self.tracer.given = [plain(result) for result in results]
 
     def _sent(self, node: Node, results: Sequence[object]) -> None:
         if self.backward.runs:

@@ -63,9 +63,19 @@ def _joined(to: Traced, v: Kept | None, matrix: Array | None, terms: Sequence[Te
             out = np.add.reduce(outs)
     if len(terms) > 1 and first.before is None and contiguous:
         out = last.after
+    if not _agree(v, matrix, out):
+        matrix = None
     return Sent(
         to, v, matrix, out, first.before if contiguous else None, last.after if contiguous else None, len(terms)
     )
+
+
+def _agree(v: Kept | None, matrix: Array | None, out: Kept | None) -> bool:
+    """False if v @ J is not what was sent: a hook has changed it, or a zero beside a diagonal has met an inf."""
+    if matrix is None or not isinstance(v, np.ndarray) or not isinstance(out, np.ndarray):
+        return True
+    with np.errstate(all="ignore"):
+        return np.allclose(v.reshape(-1) @ matrix, out.reshape(-1), 1e-2, 1e-6, equal_nan=True)
 
 
 def _chain(stop: Stop, made: set[Traced]) -> tuple[Kept | None, dict[Traced, Array | None]]:

@@ -5,6 +5,7 @@ Screen readers, and programs that read the output, get the same text.
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
@@ -91,12 +92,16 @@ class _TextWriter:
     # The end
 
     def calls(self, calls: Sequence[Call], shown: int) -> list[str]:
-        """The list of calls, and which one is shown."""
+        """The list of calls, those of one text together, and which one is shown."""
         if len(calls) < 2:
             return []
-        texts = [f"{number} {self.paper.clean(call.text)}" for number, call in enumerate(calls[:MOST_CALLS], 1)]
-        if len(calls) > MOST_CALLS:
-            texts.append(f"and {len(calls) - MOST_CALLS} more")
+        texts, first = [], 1
+        for text, same in itertools.groupby(self.paper.clean(call.text) for call in calls):
+            last = first + len(list(same)) - 1
+            texts.append(f"{first} {text}" if first == last else f"{first}-{last} {text}")
+            first = last + 1
+        if len(texts) > MOST_CALLS:
+            texts[MOST_CALLS:] = [f"and {len(texts) - MOST_CALLS} more"]
         return self.paper.section("calls", f"{', '.join(texts)}; this is {shown + 1} of {len(calls)}")
 
     def health(self, call: Call) -> list[str]:

@@ -26,8 +26,6 @@ from .trace import Call, Hooked, Leaf, Output as Start, Saved, Scope, Step, Term
 from .walking import Watch
 from .yardsticks import Yardstick, made_by, yardstick
 
-MODULE_HOOK = "BackwardHookFunctionBackward"
-"""The node at an end of a module with hooks, which passes gradients on as they are."""
 MANY = 2000
 """The number of nodes above which less is stored of each."""
 PICTURED = 100
@@ -236,7 +234,8 @@ class CallTracer(Watch):
             limits._replace(jacobian=min(limits.jacobian, 64)) if tape.small is not limits else limits
         )
         self.totals: dict[Node, tuple[Any, Kept, Marks]] = {}
-        self.passing: list[Any] = []
+        self.given: list[Any] = []
+        """What a node's rule gave, before hooks of the program."""
         self.terms: dict[Node, list[tuple[Step, Term]]] = {}
         self.parts: dict[Node, dict[int, Array]] = {}
         self.arrivals: dict[Node, Array] = {}
@@ -285,7 +284,7 @@ class CallTracer(Watch):
         before = self.totals.pop(node, None)
         if not several(node) and before is not None:
             self._hooked(node, step, before[0], g)
-        self.passing = arrivals
+        self.given = []
         self.steps.append(step)
         self.current = step
         self.travelling -= 0 if isinstance(node, AccumulateGrad) else sum(e.nbytes for e in arrivals if e is not None)
@@ -310,8 +309,8 @@ class CallTracer(Watch):
                 continue
             out = np.asarray(result)
             to = self.tape.traced[edge]
-            if node.title == MODULE_HOOK and index < len(self.passing):
-                self._hooked(node, step, self.passing[index], out)
+            if self.given:
+                self._hooked(node, step, self.given[index], out)
             before = self.totals.get(edge)
             total = out if before is None else _sum(before[0], out)
             after = self.totals[edge] = self._told(edge, total, to)

@@ -31,13 +31,21 @@ def save(
 ) -> None:
     """Write a tensor, a state dict, or nested containers of tensors, numbers and strings to a file.
 
-    `f` is a path or a binary file object. A path's content is replaced atomically once everything is written: after a
-    crash the old file remains. A file whose name ends in .pt or .pth has torch's format, if that can hold the object (it
-    holds no NumPy arrays and no `metadata`). Any other is a safetensors file, which other programs can read too: a tensor's name is
-    the path of keys that lead to it, joined by dots; `metadata` are additional strings. Tensors that are the same
-    elements of the same memory are written once; other views become tensors of their own. Supported are tensors, NumPy arrays and numbers, Python's numbers, strings, bytes and None, dtypes,
-    and dicts, OrderedDicts, Counters, lists, tuples and sets. torch's `pickle_protocol` and other options have no
-    effect.
+    A path's content is replaced atomically once everything is written: after a crash the old file remains. A file whose
+    name ends in .pt or .pth has torch's format, if that can hold the object (it holds no NumPy arrays and no
+    `metadata`). Any other is a safetensors file, which other programs can read too: a tensor's name is the path of keys
+    that lead to it, joined by dots. Tensors that are the same elements of the same memory are written once; other views
+    become tensors of their own. Supported are tensors, NumPy arrays and numbers, Python's numbers, strings, bytes and
+    None, dtypes, and dicts, OrderedDicts, Counters, lists, tuples and sets.
+
+    Parameters
+    ----------
+    f
+        A path, or a binary file object.
+    pickle_module, pickle_protocol
+        None, and anything: torch's choice of a pickle, which is not used.
+    metadata
+        Strings to write beside it, by name.
 
     Raises
     ------
@@ -46,8 +54,7 @@ def save(
     ValueError
         If a container contains itself, or if `pickle_module` is given.
 
-    >>> import io
-    >>> import pullback
+    >>> import io, pullback
     >>> file = io.BytesIO()
     >>> pullback.save({"step": 3, "weights": [pullback.ones(2)]}, file)
     >>> _ = file.seek(0)
@@ -106,10 +113,18 @@ def load(
 ) -> Any:
     """The content of a file written by `save`, any safetensors file (as a dict of tensors), or a file of torch.save.
 
-    `f` is a path or a binary file object. No code named in a file is run. Of torch's files, tensors, numbers, strings,
-    sizes, dtypes and plain containers are read; all else is refused by name, as in torch with `weights_only=True`;
-    `weights_only=False` changes nothing. Parameters are returned as plain tensors. bfloat16 is converted to float32,
-    with a warning, where the package ml_dtypes is not installed. Tensors are always loaded to the CPU; a `map_location` with another device is refused.
+    No code named in a file is run. Of torch's files, tensors, numbers, strings, sizes, dtypes and plain containers are
+    read; all else is refused by name, as in torch with `weights_only=True`. Parameters are returned as plain tensors.
+    bfloat16 is converted to float32, with a warning, where the package ml_dtypes is not installed.
+
+    Parameters
+    ----------
+    f
+        A path, or a binary file object.
+    map_location, pickle_module
+        The CPU or None, and None: others are refused.
+    weights_only, mmap
+        Accepted as in torch, and of no effect.
 
     Raises
     ------
@@ -120,8 +135,7 @@ def load(
     OSError
         If the file does not exist.
 
-    >>> import io
-    >>> import pullback
+    >>> import io, pullback
     >>> file = io.BytesIO()
     >>> pullback.save(pullback.tensor([1, 2]), file)
     >>> _ = file.seek(0)

@@ -242,6 +242,13 @@ class custom_vjp(_Decorator):
     values that depend on the arguments. Under `jvp` the pullback is transposed; under `vmap` all three functions are
     run on the batch.
 
+    Parameters
+    ----------
+    fun
+        The function.
+    nondiff_argnums
+        The positions of arguments that are not differentiated.
+
     Raises
     ------
     AttributeError
@@ -284,6 +291,13 @@ class custom_jvp(_Decorator):
     the output). It must be pure, and linear in the tangents: the backward pass transposes it. The tangent of a value
     that is not a real or complex tensor is None. Arguments whose positions are in `nondiff_argnums` are not
     differentiated: the rule gets them first.
+
+    Parameters
+    ----------
+    fun
+        The function.
+    nondiff_argnums
+        The positions of arguments that are not differentiated.
 
     Raises
     ------

@@ -46,22 +46,28 @@ class Problem(NamedTuple):
 def flatten_problem(f: Function, params: object, *, allow_nan: bool = False, allow_escapes: bool = False) -> Problem:
     """A function of nested parameters as `fun, x0, unflatten`: a function of one float64 vector, for SciPy's `minimize`.
 
-    `params` nests tensors, arrays and floats in tuples, lists, dicts, named tuples and dataclasses; None stays None.
-    `f` takes parameters of the same structure, each leaf a tensor of the leaf's dtype (float64 for a float), and
-    returns a tensor of one element. It must not depend on anything else that changes.
-
     `fun(x)` returns the value, a float, and the gradient. `fun.value(x)`, `fun.grad(x)`, `fun.hess(x)` and
     `fun.hessp(x, p)` compute one quantity each; `fun.residuals(x)` and `fun.jacobian(x)` are for least squares, where f
     returns many elements. Further arguments are passed on to f. `x0` is the concatenation of the leaves, and
     `unflatten(x)` nests the entries of a vector as `params` is, each leaf of its original type and dtype.
 
+    Parameters
+    ----------
+    f
+        A function of parameters nested as `params`, each leaf a tensor of the leaf's dtype (float64 for a float), that
+        returns a tensor of one element. It must not depend on anything else that changes.
+    params
+        Tensors, arrays and floats in tuples, lists, dicts, named tuples and dataclasses; None stays None.
+    allow_nan, allow_escapes
+        Return NaN, and go on where a derivative is lost, rather than raise an error.
+
     Raises
     ------
     TypeError
-        If a leaf is not a tensor, array or float of a real floating dtype (its path is named); if f returns no tensor.
+        If a leaf is no tensor, array or float of a real floating dtype (its path is named); if f returns no tensor.
     RuntimeError
-        If what f returns has several elements, or depends on no parameter; and unless `allow_escapes`, if f turns a
-        parameter into a number without a gradient where one is asked for, as in `math.exp(x)`: the line is named.
+        If f returns several elements, or depends on no parameter; unless `allow_escapes`, if it turns a parameter into
+        a number where a gradient is asked for, as in `math.exp(x)`: the line is named.
     FloatingPointError
         If a value or derivative is NaN (the leaf's path is named), unless `allow_nan`; infinities are returned.
 
@@ -69,10 +75,8 @@ def flatten_problem(f: Function, params: object, *, allow_nan: bool = False, all
     >>> def loss(params):
     ...     return (params["slope"] * 3 + params["offsets"]).square().sum() + params["slope"] ** 2
     >>> fun, x0, unflatten = pullback.flatten_problem(loss, {"slope": 2.0, "offsets": pullback.zeros(2)})
-    >>> x0
-    array([2., 0., 0.])
-    >>> fun(x0)
-    (76.0, array([76., 12., 12.]))
+    >>> x0, fun(x0)
+    (array([2., 0., 0.]), (76.0, array([76., 12., 12.])))
     >>> unflatten(x0 + 1)
     {'slope': 3.0, 'offsets': tensor([1., 1.])}
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import numpy as np
 
+from .. import ops
 from .._core.primitives import Carrier
-from .._core.trees import Structure, flatten, unflatten
+from .._core.trees import Structure, flatten, mapped, unflatten
 from .._tensor.tensor import Tensor
+from ..vocabulary.complexes import view_as_complex, view_as_real
 from ..vocabulary.equations import solve
 from ..vocabulary.shapes import cat, reshape
 from .custom_rules import custom_jvp
@@ -19,6 +21,7 @@ from .jacobians import jacfwd
 from .levels import tensors
 
 if TYPE_CHECKING:
+    from .._core.dtypes import NumpyType
     from .._core.typing import Array, Given
 
     Params = tuple[object, ...]
@@ -38,13 +41,16 @@ def implicit(condition: Callable[..., Any], solver: Callable[Given, object]) -> 
     Parameters
     ----------
     condition
-        A function of the solution and of the parameters, which returns as many numbers as the solution has.
+        A function of the solution and of the parameters, which returns as many numbers as the solution has. What it is to be
+        differentiated by is a parameter.
     solver
         A function of the parameters, trees of tensors without derivatives, that returns the solution: a tree of tensors, arrays or
         numbers.
 
     Raises
     ------
+    TypeError
+        If the solver returns something else.
     ValueError
         If the condition does not return as many numbers as the solution has, or a step by Newton's method from what the solver
         returned is not small: it is no solution.
@@ -61,6 +67,16 @@ def implicit(condition: Callable[..., Any], solver: Callable[Given, object]) -> 
     >>> a.grad
     tensor(0.2500, dtype=pullback.float64)
     """
+
+    @wraps(solver)
+    def implied(*params: Any) -> Any:
+        return _solution(condition, solver)(*params)
+
+    return cast("Callable[Given, Any]", implied)
+
+
+def _solution(condition: Callable[..., Any], solver: Callable[..., object]) -> custom_jvp:
+    """What one call computes: the next may find another solution, as what the solver reads may change."""
     known = _Known(solver)
 
     @custom_jvp
@@ -73,7 +89,7 @@ def implicit(condition: Callable[..., Any], solver: Callable[Given, object]) -> 
         unknowns, nested = flatten(y)
         return y, unflatten(nested, _tangents(condition, unknowns, nested, primals, tangents))
 
-    return wraps(solver)(solution)
+    return solution
 
 
 def _tangents(
@@ -114,15 +130,31 @@ class _Known:
         leaves, structure = flatten(params)
         known = self.last
         if known is not None and known[1] == structure and all(map(_same, known[0], leaves)):
-            return known[2]
+            return _copied(known[2])
         kept = [leaf.clone() if isinstance(leaf, Tensor) else leaf for leaf in leaves]
         found, nested = flatten(self.solver(*params))
         dtypes = [leaf._dtype for leaf in leaves if isinstance(leaf, Tensor) and leaf._dtype.kind == "f"]
-        numbers = np.result_type(*dtypes) if dtypes else np.float64
-        y = unflatten(nested, [tensors(np.asarray(x, numbers) if isinstance(x, (int, float)) else x) for x in found])
+        numbers = np.result_type(*dtypes) if dtypes else np.dtype(np.float64)
+        y = unflatten(nested, [_unknown(x, numbers) for x in found])
         if all(map(_is_plain, (*flatten(y)[0], *filter(_is_tensor, kept)))):
-            self.last = kept, structure, y
+            self.last = kept, structure, _copied(y)
         return y
+
+
+def _unknown(found: object, numbers: NumpyType) -> Tensor:
+    """A part of a solution as a tensor; one of Python's numbers, and integers, in the dtype of the parameters."""
+    if not isinstance(found, (Tensor, np.ndarray, np.generic, int, float, complex)):
+        raise TypeError(
+            f"implicit: the solver returned an object of type {type(found).__name__}, and a solution is made of tensors, arrays and numbers. "
+            "Return the numbers themselves, such as the x of a result of scipy.optimize"
+        )
+    y: Tensor = tensors(np.asarray(found, numbers) if isinstance(found, (int, float)) else found)
+    return y if y._dtype.kind in "fc" else ops.astype(y, dtype=numbers, source=y._dtype)
+
+
+def _copied(y: object) -> object:
+    """A solution that may be written to."""
+    return mapped(Tensor.clone, y)
 
 
 def _is_tensor(leaf: object) -> TypeGuard[Tensor]:
@@ -143,13 +175,18 @@ def _same(known: object, given: object) -> bool:
 
 
 def _flat(leaves: Sequence[Tensor]) -> Tensor:
-    return cat([reshape(leaf, (-1,)) for leaf in leaves])
+    """All real numbers of the leaves; those of complex ones are their real and imaginary parts."""
+    return cat([reshape(view_as_real(leaf) if leaf.is_complex() else leaf, (-1,)) for leaf in leaves])
 
 
 def _like(flat: Tensor, leaves: Sequence[Tensor]) -> list[Tensor]:
     """The parts of a vector, each in the shape of a leaf."""
-    ends = np.cumsum([leaf.numel() for leaf in leaves])
-    return [reshape(flat[end - leaf.numel() : end], leaf.shape) for leaf, end in zip(leaves, ends, strict=True)]
+    sizes = [leaf.numel() * (1 + leaf.is_complex()) for leaf in leaves]
+    parts = [flat[end - size : end] for size, end in zip(sizes, np.cumsum(sizes), strict=True)]
+    return [
+        view_as_complex(reshape(part, (*leaf.shape, 2))) if leaf.is_complex() else reshape(part, leaf.shape)
+        for part, leaf in zip(parts, leaves, strict=True)
+    ]
 
 
 def _require_small(step: Tensor, y: Tensor) -> None:

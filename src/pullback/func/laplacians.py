@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import ops
+from .._core.bfloat import held
 from .._core.primitives import Primitive
 from .._core.trees import Structure, flatten, unflatten
 from .diagonal import DiagonalTensor, Rows
-from .forward import applied, require_primals
+from .forward import applied, is_moving, require_primals
 from .jacobians import Numbers, identity
 from .levels import chosen, inner, output_leaves, require_real, tensor_of
 from .taylor import Series, Taylor, derivative, is_linear_in
@@ -21,11 +22,17 @@ if TYPE_CHECKING:
     from .._core.typing import Given, Params, Result, Tensor, Value
 
 
+class Apart(BaseException):
+    """Raised where a sum over the directions is not enough, before anything is written to the arguments."""
+
+
 class Collapsed(Taylor):
     """Taylor mode of order 2, whose coefficients of order 1 are batches, one example for each direction.
 
     What two such coefficients give is of order 2, in which results are linear: their sum over the directions is enough.
     """
+
+    pushes = False
 
     def __init__(self, directions: Rows) -> None:
         super().__init__(2)
@@ -36,7 +43,11 @@ class Collapsed(Taylor):
         directions = self.directions
         found = primitive(*values, **params)
         batched = [directions.holds(value) and value.batched and value.dtype.is_floating_point for value in values]
-        if sum(batched) < 2 or is_linear_in(primitive, batched):
+        if primitive.kind == "zero":
+            if any(batched) and is_moving(found):
+                raise Apart  # what is chosen for a direction is of no order
+            return found
+        if sum(batched) < 2 or is_linear_in(primitive, tuple(batched)):
             return found
         return tuple(map(self._sum, found)) if type(found) is tuple else self._sum(found)
 
@@ -94,16 +105,26 @@ def _summed(call: Callable[..., Any], leaves: Sequence[Tensor]) -> tuple[list[Te
     with Rows(sum(leaf.numel() for leaf in leaves), "same") as directions:
         units = _units(directions, leaves)
 
-        def second(taylor: Taylor) -> tuple[list[Value], Structure]:
+        def second(taylor: Taylor, call: Callable[..., Any]) -> tuple[list[Value], Structure]:
             """The second derivatives of the outputs."""
             starts = [Series([inner(leaf), unit, None]) for leaf, unit in zip(leaves, units, strict=True)]
             boxes = partial(map, taylor.moving, map(inner, leaves), starts)
             (outputs, nested), _, _ = applied(taylor, boxes, call, leaves, leaves)
             return [inner(derivative(taylor, output, 2)) for output in outputs], nested
 
-        found, nested = second(Collapsed(directions))
-        if any(directions.holds(value) and value.batched for value in found):  # it depends on single directions
-            found, nested = second(Taylor(2))
+        collapsed = Collapsed(directions)
+
+        def checked(boxed: list[Tensor]) -> object:
+            (outputs, _), _ = answer = call(boxed)
+            seconds = [output.series[2] for output in outputs if collapsed.holds(output) and output.series is not None]
+            if any(directions.holds(value) and value.batched for value in seconds):
+                raise Apart
+            return answer
+
+        try:
+            found, nested = second(collapsed, checked)
+        except Apart:
+            found, nested = second(Taylor(2), call)
             found = [ops.sum(directions.rows(value), axis=(0,), keepdims=False) for value in found]
         return [tensor_of(directions.unbox(value)) for value in found], nested
 
@@ -111,5 +132,5 @@ def _summed(call: Callable[..., Any], leaves: Sequence[Tensor]) -> tuple[list[Te
 def _units(directions: Rows, leaves: Sequence[Tensor]) -> list[Tensor]:
     """The unit vectors of the space of all elements; those of a single axis as a diagonal."""
     if len(leaves) == 1 and leaves[0].ndim == 1:
-        return [directions.box(np.ones(leaves[0].numel(), leaves[0]._dtype), axis=0)]
+        return [directions.box(held(np.ones(leaves[0].numel(), leaves[0]._dtype)), axis=0)]
     return [directions.box(inner(units)) for units in identity(leaves)]

@@ -242,6 +242,15 @@ def grad(
     outputs in front. One pass computes all gradients; where the examples do not mix, it costs little more than the
     gradient of their sum.
 
+    Parameters
+    ----------
+    outputs, inputs, grad_outputs
+        What to differentiate, by what (a dict for a dict of gradients), and a cotangent for each output.
+    batched
+        Differentiate each element of outputs, rather than their sum with the weights `grad_outputs`.
+    retain_graph, create_graph
+        Keep what the graph has saved for a further pass; record the pass itself, for derivatives of higher order.
+
     Raises
     ------
     RuntimeError
@@ -275,6 +284,11 @@ def value_grad_hessian(f: Function, *params: object) -> tuple[Any, Any, Any]:
 
     `params` are tensors, or trees of them. The gradient has the structure of `params` (a tuple for several), the second
     derivatives that structure nested in itself. None of the results is tracked.
+
+    Parameters
+    ----------
+    f
+        The function, which returns a tensor of one element.
 
     >>> import pullback
     >>> value, gradient, second = pullback.value_grad_hessian(lambda x: (x**3).sum(), pullback.tensor([1.0, 2.0]))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._core.bfloat import held
 from .._core.modes import restoring
 from .diagonal import Rows
 from .levels import inner, tensor_of
@@ -34,9 +35,9 @@ def of_units(pull: Pull, output: Tensor) -> list[Tensor | None]:
         return [None if g is None else tensor_of(inner(g)).unsqueeze(0) for g in pull(start)]
     with Rows(size) as rows:
         if output.ndim == 1:
-            return _seen(rows, pull(rows.box(np.ones(size, output._dtype), axis=0)))
+            return _seen(rows, pull(rows.box(held(np.ones(size, output._dtype)), axis=0)))
         units = np.eye(size, dtype=output._dtype).reshape(size, *output.shape)
-        return _seen(rows, pull(rows.box(units)))
+        return _seen(rows, pull(rows.box(held(units))))
 
 
 def of_some_units(pull: Pull, output: Tensor, start: int, stop: int) -> list[Tensor | None]:

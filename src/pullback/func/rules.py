@@ -268,7 +268,7 @@ class RulePrimitive(Custom):
         else:
             outs = call.taken_apart(tuple(below(run, lower, {}) if tape.level else run()))
         for out in outs:
-            if not tape.level and out._node is not None:
+            if out.level == tape.level and out._node is not None:
                 raise RuntimeError(
                     f"{self.label} depends on a {kind(out)} that requires grad and is not an argument: its gradient would be "
                     "lost. Pass it as an argument"

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import ops
+from .._core.bfloat import held
 from .._core.modes import restoring
 from .._core.primitives import Primitive
 from .._core.trees import Structure, unflatten
@@ -47,6 +49,10 @@ class Series:
 
     def __getitem__(self, order: int) -> Coefficient:
         return self.known[order]
+
+    def moves(self, order: int) -> bool:
+        """False if all coefficients from an order on are known to be zero."""
+        return any(coefficient is not None for coefficient in self.known[order:])
 
     @property
     def key(self) -> Hashable:
@@ -80,12 +86,15 @@ class Taylor(Interpreter):
 
     def __init__(self, order: int) -> None:
         super().__init__()
-        self.order = order
+        self.order = self.limit = order
         self.done: Done | None = None
         """The operations that the derivative being written has in common with what it is the derivative of; None elsewhere.
 
         So that sin and cos, of which each needs the other, are one series each.
         """
+
+    pushes = True
+    """The last order that anything asks for is a pushforward of coefficients, which are values as any others."""
 
     def box(self, value: object) -> Any:
         """A value that does not move."""
@@ -95,9 +104,9 @@ class Taylor(Interpreter):
         return boxed
 
     def moving(self, value: Value, series: Series | None) -> Tensor:
-        """A value with its series."""
-        boxed = self.box(value)
-        boxed.series = series
+        """A value with its series, if that moves."""
+        boxed = super().box(value)
+        boxed.series = series if series is not None and series.moves(1) else None
         return boxed
 
     def adopt(self, made: Tensor) -> Tensor:
@@ -106,19 +115,21 @@ class Taylor(Interpreter):
 
     def process(self, primitive: Primitive, args: Sequence[Value], params: Params) -> Result:
         """The operation on the values, and on their series."""
-        moved = [arg.series if self.holds(arg) else None for arg in args]
-        primals = [arg._array if self.holds(arg) else inner(arg) for arg in args]
-        key = _key(primitive, primals, moved, params)
-        if self.done is not None and key in self.done:
-            return self.done[key][0]
+        pairs = [(arg._array, arg.series) if self.holds(arg) else (inner(arg), None) for arg in args]
+        primals, moved = zip(*pairs, strict=True) if pairs else ((), ())
+        moves = primitive.differentiable and any(series is not None for series in moved)
+        key = _key(primitive, primals, moved, params) if moves else None
+        known = None if key is None or self.done is None else self.done.get(key)
+        if known is not None and known[1] >= self.limit:
+            return known[0]
         y = as_arrays(self.computed(primitive, primals, params))
-        if all(series is None for series in moved) or not (primitive.differentiable and is_moving(y)):
+        if not (moves and is_moving(y)):
             return self.box(y)
         done = {} if self.done is None else self.done
         pushed = Pushed(self, primitive, primals, moved, y, params, done)
         result = pushed.result()
         if key is not None:
-            done[key] = result, primals, moved  # whose ids are in the key
+            done[key] = result, self.limit, primals, moved  # whose ids are in the key
         if self.done is None:
             self._finish(pieces_of(result))
             done.clear()
@@ -133,7 +144,8 @@ class Taylor(Interpreter):
         with np.errstate(all="ignore"):
             for piece in pieces:
                 if piece.series is not None:
-                    piece.series = Series([piece.series[order] for order in range(self.order + 1)])
+                    series = Series([piece.series[order] for order in range(self.order + 1)])
+                    piece.series = series if series.moves(1) else None
 
 
 def _key(primitive: Primitive, primals: Sequence[Value], moved: Sequence[Series | None], params: Params) -> Hashable:
@@ -161,7 +173,7 @@ class Pushed:
         done: Done,
     ) -> None:
         self.taylor, self.primitive, self.primals, self.moved = taylor, primitive, primals, moved
-        self.y, self.params, self.done = y, params, done
+        self.y, self.params, self.done, self.limit = y, params, done, taylor.limit
         self.known: list[Pieces] = [pieces_of(y)]
         self.derivative: Pieces | None = None
         self.next = self._rule()
@@ -173,13 +185,16 @@ class Pushed:
 
     def result(self) -> Result:
         """The results with their series."""
-        y = pieces_of(self.y)
-        parts = [self.taylor.moving(piece, Part(self, i) if is_moving(piece) else None) for i, piece in enumerate(y)]
-        return tuple(parts) if type(self.y) is tuple else parts[0]
+        if not isinstance(self.y, tuple):
+            return self.taylor.moving(self.y, Part(self, 0))
+        parts = [Part(self, i) if is_moving(piece) else None for i, piece in enumerate(self.y)]
+        return tuple(map(self.taylor.moving, self.y, parts))
 
     def _rule(self) -> Callable[[int], Pieces]:
         """The coefficients of the results at an order, from those of lower orders and those of the operands."""
-        if is_linear_in(self.primitive, [series is not None for series in self.moved]):
+        if self.limit == 1 and self.taylor.pushes:
+            return self._by_slope
+        if is_linear_in(self.primitive, tuple([series is not None for series in self.moved])):
             return self._by_slope
         if self.primitive.kind == "multilinear" or self.primitive is ops.multiply:
             return self._product
@@ -231,8 +246,9 @@ class Pushed:
 
     def _written(self) -> Pieces:
         """The derivative of the results, as values of this level."""
-        taylor, around = self.taylor, self.taylor.done
-        taylor.done = self.done
+        taylor = self.taylor
+        around = taylor.done, taylor.limit
+        taylor.done, taylor.limit = self.done, self.limit - 1
         try:
             pairs = list(zip(self.primals, self.moved, strict=True))
             primals = [x if series is None else taylor.moving(x, series) for x, series in pairs]
@@ -240,18 +256,19 @@ class Pushed:
             y = self.result()
             return self._of(pushforward(self.primitive, primals, slopes, y, self.params))
         finally:
-            taylor.done = around
+            taylor.done, taylor.limit = around
 
     def _slope(self, x: Value, series: Series) -> Tensor:
         first = series[1]
-        return self.taylor.moving(np.zeros(np.shape(x), dtype_of(x)) if first is None else first, Slope(series))
+        return self.taylor.moving(held(np.zeros(np.shape(x), dtype_of(x))) if first is None else first, Slope(series))
 
 
-def is_linear_in(primitive: Primitive, moving: Sequence[bool]) -> bool:
+@lru_cache(1000)
+def is_linear_in(primitive: Primitive, moving: tuple[bool, ...]) -> bool:
     """True if an operation is known to be linear in the operands that move, together: no rule of theirs reads one of them."""
     if primitive.kind in ("linear", "jointly linear"):
         return True
-    if primitive.kind not in TOLD or primitive.push is not None:
+    if primitive.kind not in TOLD:
         return False
     for place, users in primitive.keeps:
         read = moving if place is None else moving[place] if isinstance(place, slice) else [moving[place]]
@@ -269,6 +286,10 @@ class Part(Series):
     def __getitem__(self, order: int) -> Coefficient:
         return self.whole[order][self.place]
 
+    def moves(self, order: int) -> bool:
+        """True, as what is not computed yet may be anything."""
+        return True
+
     @property
     def key(self) -> Hashable:
         """Parts are made anew; what they are a part of is not."""
@@ -284,6 +305,10 @@ class Slope(Series):
     def __getitem__(self, order: int) -> Coefficient:
         found = self.series[order + 1]
         return found if found is None or not order else as_arrays(found * (order + 1))
+
+    def moves(self, order: int) -> bool:
+        """False if all coefficients from an order on are known to be zero."""
+        return self.series.moves(order + 1)
 
 
 def pieces_of(result: Any) -> Sequence[Any]:
@@ -340,7 +365,7 @@ def jet(
     rows = []
     for each in range(order):
         leaves, row, structure = fitting(name, primals, tuple([given[each] for given in series]))
-        rows.append([_divided(inner(move), math.factorial(each + 1)) for move in row])
+        rows.append([_coefficient(inner(move), each + 1) for move in row])
     taylor = Taylor(order)
 
     def boxes() -> list[Tensor]:
@@ -369,8 +394,11 @@ def _order(name: str, primals: object, series: object) -> int:
     return len(series[0]) if series else 0
 
 
-def _divided(value: Value, divisor: int) -> Value:
-    return value if divisor == 1 else as_arrays(value / divisor)
+def _coefficient(value: Value, order: int) -> Coefficient:
+    """A coefficient of a curve from its derivative; None for zeros."""
+    if type(value) is np.ndarray and not value.any():
+        return None
+    return value if order == 1 else as_arrays(value / math.factorial(order))
 
 
 @restoring

@@ -7,7 +7,9 @@ have its methods and take the general path.
 
 from __future__ import annotations
 
-from typing import Any, Self, TypeVar
+from typing import Any, Self, SupportsIndex, TypeVar
+
+import numpy as np
 
 from .._core import errors
 from .._core.package import package
@@ -115,6 +117,25 @@ def allocate(*sizes: int, **options: Any) -> Parameter:
     pullback.Size([2, 3])
     """
     return Parameter.mark(empty(*sizes, requires_grad=True, **options))
+
+
+def check_sizes(layer: object, least: float = 0, **sizes: object) -> None:
+    """Refuse sizes of a layer, each an integer or a sequence of these, that are no integers or too small.
+
+    >>> import pullback
+    >>> from pullback.nn.parameter import check_sizes
+    >>> check_sizes(pullback.nn.Identity(), in_features=3.5)
+    Traceback (most recent call last):
+    TypeError: Identity: in_features must be an int, not a float: 3.5
+    """
+    for name, value in sizes.items():
+        several = isinstance(value, (tuple, list))
+        what = f"{type(layer).__name__}: {name} must be {'ints' if several else 'an int'}"
+        for each in value if isinstance(value, (tuple, list)) else (value,):
+            if isinstance(each, (bool, np.bool)) or not isinstance(each, SupportsIndex):
+                raise TypeError(f"{what}, not a {type(each).__name__}: {value!r}")
+            if each.__index__() < least:
+                raise RuntimeError(f"{what} of at least {least}: {value!r}")
 
 
 class Buffer(_Marked):

@@ -28,7 +28,7 @@ class UninitializedError(AbsentError, ValueError):
     """The error for using the shape (in torch a RuntimeError) or the elements of a parameter or buffer without a shape."""
 
 
-class _Uninitialized(_Marked):
+class UninitializedTensorMixin(_Marked):
     """The common base of parameters and buffers without a shape."""
 
     becomes: type[_Marked]
@@ -104,7 +104,7 @@ class _Uninitialized(_Marked):
         return type(self), (self.requires_grad, None, self.dtype)
 
 
-class UninitializedParameter(_Uninitialized, Parameter):
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
     """A parameter without a shape, which `materialize` gives it.
 
     Everything that needs its shape or its elements raises `UninitializedError` until then.
@@ -133,7 +133,7 @@ class UninitializedParameter(_Uninitialized, Parameter):
         return _of(cls, empty(0, device=device, dtype=dtype), requires_grad)
 
 
-class UninitializedBuffer(_Uninitialized, Buffer):
+class UninitializedBuffer(UninitializedTensorMixin, Buffer):
     """A buffer without a shape, which `materialize` gives it; it raises as `UninitializedParameter` does.
 
     Arguments as for `UninitializedParameter`.
@@ -163,11 +163,11 @@ class UninitializedBuffer(_Uninitialized, Buffer):
         return made
 
 
-def is_lazy(param: object) -> TypeGuard[_Uninitialized]:
+def is_lazy(param: object) -> TypeGuard[UninitializedTensorMixin]:
     """True if a parameter or buffer has no shape yet.
 
     >>> from pullback import nn
     >>> is_lazy(nn.UninitializedParameter()), is_lazy(nn.Parameter())
     (True, False)
     """
-    return isinstance(param, _Uninitialized)
+    return isinstance(param, UninitializedTensorMixin)

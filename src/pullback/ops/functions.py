@@ -150,9 +150,9 @@ REAL: OfComplex = {"complex": "refused"}
 
 # fmt: off
 #                            name           pullback per input
-acos        = elementwise("acos",        lambda xp, g, x: -g / xp.sqrt(-(x * x - 1)),           forward=np.arccos, cost=24)
+acos        = elementwise("acos",        lambda xp, g, x: -g / xp.sqrt((1 - x) * (1 + x)),      forward=np.arccos, cost=24)
 acosh       = elementwise("acosh",       _acosh,                                              forward=np.arccosh)
-asin        = elementwise("asin",        lambda xp, g, x: g / xp.sqrt(-(x * x - 1)),            forward=np.arcsin, cost=24)
+asin        = elementwise("asin",        lambda xp, g, x: g / xp.sqrt((1 - x) * (1 + x)),       forward=np.arcsin, cost=24)
 asinh       = elementwise("asinh",       _asinh,                                              forward=np.arcsinh)
 atan        = elementwise("atan",        lambda xp, g, x: g / (x * x + 1),                    forward=np.arctan, cost=24)
 atanh       = elementwise("atanh",       lambda xp, g, x: g / (1 - x * x),                    forward=np.arctanh)

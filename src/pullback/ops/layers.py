@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,17 +39,28 @@ def _projected(xp: Operations, x: Tensor, weight: Tensor, *bias: Tensor) -> Tens
     return xp.reshape(out + bias[0] if bias else out, shape=(*x.shape[:-1], weight.shape[0]))
 
 
-def _project(
-    xp: Operations, g: Tensor, x: Tensor, weight: Tensor, *, needs: Sequence[bool]
-) -> tuple[Tensor | None, ...]:
-    flat = _flat(xp, g)
-    to_x = xp.matmul(flat, weight) if needs[0] else None
-    if to_x is not None and x.ndim != 2:
-        to_x = xp.reshape(to_x, shape=x.shape)
-    to_weight = xp.matmul(xp.matrix_transpose(flat), _flat(xp, x)) if needs[1] else None
-    if len(needs) == 2:
-        return to_x, to_weight
-    return to_x, to_weight, xp.total(flat, axis=(0,)) if needs[2] else None
+def _project_image(xp: Operations, g: Tensor, weight: Tensor, x_shape: tuple[int, ...]) -> Tensor:
+    to_x = xp.matmul(_flat(xp, g), weight)
+    return to_x if len(x_shape) == 2 else xp.reshape(to_x, shape=x_shape)
+
+
+def _project_weight(xp: Operations, g: Tensor, x: Tensor) -> Tensor:
+    return xp.matmul(xp.matrix_transpose(_flat(xp, g)), _flat(xp, x))
+
+
+def _project_bias(xp: Operations, g: Tensor) -> Tensor:
+    return xp.total(_flat(xp, g), axis=(0,))
+
+
+def _push_projected(
+    xp: Operations, primals: Sequence[Tensor], tangents: Sequence[Tensor | None], y: Tensor
+) -> Tensor | None:
+    """A sum over the operands; transposing the rules takes longer."""
+    (x, weight), (moved, turned, *shift) = primals[:2], tangents
+    parts = [] if moved is None else [xp.project(moved, weight)]
+    parts += [] if turned is None else [xp.project(x, turned)]
+    parts += [xp.broadcast_to(each, shape=tuple(y.shape)) for each in shift if each is not None]
+    return functools.reduce(operator.add, parts) if parts else None
 
 
 def _embedding(
@@ -86,11 +99,13 @@ def _scatter_rows_forward(g: Array, indices: Array, *, rows: int) -> Array:
 
 # fmt: off
 #                        name            pullback
-project      = general("project",      joint=_project, forward=_project_forward, inputs=("x", "weight"),
-                       definition=_projected,
+project      = general("project",      _project_image, _project_weight,
+                       forward=_project_forward,        inputs=("x", "weight"),
+                       definition=_projected,          push=_push_projected,
                        title="MmBackward0",            complex="holomorphic")
-affine       = general("affine",       joint=_project, forward=_project_forward, inputs=("x", "weight", "bias"),
-                       definition=_projected,
+affine       = general("affine",       _project_image, _project_weight, _project_bias,
+                       forward=_project_forward,        inputs=("x", "weight", "bias"),
+                       definition=_projected,          push=_push_projected,
                        title="AddmmBackward0",         complex="holomorphic")
 embedding    = linear("embedding",     _embedding,     forward=_embedding_forward, inputs=("x", "indices"))
 scatter_rows = linear("scatter_rows",  lambda xp, g, indices: xp.embedding(g, indices, padding=None, by_frequency=False),

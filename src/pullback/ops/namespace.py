@@ -225,6 +225,7 @@ class Sums(Protocol):
     log_softmax_pullback: AlongAxis
     softmax_pullback: AlongAxis
     matmul: OfTwo
+    project: OfTwo
     times_transpose: OfTwo
     transpose_times: OfTwo
 

@@ -156,9 +156,10 @@ class Optimizer:
             )
         self.state: defaultdict[Tensor | str, State] = defaultdict(dict)
         self.param_groups: list[Group] = []
-        if hasattr(params, "parameters") or callable(params):
-            advice = "pass its parameters" if hasattr(params, "parameters") else "call it"
-            raise TypeError(f"{type(params).__name__!r} object is not iterable: {advice}, model.parameters()")
+        given: object = params
+        if not isinstance(given, Iterable) and (hasattr(given, "parameters") or callable(given)):
+            advice = "pass its parameters" if hasattr(given, "parameters") else "call it"
+            raise TypeError(f"{type(given).__name__!r} object is not iterable: {advice}, model.parameters()")
         groups: list[Any] = list(params)
         if not groups:
             raise ValueError(

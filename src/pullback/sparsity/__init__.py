@@ -37,36 +37,36 @@ def sparse_jacobian(
 ) -> SparseMatrix:
     """The Jacobian of a function, or of an existing tensor, with respect to x, as the entries that can be nonzero.
 
-    Row i belongs to element i of the output, column j to element j of x, both in C order. `f` maps one real tensor to
-    one real tensor; x may be a tensor, an array or a list. Alternatively `f` is a tensor that was computed from the
-    tensor x.
+    Row i belongs to element i of the output, column j to element j of x, both in C order.
 
     The pattern is valid for all x for which the program takes the same branches: an entry remains even if a factor or
-    mask happens to be zero at x, but indices, including those chosen by max, sort and pooling, are fixed as at x. With
-    `local=True`, entries with factors or masks that are zero at x are left out, including zeros of a matrix that x is
-    multiplied by. `like` is an earlier result whose pattern and coloring are reused; one additional pass checks that
-    they are still valid.
+    mask happens to be zero at x, but indices, including those chosen by max, sort and pooling, are fixed as at x.
+
+    Parameters
+    ----------
+    f, x
+        A function of one real tensor that returns one, and a tensor, an array or a list; or two tensors, f made of x.
+    local
+        Leave out entries with factors or masks that are zero at x, and zeros of a matrix that x is multiplied by.
+    like
+        An earlier result whose pattern and coloring are reused; one additional pass checks that they are still valid.
 
     Raises
     ------
     TypeError
         If x is not one tensor, or f does not return one.
     RuntimeError
-        If x or the output is not of floating point, if the output does not depend on x (unless `allow_unused`), or if
-        the graph has been freed.
+        If x or the output is no float, the output does not depend on x (unless `allow_unused`), or the graph is freed.
     ValueError
         If `like` does not match.
 
     >>> import pullback
-    >>> x = pullback.arange(5.0)
+    >>> x = pullback.arange(4.0)
     >>> differences = pullback.sparse_jacobian(lambda x: (x[1:] - x[:-1]) ** 2, x)
     >>> differences.passes
     2
-    >>> differences.toarray()
-    array([[-2.,  2.,  0.,  0.,  0.],
-           [ 0., -2.,  2.,  0.,  0.],
-           [ 0.,  0., -2.,  2.,  0.],
-           [ 0.,  0.,  0., -2.,  2.]], dtype=float32)
+    >>> differences.toarray().tolist()
+    [[-2.0, 2.0, 0.0, 0.0], [0.0, -2.0, 2.0, 0.0], [0.0, 0.0, -2.0, 2.0]]
     """
     y, x = _output("sparse_jacobian", f, x, allow_unused)
     shape = y.numel(), x.numel()

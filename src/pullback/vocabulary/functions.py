@@ -413,6 +413,11 @@ def float_power(input: Tensor, exponent: TensorLike) -> Tensor:
 def float_power_(self: Tensor, exponent: TensorLike) -> Tensor:
     """In place: `float_power` of a tensor of dtype float64 or complex128, the dtype of the result.
 
+    Parameters
+    ----------
+    exponent
+        The exponents: a tensor, whose shape broadcasts with that of the first, or a number.
+
     >>> import pullback
     >>> pullback.tensor([1.0, 4.0], dtype=pullback.float64).float_power_(0.5)
     tensor([1., 2.], dtype=pullback.float64)

@@ -63,6 +63,19 @@ def embedding(
 ) -> Tensor:
     """The rows of `weight` selected by the indices; a negative `padding_idx` means none.
 
+    Parameters
+    ----------
+    weight
+        The table, a vector in each row.
+    indices
+        The rows to take.
+    padding_idx
+        A row that gets no gradient; negative for none.
+    scale_grad_by_freq
+        Divide the gradient of a row by how often it was taken.
+    sparse
+        Accepted as in torch; gradients are dense.
+
     >>> import pullback
     >>> pullback.embedding(pullback.tensor([[1.0, 2.0], [3.0, 4.0]]), pullback.tensor([1, 1]))
     tensor([[3., 4.],

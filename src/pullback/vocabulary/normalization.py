@@ -347,6 +347,17 @@ def native_group_norm(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """`group_norm`, and the means and reciprocal standard deviations of the groups, of shape (N, group).
 
+    Parameters
+    ----------
+    weight
+        What each channel is multiplied by; None for nothing.
+    N, C, HxW
+        The number of examples, of channels, and of elements of a channel.
+    group
+        The number of groups of channels.
+    eps
+        Added to the variances, so that none is 0.
+
     >>> import pullback
     >>> pullback.native_group_norm(pullback.tensor([[1.0, 3.0]]), None, None, 1, 2, 1, 1, 0.0)[1:]
     (tensor([[2.]]), tensor([[1.]]))

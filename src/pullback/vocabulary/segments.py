@@ -32,18 +32,25 @@ def segment_reduce(
 ) -> Tensor:  # fmt: skip
     """The sums, means, maxima, minima or products of segments: consecutive parts of an axis.
 
-    `lengths` has the number of elements of each segment; `offsets`, which takes precedence, has each start and the last end.
-    They are tensors of integers, whose last axis is that of the segments; axes before are those of `data` before `axis`. So
-    each row may have its own segments. `reduce` is 'sum', 'mean', 'max', 'min' or 'prod'. Each reduction starts with
-    `initial`, which is the result for an empty segment; without it an empty sum is 0, a product 1, a maximum
-    -inf, a minimum inf and a mean NaN. Equal extremes share the gradient. Lengths must add up to the length of the
-    axis unless `unsafe` is True; then elements in no segment are ignored, as with offsets.
+    Equal extremes share the gradient.
+
+    Parameters
+    ----------
+    data, reduce
+        The elements, and "sum", "mean", "max", "min" or "prod".
+    lengths, offsets
+        The number of elements of each segment; or, which takes precedence, each start and the last end: integers, whose
+        last axis is that of the segments. Axes before are those of `data` before `axis`: rows may have their own segments.
+    unsafe
+        Ignore elements in no segment, as with offsets; else lengths must add up to the length of the axis.
+    initial, indices
+        The result for an empty segment, with which each reduction starts; without it an empty sum is 0, a product 1, a
+        maximum -inf, a minimum inf and a mean NaN. There are no indices, as in torch.
 
     Raises
     ------
     RuntimeError
-        If neither lengths nor offsets are given, or these do not fit the data, or the reduction is unknown, or if there
-        are indices, which torch does not implement either.
+        If neither lengths nor offsets fit the data, or the reduction is unknown, or if there are indices.
     NotImplementedError
         If the data are not real floating-point numbers, or lengths or offsets neither int32 nor int64.
 

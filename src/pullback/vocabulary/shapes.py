@@ -127,6 +127,11 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 def ravel(input: Tensor, order: str = "C") -> Tensor:
     """All elements along one axis, contiguous in memory; with order 'F' the first index changes fastest, as in NumPy.
 
+    Parameters
+    ----------
+    order
+        "C" for the last index changing fastest, "F" for the first.
+
     >>> import pullback
     >>> pullback.ravel(pullback.tensor([[1, 2], [3, 4]]))
     tensor([1, 2, 3, 4])
@@ -358,6 +363,11 @@ def moveaxis(input: Tensor, source: Sizes, destination: Sizes) -> Tensor:
 
 def expand(input: Tensor, *sizes: Sizes, size: Sizes | None = None, implicit: bool = False) -> Tensor:
     """A view in which axes of length 1, and new ones in front, are repeated; -1 keeps a size.
+
+    Parameters
+    ----------
+    implicit
+        Accepted as in torch, and of no effect.
 
     >>> import pullback
     >>> x = pullback.tensor([[1.0], [2.0]], requires_grad=True)

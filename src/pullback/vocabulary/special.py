@@ -153,6 +153,11 @@ def polygamma(input: Tensor, n: int) -> Tensor:
 def polygamma_of_order(n: int, input: Tensor) -> Tensor:
     """The n-th derivative of digamma, n >= 0.
 
+    Parameters
+    ----------
+    n
+        Which derivative, from 0.
+
     >>> import pullback
     >>> pullback.special.polygamma(2, pullback.tensor([1.0]))
     tensor([-2.4041])

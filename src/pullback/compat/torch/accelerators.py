@@ -89,6 +89,8 @@ class cuda(_Accelerator):
     _initialized = False
     default_generators: tuple[Any, ...] = ()  # one for each device
     is_current_stream_capturing = staticmethod(no)
+    can_device_access_peer = staticmethod(_refuse)
+    set_stream = staticmethod(does_nothing)
     _lazy_call = staticmethod(does_nothing)  # what is to be done when a device is first used
     _record_memory_history = staticmethod(does_nothing)
     cudart = _snapshot = _dump_snapshot = staticmethod(_refuse)
@@ -106,6 +108,8 @@ class mps(_Accelerator):
 
 class xpu(_Accelerator):
     """torch.xpu without a device."""
+
+    device = staticmethod(block)
 
 
 class mtia(_Accelerator):

@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import enable_grad, eye, finfo, linalg, randn
 from ...distributions.distribution import broadcast_all as broadcast_all, clamped as clamp_probs, summed
+from ...distributions.registry import RULES
 from ...extend import restoring
 from ...nn import functional
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ..._core.typing import Device, DType, Sizes, Tensor
 
 
+_KL_REGISTRY = RULES  # by the classes of two distributions
 euler_constant = float(np.euler_gamma)
 
 

@@ -35,6 +35,9 @@ class ReduceOp(enum.Enum):
     PRODUCT = "product"
     MIN = "min"
     MAX = "max"
+    BAND = "and"
+    BOR = "or"
+    BXOR = "exclusive or"
 
 
 ReduceOp.RedOpType = ReduceOp  # type: ignore[attr-defined]  # the class of its members, by its older name

@@ -362,18 +362,29 @@ def _of_known(kind: type[Any]) -> NodeDef:
             return defaultdict(context[0], zip(context[1], values, strict=True))
         return kind(zip(context, values, strict=True)) if issubclass(kind, dict) else kind(values)
 
-    return NodeDef(kind, flatten, unflatten)
+    def with_keys(tree: object) -> tuple[list[tuple[Any, Any]], Context]:
+        values, context = flatten(tree)
+        fields = getattr(context, "_fields", None)  # of a named tuple
+        if fields is not None:
+            keys: Iterable[Any] = map(GetAttrKey, fields)
+        elif issubclass(kind, dict):
+            keys = map(MappingKey, context[1] if kind is defaultdict else context)
+        else:
+            keys = map(SequenceKey, range(len(values)))
+        return list(zip(keys, values, strict=True)), context
+
+    return NodeDef(kind, flatten, unflatten, with_keys)
 
 
 SUPPORTED_NODES: dict[Any, NodeDef] = {kind: _of_known(kind) for kind in trees.kinds()}
 BUILTIN_TYPES = frozenset(SUPPORTED_NODES)
-_dict_flatten, _dict_unflatten = SUPPORTED_NODES[dict][1:3]
-
-
-def _dict_flatten_with_keys(d: dict[Any, Any]) -> tuple[list[tuple[Any, Any]], Any]:
-    """The children of a dict with their keys, and its context."""
-    values, context = _dict_flatten(d)
-    return list(zip(map(MappingKey, context), values, strict=True)), context
+_dict_flatten, _dict_unflatten, _dict_flatten_with_keys = _of_known(dict)[1:]
+_ordereddict_flatten, _ordereddict_unflatten, _ordereddict_flatten_with_keys = _of_known(OrderedDict)[1:]
+_defaultdict_flatten, _defaultdict_unflatten, _defaultdict_flatten_with_keys = _of_known(defaultdict)[1:]
+_list_flatten, _list_unflatten, _list_flatten_with_keys = _of_known(list)[1:]
+_tuple_flatten, _tuple_unflatten, _tuple_flatten_with_keys = _of_known(tuple)[1:]
+_deque_flatten, _deque_unflatten, _deque_flatten_with_keys = _of_known(collections.deque)[1:]
+_namedtuple_flatten, _, _namedtuple_flatten_with_keys = _of_known(tuple)[1:]  # whose context is the class
 
 
 def register_pytree_node(
@@ -463,10 +474,6 @@ def is_namedtuple(obj: object) -> bool:
 def is_namedtuple_instance(obj: object) -> bool:
     """True for a named tuple."""
     return is_namedtuple_class(type(obj))
-
-
-_list_flatten, _list_unflatten = _of_known(list)[1:3]
-_namedtuple_flatten = _of_known(tuple).flatten_fn  # the class of a named tuple is its context
 
 
 def _namedtuple_unflatten(values: Iterable[object], context: Callable[..., Any]) -> Any:

@@ -111,7 +111,8 @@ class Facade(ModuleType):
         return _MISSING
 
     def __dir__(self) -> list[str]:
-        names = {name for source in self._sources for name in dir(source) if self._find(name) is not _MISSING}
+        names = {name for source in self._sources for name in dir(source) if not name.startswith("__")}
+        names = {name for name in names if self._find(name) is not _MISSING}
         prefix = f"{self.__name__}."
         below = {path.removeprefix(prefix) for path in PLACES if path.startswith(prefix) and _places(path) is not None}
         return sorted(names | {name for name in below if "." not in name} | {*_KEPT.__get__(self)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,8 +18,11 @@ from ... import (
     get_num_threads,
     get_printoptions,
 )
+from ..._core.modes import ModeBlock
 from ...func import vmap
+from ...nn import Parameter
 from ...observe import AccumulateGrad
+from ...utils.data.loader import FromWorkers, Here, Pass
 from .inert import block, does_nothing, no
 
 if TYPE_CHECKING:
@@ -51,6 +55,20 @@ _jit_override_can_fuse_on_cpu = _jit_override_can_fuse_on_gpu = does_nothing
 def _get_accelerator(check: bool | None = None) -> Device:
     """The device of new work: the CPU."""
     return Device("cpu")
+
+
+def _get_available_device_type() -> None:
+    """None: there is no accelerator."""
+
+
+def _get_device_module(device_type: str) -> Any:
+    """The module of a kind of device, such as torch.cuda; RuntimeError if there is none."""
+    found = getattr(importlib.import_module("torch"), device_type, None)
+    if found is None:
+        raise RuntimeError(
+            f"Device '{device_type}' does not have a corresponding module registered as 'torch.{device_type}'."
+        )
+    return found
 
 
 def _get_privateuse1_backend_name() -> str:
@@ -89,6 +107,25 @@ def _unflatten_dense_tensors(flat: Tensor, tensors: Sequence[Tensor]) -> tuple[T
     """The parts of a vector in the shapes of tensors."""
     pieces = flat.split([tensor.numel() for tensor in tensors])
     return tuple(piece.reshape(tensor.shape) for piece, tensor in zip(pieces, tensors, strict=True))
+
+
+def _rebuild_tensor_v2(
+    storage: Any,
+    storage_offset: int,
+    size: Sequence[int],
+    stride: Sequence[int],
+    requires_grad: bool,
+    backward_hooks: object,
+    metadata: object = None,
+) -> Tensor:
+    """A tensor over the memory of a storage."""
+    made: Tensor = empty(0, dtype=storage.dtype).set_(storage, storage_offset, tuple(size), tuple(stride))
+    return made.requires_grad_(requires_grad)
+
+
+def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: object) -> Parameter:
+    """A parameter over a tensor's memory."""
+    return Parameter(data, requires_grad)
 
 
 class _PrintOptions:
@@ -202,14 +239,49 @@ class config:
 
 
 class data:
-    """torch.utils.data.dataloader: names for annotations, and classes without instances."""
+    """torch.utils.data.dataloader: names for annotations, and the passes through a loader's data."""
 
     _collate_fn_t = _worker_init_fn_t = Callable[..., Any]
+    _BaseDataLoaderIter, _SingleProcessDataLoaderIter, _MultiProcessingDataLoaderIter = Pass, Here, FromWorkers
 
-    class _BaseDataLoaderIter:
-        """The base of torch's iterators, which those of pullback do not have."""
+    @staticmethod
+    def _generate_state(base_seed: int, worker_id: int) -> list[int]:
+        """The seed of NumPy's generator in a worker."""
+        words = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
+        return np.random.SeedSequence(words).generate_state(4).tolist()
 
-    _SingleProcessDataLoaderIter = _MultiProcessingDataLoaderIter = _BaseDataLoaderIter
+
+class contexts:
+    """torch.utils._contextlib: blocks that are decorators, too."""
+
+    class _DecoratorContextManager(ModeBlock):
+        """A block whose class has `__enter__` and `__exit__`; one with arguments has `clone`."""
+
+        def __init__(self) -> None:
+            """Nothing is kept."""
+
+        def __enter__(self) -> Any:
+            raise NotImplementedError
+
+        def __exit__(self, *exc: object) -> None:
+            raise NotImplementedError
+
+        def clone(self) -> Self:
+            """A new block for a call of a decorated function."""
+            return type(self)()
+
+        def _fresh(self) -> Self:
+            return self.clone()
+
+    class _NoParamDecoratorContextManager(_DecoratorContextManager):
+        """A block without arguments, which decorates with and without parentheses."""
+
+        def __new__(cls, orig_func: Function | None = None) -> Any:
+            """The block, or a decorated function."""
+            return super().__new__(cls) if orig_func is None else cls()(orig_func)
+
+        def __init__(self, orig_func: None = None) -> None:
+            super().__init__()
 
 
 class wrappers:

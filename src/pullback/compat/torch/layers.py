@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ...nn.modules.module import Module
+from ...nn.parameter import Parameter
 
 if TYPE_CHECKING:
-    from ..._core.typing import Returned
+    from ..._core.typing import Returned, Tensor
 
 
 class DataParallel(Module):
@@ -56,3 +57,25 @@ def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: 
     for key in [*state_dict]:
         if key.startswith(prefix):
             state_dict[key.removeprefix(prefix)] = state_dict.pop(key)
+
+
+_ParameterMeta = type(Parameter)
+_ABSENT: Any = object()
+
+
+def swap_tensor(module: Module, name: str, tensor: Tensor | None, allow_missing: bool = False) -> Tensor | None:
+    """Put a tensor in the place of a parameter, a buffer or another attribute of a module, and give what was there.
+
+    Raises
+    ------
+    AttributeError
+        If there was nothing, unless `allow_missing`.
+    """
+    kept = next(
+        (each for each in (getattr(module, kind) for kind in ("_parameters", "_buffers")) if name in each), vars(module)
+    )
+    before: Tensor | None = kept.get(name, _ABSENT)
+    if before is _ABSENT and not allow_missing:
+        raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+    kept[name] = tensor  # what `__setattr__` would refuse: any tensor may stand for a parameter
+    return None if before is _ABSENT else before

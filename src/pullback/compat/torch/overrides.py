@@ -260,6 +260,15 @@ def handle_torch_function(
     return _answer(public_api, _overloaded(relevant_args), args, kwargs)
 
 
+class questions:
+    """torch.nn.functional: what a function asks before it computes."""
+
+    has_torch_function = staticmethod(has_torch_function)
+    has_torch_function_unary = staticmethod(has_torch_function_unary)
+    has_torch_function_variadic = staticmethod(has_torch_function_variadic)
+    handle_torch_function = staticmethod(handle_torch_function)
+
+
 def is_tensor_like(inp: object) -> bool:
     """True if it is a tensor, or has a method `__torch_function__`."""
     return isinstance(inp, Tensor) or hasattr(inp, "__torch_function__")

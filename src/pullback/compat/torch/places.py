@@ -26,7 +26,10 @@ PLACES: dict[str, str] = {
         f"torch.backends.{name}": f"{_HERE}.backends:{name}"
         for name in "cpu cuda cudnn mkl mkldnn mps openmp opt_einsum quantized nnpack".split()
     },
-    **dict.fromkeys(("torch.amp", "torch.amp.autocast_mode", "torch.amp.grad_scaler"), f"{_HERE}.precision"),
+    **dict.fromkeys(
+        ("torch.amp", "torch.amp.autocast_mode", "torch.amp.grad_scaler", "torch.cuda.amp.grad_scaler"),
+        f"{_HERE}.precision",
+    ),
     "torch.mtia": f"{_HERE}.accelerators:mtia",
     "torch.cuda.memory": f"{_HERE}.accelerators:cuda",
     "torch.cuda.profiler": f"{_HERE}.accelerators:profiler",
@@ -58,7 +61,7 @@ PLACES: dict[str, str] = {
         ("torch.distributed.tensor", "torch.distributed.tensor.parallel", "torch.distributed.tensor.placement_types"),
         f"{_HERE}.inner:layouts",
     ),
-    "torch.distributed.rpc": f"{_HERE}.collectives:rpc",
+    **dict.fromkeys(("torch.distributed.rpc", "torch.distributed.autograd"), f"{_HERE}.collectives:rpc"),
     "torch.futures": f"{_HERE}.futures",
     # private modules
     "torch._C": f"{_HERE}.inner {_HERE}.overrides",
@@ -86,22 +89,24 @@ PLACES: dict[str, str] = {
         "pullback.distributions pullback.distributions.relaxed",
     ),
     "torch.distributions.utils": f"{_HERE}.chances pullback.distributions.correlations",
+    "torch.distributions.kl": f"pullback.distributions {_HERE}.chances",
     "torch.distributions.multivariate_normal": f"pullback.distributions {_HERE}.chances",
     "torch.distributions.transforms": f"pullback.distributions.transforms {_HERE}.chances",
     "torch.autograd": f"{_HERE}.autograd pullback.autograd",
+    "torch.autograd.functional": f"pullback.autograd.functional {_HERE}.autograd",
     "torch.autograd.variable": "pullback.autograd",
     "torch.autograd.grad_mode": "pullback",
     "torch.autograd.gradcheck": "pullback.autograd",
     "torch.nn": f"{_HERE}.layers pullback.nn",
     "torch.nn.attention": f"{_HERE}.attention",
-    "torch.nn.functional": f"pullback.nn.functional {_HERE}.overrides",
+    "torch.nn.functional": f"pullback.nn.functional {_HERE}.overrides:questions",
     "torch.overrides": f"{_HERE}.overrides",
     "torch.nn.modules.activation": "pullback.nn.modules.activation pullback.nn.modules.attention",
     "torch.nn.modules.linear": "pullback.nn.modules.linear pullback.nn.modules.attention",
     "torch.nn.modules.rnn": "pullback.nn.modules.recurrent",
     "torch.nn.modules.module": f"pullback.nn.modules.module {_HERE}.layers",
-    "torch.nn.parameter": "pullback.nn.parameter pullback.nn.uninitialized",
-    "torch.nn.modules.utils": f"{_HERE}.layers",
+    "torch.nn.parameter": f"pullback.nn.parameter pullback.nn.uninitialized {_HERE}.layers",
+    **dict.fromkeys(("torch.nn.modules.utils", "torch.nn.utils._named_member_accessor"), f"{_HERE}.layers"),
     "torch.nn.common_types": f"{_HERE}.kinds:sizes typing",
     **dict.fromkeys(("torch.nn.utils.weight_norm", "torch.nn.utils.spectral_norm"), "pullback.nn.utils.norms"),
     "torch.utils._pytree": f"{_HERE}.containers",
@@ -114,7 +119,7 @@ PLACES: dict[str, str] = {
     "torch.utils.dlpack": f"{_HERE}.exchange",
     **{
         f"torch.utils.data.{name}": f"{_HERE}.sampling pullback.utils.data {_HERE}.inner:data {_HERE}.fetching"
-        for name in "dataset dataloader sampler distributed _utils _utils.collate _utils.fetch".split()
+        for name in "dataset dataloader sampler distributed _utils _utils.collate _utils.fetch _utils.worker".split()
     },
     "torch.utils.data": f"{_HERE}.sampling pullback.utils.data",
     "torch.utils.tensorboard": "tensorboardX",
@@ -147,6 +152,8 @@ PLACES: dict[str, str] = {
     "torch._C._nn": f"{_HERE}.inner:inside",
     "torch._C._functorch": f"{_HERE}.functorch:levels",
     "torch.utils._python_dispatch": f"{_HERE}.inner:wrappers",
+    "torch.utils._triton": f"{_HERE}.scripting:gpu_compiler",
+    "torch.utils._contextlib": f"{_HERE}.inner:contexts",
     "torch.utils.tensorboard.writer": "tensorboardX",
     "torch.testing": f"{_HERE}.closeness {_HERE}.made pullback.testing",
 }
@@ -171,23 +178,30 @@ ABSENT: dict[str, str] = {
 """Names that do not exist, with the explanation for the error message, which also applies to names below them."""
 
 HOLLOW = (
-    "torch.distributed._composable", "torch.distributed._tensor", "torch.distributed.algorithms",
+    "torch._dynamo.exc", "torch._dynamo.variables", "torch._subclasses.functional_tensor", "torch._C._distributed_rpc",
+    "torch._inductor.codegen", "torch._inductor.custom_graph_pass", "torch._inductor.lowering", "torch._inductor.runtime",
+    "torch._inductor.virtualized", "torch.fx.traceback", "torch.nn.quantized", "torch.nn.attention.varlen",
+    "torch.onnx.symbolic_opset9", "torch._weights_only_unpickler", "torch.utils.collect_env",
+    "torch._functorch", "torch.distributed._composable", "torch.cuda.comm", "torch.distributed._tensor", "torch.distributed.algorithms",
     "torch.distributed.checkpoint", "torch.distributed.constants", "torch.distributed.device_mesh",
     "torch.distributed.fsdp", "torch.distributed.optim", "torch.distributed.tensor", "torch.distributed.utils",
     "torch.distributed._functional_collectives", "torch.distributed.launcher", "torch.distributed.nn",
-    "torch.distributed.pipelining", "torch.distributed.rpc", "torch.distributed.run", "torch._dynamo.backends", "torch._inductor.compile_fx", "torch._inductor.utils", "torch._higher_order_ops",
+    "torch.distributed.pipelining", "torch.distributed.rpc", "torch.distributed.autograd", "torch.distributed.run", "torch._dynamo.backends", "torch._inductor.compile_fx", "torch._inductor.utils", "torch._higher_order_ops",
     "torch._custom_ops", "torch._dynamo.utils", "torch.utils.model_zoo", "torch.fx.experimental", "torch.fx.operator_schemas", "torch.fx.passes", "torch.nn.attention.flex_attention", "torch.onnx._internal", "torch.utils.flop_counter", "torch.utils._sympy", "torch.export", "torch.onnx.symbolic_opset11", "torch.onnx.operators", "torch.ao.quantization",
     "torch.utils._python_dispatch", "torch._guards", "torch._prims_common", "torch._decomp", "torch._ops", "torch._refs", "torch.classes", "torch.cuda._memory_viz", "torch._C._distributed_c10d",
 )  # fmt: skip
 """Modules whose names are all such that programs may import them, and that raise when they are called."""
 
 NAMED: dict[str, str] = {
-    "torch": "SymInt SymBool SymFloat Stream Event ScriptObject ScriptModule PyTorchFileReader PyTorchFileWriter "
-    "_nested_view_from_buffer _scaled_mm qint8 qint32 quint8 quint4x2 sparse_csc_tensor",
+    "torch": "TensorType SymInt SymBool SymFloat Stream Event ScriptObject ScriptModule PyTorchFileReader PyTorchFileWriter "
+    "_nested_view_from_buffer _grouped_mm _scaled_mm qint8 qint32 quint8 quint4x2 sparse_csc_tensor",
+    "torch.library": "wrap_triton get_ctx",
+    "torch.nn.functional": "ScalingType SwizzleType grouped_mm scaled_mm",
+    "torch.nn.attention": "activate_flash_attention_impl restore_flash_attention_impl",
     "torch.cuda": "Stream StreamContext Event CUDAGraph ExternalStream MemPool graph graph_pool_handle",
     "torch.cuda.streams": "Stream Event ExternalStream",
     "torch.distributed": (
-        "FileStore GroupMember HashStore P2POp PrefixStore Store TCPStore all_gather_into_tensor all_to_all "
+        "DeviceMesh init_device_mesh FileStore GroupMember HashStore P2POp PrefixStore Store TCPStore all_gather_into_tensor all_to_all "
         "all_to_all_single batch_isend_irecv gather_object irecv isend monitored_barrier reduce_scatter_tensor "
         "scatter_object_list split_group new_subgroups"
     ),
@@ -203,3 +217,14 @@ NAMED: dict[str, str] = {
     "torch._C": "ScriptObject ScriptModule ScriptMethod Graph Value",
 }
 """Classes of torch that programs import, or derive from, and that raise when they are called; by their modules."""
+
+
+def instead(path: str) -> str:
+    """What to do about a module of torch that pullback has only for programs written for torch; of others nothing.
+
+    >>> from pullback.compat.torch.places import instead
+    >>> instead("torch.cuda"), instead("torch.crude")
+    (': torch.cuda is for programs that say `import torch`: `pullback run script.py` runs them', '')
+    """
+    said = f": {path} is for programs that say `import torch`: `pullback run script.py` runs them"
+    return said if path in PLACES else ""

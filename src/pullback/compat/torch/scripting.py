@@ -94,6 +94,13 @@ class dynamo_config:
     suppress_errors = verbose = capture_scalar_outputs = False
     optimize_ddp = True
     cache_size_limit = 8
+    patch = staticmethod(block)
+
+
+class gpu_compiler:
+    """torch.utils._triton: whether there is a compiler for GPUs."""
+
+    has_triton = has_triton_package = has_triton_tma = has_triton_tma_device = staticmethod(no)
 
 
 class inductor_config:

@@ -15,6 +15,8 @@ from ... import (
     float16,
     get_machine_code,
     inference_mode as inference_mode,
+    int8,
+    int32,
     layout as _layout,
     set_default_dtype,
     set_machine_code,
@@ -38,6 +40,7 @@ from .version import __version__ as __version__
 autocast = precision.autocast
 compile = scripting.compile
 newaxis = None
+DeviceObjType = _device
 TYPE_CHECKING = typing.TYPE_CHECKING
 has_mkl = has_openmp = False
 has_lapack = True
@@ -150,6 +153,16 @@ def get_num_interop_threads() -> int:
     return 1
 
 
+def get_deterministic_debug_mode() -> int:
+    """0, or 2 while what depends on earlier computation is left out."""
+    return 2 * are_deterministic_algorithms_enabled()
+
+
+def is_autocast_cache_enabled() -> bool:
+    """True, as in torch: weights are not converted, so none is kept."""
+    return True
+
+
 def set_warn_always(mode: bool) -> None:
     """Has no effect: Python's filters decide how often a warning is shown."""
 
@@ -174,6 +187,29 @@ def _check(cond: object, message: typing.Callable[[], str] | None = None) -> Non
     """Raises RuntimeError, with the message that `message` returns, unless the condition holds."""
     if not cond:
         raise RuntimeError("Expected cond to be True, but got False." if message is None else message())
+
+
+def _check_is_size(i: int, message: typing.Callable[[], str] | None = None, *, max: int | None = None) -> None:
+    """Raises RuntimeError unless a number can be the size of an axis, up to `max`."""
+    _check(i >= 0 and (max is None or i <= max), message)
+
+
+def _int_mm(input: Tensor, mat2: Tensor) -> Tensor:
+    """The product of two matrices of int8, which is of int32."""
+    wrong = [each for each in (input, mat2) if each.dtype != int8 or each.ndim != 2]
+    if wrong:
+        raise RuntimeError(f"_int_mm: both must be matrices of int8, not {wrong[0].dtype} with {wrong[0].ndim} axes")
+    return input.to(int32) @ mat2.to(int32)
+
+
+def _has_compatible_shallow_copy_type(input: Tensor, from_: Tensor) -> bool:
+    """True: all tensors are dense, on the CPU."""
+    return True
+
+
+def _disable_dynamo(fn: typing.Any = None, recursive: bool = True) -> typing.Any:
+    """A function as it is, or a decorator that leaves functions so."""
+    return fn if fn is not None else lambda function: function
 
 
 def set_default_device(device: str | _device) -> None:
@@ -264,6 +300,8 @@ def __getattr__(name: str) -> Any:
     if name == "bfloat16":
         globals()[name] = found = _bfloat()
         return found
+    if name == "StorageBase":
+        return type(empty(0).untyped_storage())
     if name == "default_generator":
         return random.default_generator()
     if name == "torch":  # torch has itself as an attribute, and programs use torch.torch.Tensor

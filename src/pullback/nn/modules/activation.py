@@ -6,7 +6,7 @@ from dataclasses import InitVar
 from typing import TYPE_CHECKING
 
 from .. import functional as F, init
-from ..parameter import allocate
+from ..parameter import allocate, check_sizes
 from .declared import Computed, declared
 from .module import Module
 
@@ -505,6 +505,7 @@ class PReLU(Module):
         self, num_parameters: int = 1, init: float = 0.25, device: Device | None = None, dtype: DType | None = None
     ) -> None:
         super().__init__()
+        check_sizes(self, num_parameters=num_parameters)
         self.num_parameters = num_parameters
         self.init = init
         self.weight = allocate(num_parameters, device=device, dtype=dtype)

@@ -15,6 +15,7 @@ from ...vocabulary.arithmetic import where
 from ...vocabulary.shapes import cat
 from ...vocabulary.sorting import bucketize
 from .. import functional as F
+from ..parameter import check_sizes
 from .container import ModuleList, Sequential
 from .linear import Linear
 from .module import Module
@@ -76,6 +77,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
+        check_sizes(self, in_features=in_features, n_classes=n_classes)
         ends = list(cutoffs)
         if not ends:
             raise ValueError("cutoffs should be a sequence of length larger than 0: it is empty")

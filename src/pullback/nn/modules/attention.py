@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from ...vocabulary.attention import Places, Projections, of_heads
 from .. import init
-from ..parameter import Parameter, allocate
+from ..parameter import Parameter, allocate, check_sizes
 from .linear import Linear
 from .module import Module
 
@@ -87,6 +88,7 @@ class MultiheadAttention(Module):
         device: Device | None = None,
         dtype: DType | None = None,
     ) -> None:
+        check_sizes(self, -math.inf, embed_dim=embed_dim, num_heads=num_heads)
         if embed_dim <= 0 or num_heads <= 0:
             raise ValueError(
                 f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and num_heads={num_heads} "

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._tensor.creation import ones, tensor, zeros
 from .. import functional as F
+from ..parameter import check_sizes
 from .normalization import Scaled
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class _NormBase(Scaled):
         bias: bool = True,
     ) -> None:
         super().__init__()
+        check_sizes(self, num_features=num_features)
         self.num_features = num_features
         self.eps = eps
         self.momentum = momentum

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import functional as F
 from ..init import _calculate_fan_in_and_fan_out
-from ..parameter import Parameter, allocate
+from ..parameter import Parameter, allocate, check_sizes
 from .declared import per_axis
 from .linear import evenly
 from .module import Module
@@ -45,6 +45,9 @@ class _ConvNd(Module):
         padding_mode: str,
     ) -> None:
         """Set the settings, one for each axis."""
+        check_sizes(self, in_channels=in_channels, out_channels=out_channels, kernel_size=kernel_size, groups=groups)
+        check_sizes(self, 1, stride=stride, dilation=dilation)
+        check_sizes(self, padding=() if isinstance(padding, str) else padding, output_padding=output_padding)
         if groups <= 0:
             raise ValueError(f"groups must be a positive integer: got {groups}")
         for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):

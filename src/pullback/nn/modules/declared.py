@@ -15,10 +15,12 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 from ..._core.sites import GENERATED, generated
+from ..parameter import check_sizes
 from .module import Module
 
 if TYPE_CHECKING:
@@ -59,8 +61,12 @@ def settings(cls: M) -> M:
     cls.__init__.__code__ = made  # else it would be taken for the program's, and a parameter to be made there
     kinds = cls.__init__.__annotations__  # those of settings that are not kept are wrapped
     kinds.update({name: kind[8:-1] for name, kind in kinds.items() if str(kind).startswith("InitVar[")})
-    for name in cls.__dict__.keys() & cls.__annotations__.keys():
+    own = cls.__annotations__
+    for name in cls.__dict__.keys() & own.keys():
         delattr(cls, name)  # a default on the class would hide a buffer with its name
+    cls.__annotations__ = {
+        name: kind for name, kind in own.items() if not str(kind).startswith(("InitVar[", "KW_ONLY"))
+    }
     return cls
 
 
@@ -85,7 +91,9 @@ def declared(function: Callable[..., Any], shows: str | None = None) -> Callable
 
 
 def _begun(module: Module) -> None:
-    """Initialize a module as such, after the generated `__init__` has assigned the settings."""
+    """Initialize a module as such, after the generated `__init__` has assigned the settings, of which some are integers."""
+    integers = [each.name for each in module.__dataclass_fields__.values() if each.type in {int, "int"}]
+    check_sizes(module, -math.inf, **{name: getattr(module, name) for name in integers})
     Module.__init__(module)
 
 

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from .. import functional as F, init
-from ..parameter import Parameter, allocate
+from ..parameter import Parameter, allocate, check_sizes
 from .module import Module
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class Linear(Module):
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
+        check_sizes(self, in_features=in_features, out_features=out_features)
         self.in_features = in_features
         self.out_features = out_features
         self.weight = allocate(out_features, in_features, device=device, dtype=dtype)
@@ -130,6 +131,7 @@ class Bilinear(Module):
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
+        check_sizes(self, in1_features=in1_features, in2_features=in2_features, out_features=out_features)
         if in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got (in1_features={in1_features})")
         self.in1_features = in1_features

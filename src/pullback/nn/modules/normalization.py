@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import functional as F, init
-from ..parameter import Parameter, allocate
+from ..parameter import Parameter, allocate, check_sizes
 from .declared import Computed, declared
 from .module import Module
 
@@ -76,6 +76,7 @@ class LayerNorm(Scaled):
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
+        check_sizes(self, normalized_shape=normalized_shape)
         self.normalized_shape = _sizes(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
@@ -129,6 +130,8 @@ class GroupNorm(Scaled):
         bias: bool = True,
     ) -> None:
         super().__init__()
+        check_sizes(self, 1, num_groups=num_groups)
+        check_sizes(self, num_channels=num_channels)
         if num_channels % num_groups:
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups = num_groups
@@ -180,6 +183,7 @@ class RMSNorm(Module):
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
+        check_sizes(self, normalized_shape=normalized_shape)
         self.normalized_shape = _sizes(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from .. import functional as F
+from ..parameter import check_sizes
 from .declared import Computed, declared, per_axis, settings
 from .module import Module
 
@@ -425,6 +426,7 @@ class _FractionalMaxPool(Module):
         given = self.__dict__.pop("_random_samples")
         Module.__init__(self)
         self.register_buffer("_random_samples", given)
+        check_sizes(self, 1, kernel_size=self.kernel_size)
         name = type(self).__name__
         if self.output_size is None and self.output_ratio is None:
             raise ValueError(f"{name} requires specifying either an output size, or a pooling ratio")

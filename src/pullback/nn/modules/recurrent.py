@@ -14,7 +14,7 @@ from ..._tensor.creation import zeros
 from ...vocabulary import recurrent
 from ...vocabulary.shapes import squeeze, unsqueeze
 from .. import init
-from ..parameter import allocate
+from ..parameter import allocate, check_sizes
 from ..utils.rnn import PackedSequence
 from .declared import settings
 from .module import Module
@@ -272,6 +272,7 @@ def _check_settings(module: Module) -> None:
         value = getattr(module, name)
         if not isinstance(value, kind):
             raise TypeError(f"{name} should be of type {kind.__name__}, got: {type(value).__name__}")
+    check_sizes(module, num_layers=() if module.num_layers <= 0 else module.num_layers)
     for name in ("input_size", "hidden_size", "num_layers"):
         if getattr(module, name) <= 0:
             raise ValueError(f"{name} must be greater than zero: it is {getattr(module, name)}")
@@ -439,6 +440,7 @@ class RNNCellBase(_Recurrent):
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
+        check_sizes(self, input_size=input_size, hidden_size=hidden_size)
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.bias = bias

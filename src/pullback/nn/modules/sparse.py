@@ -6,7 +6,7 @@ from dataclasses import InitVar
 from typing import TYPE_CHECKING, Any, Self
 
 from .. import functional as F, init
-from ..parameter import Parameter, allocate
+from ..parameter import Parameter, allocate, check_sizes
 from .declared import settings
 from .module import Module
 
@@ -29,6 +29,7 @@ class _Table(Module):
         """Create the table, or use the given one."""
         Module.__init__(self)
         rows, columns, place = self.num_embeddings, self.embedding_dim, self.padding_idx
+        check_sizes(self, num_embeddings=rows, embedding_dim=columns)
         if place is not None and not -rows <= place < max(rows, 1):
             raise AssertionError(f"Padding_idx must be within num_embeddings: got {place} of {rows}")
         self.padding_idx = place if place is None or place >= 0 else rows + place

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ..._tensor.creation import full
 from ...vocabulary.diagonals import triu
 from .. import functional as F, init
+from ..parameter import check_sizes
 from .attention import MultiheadAttention
 from .container import ModuleList
 from .dropout import Dropout
@@ -61,6 +62,8 @@ class _Layer(Module):
         device: Device | None = None,
         dtype: DType | None = None,
     ) -> None:
+        check_sizes(self, 1, d_model=d_model, nhead=nhead)
+        check_sizes(self, dim_feedforward=dim_feedforward)
         super().__init__()
         for name in self._attentions:
             setattr(
@@ -210,6 +213,7 @@ class TransformerEncoder(Module):
         mask_check: bool = True,
     ) -> None:
         super().__init__()
+        check_sizes(self, num_layers=num_layers)
         self.layers = _copies(encoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
@@ -248,6 +252,7 @@ class TransformerDecoder(Module):
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
+        check_sizes(self, num_layers=num_layers)
         self.layers = _copies(decoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm

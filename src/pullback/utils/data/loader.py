@@ -72,7 +72,7 @@ class DataLoader(Generic[Sample_co]):
     """
 
     _initialized = False
-    _length: int | None = None
+    _IterableDataset_len_called: int | None = None
     _pool: Pool | None = None
 
     def __init__(
@@ -80,8 +80,8 @@ class DataLoader(Generic[Sample_co]):
         dataset: Samples[Sample_co],
         batch_size: int | None = 1,
         shuffle: bool | None = None,
-        sampler: Iterable[Any] | None = None,
-        batch_sampler: Iterable[Any] | None = None,
+        sampler: Iterable[object] | None = None,
+        batch_sampler: Iterable[object] | None = None,
         num_workers: int = 0,
         collate_fn: Collate | None = None,
         pin_memory: bool = False,
@@ -107,8 +107,8 @@ class DataLoader(Generic[Sample_co]):
         self._context = None if multiprocessing_context is None else _context(multiprocessing_context, num_workers)
         self.in_order = in_order
         self.generator = generator
-        self._stream = isinstance(dataset, IterableDataset)
-        if self._stream:
+        self._dataset_kind = int(isinstance(dataset, IterableDataset))  # 1 for a stream
+        if self._dataset_kind:
             _check_stream(shuffle, sampler, batch_sampler)
         _check_order(batch_size, shuffle, sampler, batch_sampler, drop_last)
         if sampler is None:
@@ -128,7 +128,7 @@ class DataLoader(Generic[Sample_co]):
 
     def _order(self, shuffle: bool) -> Sampler[int] | Sampler[None]:
         """The default sampler of a loader."""
-        if self._stream:
+        if self._dataset_kind:
             return _Endless()
         return RandomSampler(self.dataset, generator=self.generator) if shuffle else SequentialSampler(self.dataset)
 
@@ -149,126 +149,142 @@ class DataLoader(Generic[Sample_co]):
     def __iter__(self) -> Iterator[Any]:
         if self.pin_memory:
             _warn_of_pinning(self.pin_memory_device)
-        # Drawn with and without workers, so that the order does not depend on their number.
-        seed = int(source(self.generator).integers(2**63 - 1))
-        return _FromWorkers(self, seed) if self.num_workers > 0 else _Here(self)
+        return FromWorkers(self) if self.num_workers > 0 else Here(self)
 
     def __len__(self) -> int:
-        if not self._stream:
-            order: Any = self.sampler if self.batch_sampler is None else self.batch_sampler
-            return len(order)
+        if not self._dataset_kind:
+            return len(self._index_sampler)
         length = len(self.dataset)
         if self.batch_size is not None:
             length = length // self.batch_size if self.drop_last else -(-length // self.batch_size)
-        self._length = length
+        self._IterableDataset_len_called = length
         return length
 
-    def _job(self, seed: int) -> Job:
-        fetched = self.dataset, self._stream, self.batch_sampler is not None, self.collate_fn, self.drop_last
-        return Job(*fetched, self.num_workers, seed, self.worker_init_fn)
+    @property
+    def _auto_collation(self) -> bool:
+        """True if samples are put together to batches."""
+        return self.batch_sampler is not None
 
-    def _workers(self, seed: int) -> Pool:
-        """The workers for a pass through the data: new ones, unless those of the last pass persist."""
-        if self._pool is not None and self._pool.stop.alive:
-            return self._pool
-        pool = Pool(self.multiprocessing_context or multiprocessing.get_context(), self._job(seed), self.timeout)
-        if self.persistent_workers:
-            self._pool = pool
-        return pool
+    @property
+    def _index_sampler(self) -> Any:
+        """The order of what is loaded: of batches, or of single samples."""
+        return self.sampler if self.batch_sampler is None else self.batch_sampler
 
 
-class _Pass:
-    """A pass through a loader's data."""
+class Pass:
+    """A pass through the data of a loader, which may be any object with the attributes that are read here."""
 
-    def __init__(self, loader: DataLoader[object]) -> None:
+    def __init__(self, loader: Any) -> None:
         self._loader = loader
-        order = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
-        self._indices = iter(order)
-        self._yielded = 0
+        self._dataset, self._dataset_kind = loader.dataset, loader._dataset_kind
+        self._auto_collation, self._drop_last = loader._auto_collation, loader.drop_last
+        self._collate_fn, self._num_workers, self._timeout = loader.collate_fn, loader.num_workers, loader.timeout
+        # Drawn with and without workers, so that the order does not depend on their number.
+        self._base_seed = int(source(loader.generator).integers(2**63 - 1))
+        self._index_sampler = loader._index_sampler
+        self._sampler_iter = iter(self._index_sampler)
+        self._num_yielded = 0
 
     def __iter__(self) -> Self:
         return self
 
     def __len__(self) -> int:
-        order: Any = self._loader.sampler if self._loader.batch_sampler is None else self._loader.batch_sampler
-        return len(order)
+        return len(self._index_sampler)
 
     def __next__(self) -> Any:
-        batch = self._next()
-        self._yielded += 1
-        length = self._loader._length
-        if length is not None and self._yielded > length:
+        batch = self._next_data()
+        self._num_yielded += 1
+        length = self._loader._IterableDataset_len_called
+        if length is not None and self._num_yielded > length:
             reason = (
                 "For multiprocessing data-loading, this could be caused by not properly configuring the IterableDataset "
                 "replica at each worker: each must yield its own part, see get_worker_info"
             )
             warn(
-                f"Length of IterableDataset {self._loader.dataset!r} was reported to be {length}(when accessing "
-                f"len(dataloader)), but {self._yielded} samples have been fetched. "
-                f"{reason if self._loader.num_workers else ''}"
+                f"Length of IterableDataset {self._dataset!r} was reported to be {length}(when accessing "
+                f"len(dataloader)), but {self._num_yielded} samples have been fetched. "
+                f"{reason if self._num_workers else ''}"
             )
         return batch
 
-    def _next(self) -> object:
+    def _next_index(self) -> object:
+        """The indices of the next batch, or the index of the next sample."""
+        return next(self._sampler_iter)
+
+    def _next_data(self) -> Any:
         raise NotImplementedError
 
+    def _job(self) -> Job:
+        fetched = self._dataset, bool(self._dataset_kind), self._auto_collation, self._collate_fn, self._drop_last
+        return Job(*fetched, self._num_workers, self._base_seed, self._loader.worker_init_fn)
 
-class _Here(_Pass):
+
+class Here(Pass):
     """A pass whose batches are loaded in this process, on request."""
 
-    def __init__(self, loader: DataLoader[object]) -> None:
+    def __init__(self, loader: Any) -> None:
         super().__init__(loader)
-        if loader.timeout != 0:
+        if self._timeout != 0:
             raise AssertionError(
                 "_SingleProcessDataLoaderIter requires timeout == 0: without workers, nothing can be waited for"
             )
-        self._fetcher: Fetcher = loader._job(0).fetcher()
+        self._fetcher: Fetcher = self._job().fetcher()
 
-    def _next(self) -> object:
-        indices = next(self._indices)
+    def _next_data(self) -> Any:
+        indices = self._next_index()
         record = [0, COLLATING, 0]
         try:
             return self._fetcher.fetch(indices, record)
         except ExhaustedError:
             raise StopIteration from None
         except Exception as error:
-            what = doing(record[PLACE], indices, self._loader.dataset, self._loader._stream)
+            what = doing(record[PLACE], indices, self._dataset, bool(self._dataset_kind))
             if isinstance(error, StopIteration):
                 raise RuntimeError(f"the data set raised StopIteration while {what}") from error
             error.add_note(f"DataLoader was {what}")
             raise
 
 
-class _FromWorkers(_Pass):
+class FromWorkers(Pass):
     """A pass whose batches are loaded by workers, ahead of time."""
 
-    def __init__(self, loader: DataLoader[object], seed: int) -> None:
+    def __init__(self, loader: Any) -> None:
         super().__init__(loader)
-        assert loader.prefetch_factor is not None
-        self._ahead = loader.prefetch_factor
-        self._pool = loader._workers(seed)
+        self._ahead: int = loader.prefetch_factor
+        self._pool = self._workers()
         self._epoch = self._pool.begin()
         self._turns = itertools.cycle(self._pool.members)
         self._asked: deque[Member] = deque()
         self._more = True
-        for _ in range(self._ahead * loader.num_workers):
+        for _ in range(self._ahead * self._num_workers):
             self._ask()
+
+    def _workers(self) -> Pool:
+        """New workers, unless those of the loader's last pass persist."""
+        kept: Pool | None = getattr(self._loader, "_pool", None)
+        if kept is not None and kept.stop.alive:
+            return kept
+        context = getattr(self._loader, "multiprocessing_context", None) or multiprocessing.get_context()
+        pool = Pool(context, self._job(), self._timeout)
+        if self._loader.persistent_workers:
+            self._loader._pool = pool
+        return pool
 
     def _ask(self) -> None:
         """Request one more batch from the next worker whose queue is not full."""
-        turns = itertools.islice(self._turns, self._loader.num_workers)
+        turns = itertools.islice(self._turns, self._num_workers)
         member = next((each for each in turns if not each.ended and self._asked.count(each) < self._ahead), None)
         if member is None or not self._more:
             return
         try:
-            indices = next(self._indices)
+            indices = self._next_index()
         except StopIteration:
             self._more = False
             return
         self._pool.ask(member, indices)
         self._asked.append(member)
 
-    def _next(self) -> object:
+    def _next_data(self) -> Any:
         if self._pool.epoch != self._epoch:
             raise RuntimeError("this iterator has ended: its DataLoader keeps its workers, and began another iteration")
         while self._asked:
