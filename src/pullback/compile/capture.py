@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import Generator, Tensor, dtype
+from .. import Tensor, dtype
 from .._core.dtypes import rules
 from .._core.machine import budget
 from .._core.modes import FieldBlock, mode, under
@@ -41,7 +41,7 @@ from .outside import Outside, registered
 from .program import Program, Value
 from .recorder import RANDOM, MemoryBlock, Recorded, Recorder, RefusedError
 from .records import Place, Record, set_grad, signature
-from .state import State, hooks_on
+from .state import State, hooks_on, seeded
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -282,7 +282,7 @@ class CapturedRun:
 
     def _settings(self) -> tuple[object, ...]:
         """What holds for the whole thread, and where its random numbers come from."""
-        return rules(), *[source(each) for each in (None, *self.state.generators) if _seeded(each)]
+        return rules(), *[source(each) for each in (None, *self.state.generators) if seeded(each)]
 
     def _settled(self) -> None:
         """RefusedError: the function leaves a setting changed, or moves random numbers in a way that is not written down."""
@@ -291,11 +291,11 @@ class CapturedRun:
         if not all(map(operator.is_, self._settings(), self.settings)):
             raise RefusedError("it seeds random numbers, or sets the default dtype or the rule of promotion")
         moved = self.recorder.moment.moved()
-        if any(map(_seeded, moved)):
+        if any(map(seeded, moved)):
             raise RefusedError(RANDOM)
         if moved:
             raise RefusedError("it draws NumPy's random numbers without pullback: make them tensors, or pass them in")
-        if any(source.getstate() != before for source, before in self.state.randoms):
+        if self.state.drew():
             raise RefusedError("it draws random numbers of Python's: pass them in")
 
     def _finished(self, result: Any) -> tuple[Record | None, str]:
@@ -564,11 +564,6 @@ class CapturedRun:
             np.copyto(array, numbers)
         if isinstance(node := node_of(tensor), AccumulateGrad):
             node.array = inside(tensor)
-
-
-def _seeded(generator: object) -> bool:
-    """Whether random numbers are those of pullback: the thread's, or those of a `Generator`."""
-    return generator is None or isinstance(generator, Generator)
 
 
 def _flags(tensor: Tensor) -> Flags:

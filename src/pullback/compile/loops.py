@@ -7,13 +7,15 @@ itself, over what the steps have kept, the other way round.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import Tensor, ops
 from .._core.modes import FieldBlock, innermost, mode
+from .._numerics.random import Moment
 from .._tape.recording import Tape
 from ..extend import zero
 from ..func.control import Runner
@@ -23,6 +25,7 @@ from .program import Equation, Program, Value, run
 from .recorder import Recorded, Recorder, RefusedError
 from .scans import SCAN, Halves, RecordedBody, Scan, back_of, halves_of, or_zero, recorded_body
 from .source import compile_source
+from .state import State, seeded
 from .whole import recorded
 
 if TYPE_CHECKING:
@@ -65,6 +68,27 @@ def _untracked(primitive: Primitive, *tensors: Tensor, **params: Any) -> tuple[T
     return results
 
 
+class _ChangedError(RefusedError):
+    """A body changes Python values, as each step would for itself, or may do so."""
+
+
+@contextlib.contextmanager
+def _unchanging(*functions: Callable[..., Any]) -> Iterator[None]:
+    """Hold all that functions reach while they are recorded; _ChangedError if it has changed, which is undone."""
+    state = State(functions)
+    if state.unknown:
+        raise _ChangedError(f"in a loop or a branch, {state.unknown}")
+    moment = Moment.of(state.generators)
+    try:
+        yield
+    finally:
+        if changed := not state.same() or state.drew() or not all(map(seeded, moment.moved())):
+            state.restore()
+            moment.restore()
+    if changed:
+        raise _ChangedError("a loop or a branch changes Python values, as a counter or a list")
+
+
 # 2. A branch
 
 
@@ -97,8 +121,20 @@ REPEAT.outputs = 2
 NOTHING = Program((), (), ())
 
 
-def _plain_scan(body: RecordedBody, given: Leaves, loop: Scan) -> Sequence[Tensor]:
-    """The results of a loop of plain tensors, whose way back has been recorded with its body."""
+def _plain_scan(
+    step: Callable[..., Any], one: Callable[[Leaves], Leaves], given: Leaves, loop: Scan, recorder: Recorder
+) -> Sequence[Tensor] | None:
+    """The results of a loop of plain tensors, whose way back is recorded with its body; None where it runs step by step."""
+    samples = [inside(leaf).numbers.copy() for leaf in given]
+    for i in range(loop.carries, len(given)):
+        samples[i] = samples[i][-1 if loop.reverse else 0, ...]
+    before = len(recorder.refusals)
+    try:
+        with _unchanging(step):
+            body = recorded_body(recorder, one, samples)
+    except _ChangedError:
+        del recorder.refusals[before:]
+        return None
     lifted, _, anchors = _outside([body])
     tracked = mode.get().grad and any(node_of(leaf) is not None for leaf in (*given, *anchors))
     halves = halves_of(body, loop) if tracked else Halves([], body.forward, ())
@@ -111,7 +147,9 @@ def _plain_scan(body: RecordedBody, given: Leaves, loop: Scan) -> Sequence[Tenso
     return recorded((*given, *lifted, *anchors, *stacks), [*map(inside, results)], back)
 
 
-def _lifted_scan(one: Callable[[Leaves], Leaves], given: Leaves, loop: Scan) -> Sequence[Tensor] | None:
+def _lifted_scan(
+    step: Callable[..., Any], one: Callable[[Leaves], Leaves], given: Leaves, loop: Scan
+) -> Sequence[Tensor] | None:
     """The results of a loop inside transforms, as one operation for all of them; None where it has to run step by step."""
     refusals: list[Exception] = []
     try:
@@ -120,7 +158,8 @@ def _lifted_scan(one: Callable[[Leaves], Leaves], given: Leaves, loop: Scan) -> 
         samples = [sample(leaf) for leaf in given]
         for i in range(loop.carries, len(given)):
             samples[i] = samples[i][-1 if loop.reverse else 0]
-        program, inputs = lifted_body(one, given, samples)
+        with _unchanging(step):
+            program, inputs = lifted_body(one, given, samples)
         return SCAN(*inputs, loop=loop._replace(body=program))
     except Exception:  # noqa: BLE001  # whatever it is, the steps say it better
         del refusals[before:]
@@ -154,15 +193,12 @@ class LoopRecorder(Runner):
             return [leaf for leaf in (*state, *outputs) if leaf is not None]
 
         given = [*[carry[i] for i in moving], *[columns[i] for i in cut]]
-        first = -1 if reverse else 0
         kind = Scan(NOTHING, len(moving), len(cut), count, reverse)
         found: Sequence[Any] | None = None
         if recorder is None and count:
-            found = _lifted_scan(one, given, kind)
+            found = _lifted_scan(step.function, one, given, kind)
         elif recorder is not None and count:
-            samples = [inside(carry[i]).numbers.copy() for i in moving]
-            samples += [np.array(inside(columns[i]).numbers[first]) for i in cut]
-            found = _plain_scan(recorded_body(recorder, one, samples), given, kind)
+            found = _plain_scan(step.function, one, given, kind, recorder)
         if found is None:
             return super().scan(step, carry, columns, count, reverse)
         left = iter(found[len(moving) :])
@@ -185,8 +221,8 @@ class LoopRecorder(Runner):
             return taken
 
         samples = [inside(leaf).numbers.copy() for leaf in given]
-        bodies = [recorded_body(recorder, side(first), samples)]
-        bodies.append(recorded_body(recorder, side(second), samples))
+        with _unchanging(first.function, second.function):
+            bodies = [recorded_body(recorder, side(each), samples) for each in (first, second)]
         first.agree(second, results)
         lifted, nodes, anchors = _outside(bodies)
         programs = tuple(_alone(body, bodies, body.forward, [], body.results) for body in bodies)
@@ -214,7 +250,7 @@ class LoopRecorder(Runner):
             return [answer if hasattr(answer, "_array") else Tensor.interpreter.wrap(np.array(answer), None)]
 
         tracked = mode.get().grad and any(node_of(leaf) is not None for leaf in given)
-        with FieldBlock(grad=False):
+        with FieldBlock(grad=False), _unchanging(test, step.function):
             check, body = recorded_body(recorder, asked, samples), recorded_body(recorder, one, samples)
         if tracked:
             raise RefusedError("a while_loop whose number of steps depends on values has no gradient in a program")

@@ -97,6 +97,11 @@ def hooks_on(tensor: Tensor) -> list[Any]:
     return [node.post] if hooks is None else [node.post, hooks.tensor, hooks.pre, hooks.post]
 
 
+def seeded(generator: object) -> bool:
+    """Whether random numbers are those of pullback: the thread's, or those of a `Generator`."""
+    return generator is None or isinstance(generator, Generator)
+
+
 class State:
     """What can be reached from some roots: holders in the order in which they are found, and tensors.
 
@@ -153,6 +158,10 @@ class State:
         for holder, now in found:
             holder.take(now)
         return True
+
+    def drew(self) -> bool:
+        """Whether Python's random numbers have been drawn."""
+        return any(source.getstate() != before for source, before in self.randoms)
 
     def restore(self) -> None:
         """Put back what was held."""
