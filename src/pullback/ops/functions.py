@@ -134,6 +134,11 @@ def _hypot_bend(xp: Operations, g: Tensor, a: Tensor, b: Tensor, *, place: int, 
     return g * (first / length) * (second / length) / length
 
 
+def _cosine(xp: Operations, sine: Tensor) -> Tensor:
+    """The cosine of an angle by its sine; 0 if that is 1, and for a complex sine that of the angle which NumPy chooses."""
+    return xp.sqrt(-(sine * sine - 1)) if xp.is_complex(sine) else xp.sqrt(1 - sine * sine)
+
+
 def _acosh(xp: Operations, g: Tensor, x: Tensor) -> Tensor:
     """The square root is taken of each factor: for complex numbers sqrt(u) sqrt(v) is not always sqrt(u v)."""
     x = x if xp.is_complex(x) else xp.abs(x)  # below -1 as above 1, as in torch
@@ -150,9 +155,9 @@ REAL: OfComplex = {"complex": "refused"}
 
 # fmt: off
 #                            name           pullback per input
-acos        = elementwise("acos",        lambda xp, g, x: -g / xp.sqrt((1 - x) * (1 + x)),      forward=np.arccos, cost=24)
+acos        = elementwise("acos",        lambda xp, g, x: -g / _cosine(xp, x),                  forward=np.arccos, cost=24)
 acosh       = elementwise("acosh",       _acosh,                                              forward=np.arccosh)
-asin        = elementwise("asin",        lambda xp, g, x: g / xp.sqrt((1 - x) * (1 + x)),       forward=np.arcsin, cost=24)
+asin        = elementwise("asin",        lambda xp, g, x: g / _cosine(xp, x),                   forward=np.arcsin, cost=24)
 asinh       = elementwise("asinh",       _asinh,                                              forward=np.arcsinh)
 atan        = elementwise("atan",        lambda xp, g, x: g / (x * x + 1),                    forward=np.arctan, cost=24)
 atanh       = elementwise("atanh",       lambda xp, g, x: g / (1 - x * x),                    forward=np.arctanh)
