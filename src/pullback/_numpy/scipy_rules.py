@@ -1,0 +1,75 @@
+"""The table of what SciPy computes in compiled code and has a known derivative: for each function one on tensors.
+
+SciPy's own function is given to the rules that ask for it, as `real`: it is the one that decides what a map is. A rule
+takes the parameters of SciPy's function that it names; any other must have its default, or the call is refused.
+SciPy is not imported here.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any
+
+import numpy as np
+
+from .._core.primitives import Function
+from .linear_maps import tracked
+from .scipy_filters import FILTERS
+from .scipy_linalg import MATRICES
+from .scipy_points import POINTS
+
+RULES: dict[str, Function] = {**MATRICES, **FILTERS, **POINTS}
+IGNORED = "overwrite_a overwrite_b overwrite_ab overwrite_x overwrite_data check_finite lapack_driver driver workers plan lwork rng seed checks"
+"""Parameters that say how a value is found, not which."""
+
+
+def key(value: object) -> str:
+    """The name of a function of SciPy's without the package and its private modules, as `linalg.solve`."""
+    module = getattr(value, "__module__", None) or ""
+    if not module.startswith("scipy."):
+        return ""
+    public = [part for part in module.split(".")[1:] if not part.startswith("_")]
+    return ".".join([*public, getattr(value, "__name__", "")])
+
+
+def own(real: Any) -> Function | None:
+    """The function that gives what one of SciPy's gives, also for tensors; None if there is no rule."""
+    rule = None if isinstance(real, type) or hasattr(real, "of_tensors") else RULES.get(key(real))
+    return None if rule is None else functools.partial(_applied, real, rule)
+
+
+def _applied(real: Any, rule: Function, *args: Any, **options: Any) -> Any:
+    name = f"scipy.{key(real)}"
+    signature, wanted = inspect.signature(real), inspect.signature(rule).parameters
+    given = {}
+    for parameter, value in signature.bind(*args, **options).arguments.items():
+        kind = signature.parameters[parameter].kind
+        given.update(value if kind is inspect.Parameter.VAR_KEYWORD else {parameter: value})
+    every = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in wanted.values())
+    for parameter, value in list(given.items()):
+        if parameter in IGNORED.split():
+            del given[parameter]
+        elif not (every or parameter in wanted):
+            default = signature.parameters[parameter].default if parameter in signature.parameters else None
+            if value is not default and not (np.isscalar(value) and value == default):
+                raise TypeError(f"{name} has no derivative here with {parameter}={value!r}")
+            del given[parameter]
+        elif parameter == "output" and value is not None and not isinstance(value, type):
+            raise TypeError(f"{name} has no derivative here with output=: take what it returns")
+    given |= {word: each for word, each in (("real", real), ("name", name)) if word in wanted}
+    return rule(**given)
+
+
+def dispatching(real: Any) -> Any:
+    """A function of SciPy's that has a rule as one that takes tensors, too; any other as it is."""
+    function = own(real)
+    if function is None:
+        return real
+
+    @functools.wraps(real)
+    def of_tensors(*args: Any, **options: Any) -> Any:
+        return (function if tracked(*args, *options.values()) else real)(*args, **options)
+
+    vars(of_tensors)["of_tensors"] = True
+    return of_tensors
