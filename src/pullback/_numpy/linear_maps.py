@@ -26,10 +26,9 @@ def require_small(name: str, count: int) -> None:
         )
 
 
-def _checked(name: str, real: Function, matrix: Array, offset: Array, shape: tuple[int, ...]) -> None:
+def _checked(name: str, real: Function, matrix: Array, offset: Array, probe: Array) -> None:
     """Refuse a function that is not what its matrix says: a median, or a mode that looks at the values."""
-    probe = np.random.default_rng(0).normal(size=shape).astype(matrix.dtype)
-    expected = np.tensordot(probe, matrix, len(shape)) + offset
+    expected = np.tensordot(probe, matrix, probe.ndim) + offset
     if not np.allclose(real(probe), expected, rtol=1e-5, atol=1e-7 * max(1.0, float(np.abs(expected).max(initial=0)))):
         raise TypeError(f"{name} has no derivative here with these arguments: it is not linear")
 
@@ -42,7 +41,7 @@ def _by_matrix(name: str, of_basis: Function, real: Function, x: Tensor, shape: 
     offset = np.asarray(real(np.zeros(shape, kind)))
     matrix = np.asarray(of_basis(np.eye(count, dtype=kind).reshape(count, *shape))) - offset
     matrix = matrix.reshape(*shape, *offset.shape)
-    _checked(name, real, matrix, offset, shape)
+    _checked(name, real, matrix, offset, np.random.default_rng(0).normal(size=shape).astype(kind))
     single = x._dtype in (np.float32, np.complex64)
     matrix, offset = (each.astype(_single(each.dtype)) if single else each for each in (matrix, offset))
     x = x if x._dtype == matrix.dtype else on_tensors.multiply(x, np.ones((), matrix.dtype))

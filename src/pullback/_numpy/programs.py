@@ -269,14 +269,3 @@ class numpy_programs(ModeBlock):
                 f"numpy_programs: raised by {function} at {describe(site)}. If it is compiled, or makes its arrays in a "
                 "package that the block does not name, it takes no tensors"
             )
-
-
-_lasting: set[str] = set()
-
-
-def lasting(package: str) -> ModeBlock:
-    """A block for a package whose modules stay changed after it: entering it again takes no time."""
-    if package not in _lasting:
-        _entered.enter([package])
-        _lasting.add(package)
-    return numpy_programs(package)

@@ -95,9 +95,23 @@ def _qr(name: str, a: Any, mode: str = "full") -> Any:
     return (factors[1],) if mode == "r" else tuple(factors)
 
 
+def _completed(columns: Any, basis: Any) -> Any:
+    """Columns orthogonal to those given, as near as can be to those of a basis, which has them for the present values."""
+    near = basis - columns @ (_adjoint(columns) @ basis)
+    return near @ (3 * np.eye(basis.shape[-1]) - _adjoint(near) @ near) / 2
+
+
 def _svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
-    found = np.linalg.svd(a, full_matrices, compute_uv)
-    return tuple(found) if compute_uv else found
+    if not compute_uv:
+        return np.linalg.svd(a, compute_uv=False)
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    if full_matrices and a.shape[-1] != a.shape[-2]:
+        left, _, right = np.linalg.svd(constants("scipy.linalg.svd", a, tracked=True))
+        rank, right = s.shape[-1], _adjoint(right)
+        u = on_tensors.concatenate([u, _completed(u, left[..., rank:])], -1)
+        v: Any = _adjoint(vh)
+        vh = _adjoint(on_tensors.concatenate([v, _completed(v, right[..., rank:])], -1))
+    return u, s, vh
 
 
 def _eigh(a: Any, lower: bool = True, eigvals_only: bool = False) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.primitives import Carrier, Function
+from .._core.primitives import Function
 from .linear_maps import tracked
 from .operands import constants, on_tensors, tensors
 
@@ -132,11 +132,12 @@ def _evaluated(c: Any, breaks: Any, x: Any, nu: int, extrapolate: Any, axis: int
 
 
 def _set(self: Any, name: str, value: Any) -> None:
-    setattr(self, f"_{name}" if hasattr(type(self), f"_{name}") else name, value)
+    """Set an attribute that may be a property, which would make an array of the value."""
+    setattr(self, f"_{name}" if hasattr(self, f"_{name}") else name, value)
 
 
 def _get(self: Any, name: str) -> Any:
-    return getattr(self, f"_{name}" if hasattr(type(self), f"_{name}") else name)
+    return getattr(self, f"_{name}" if hasattr(self, f"_{name}") else name, None)
 
 
 def _piecewise(real: Function, self: Any, c: Any, x: Any, extrapolate: Any = None, axis: int = 0) -> None:
@@ -194,14 +195,14 @@ def _grid(real: Function, self: Any, points: Any, values: Any, method: str = "li
     if method != "linear":
         raise TypeError(f"RegularGridInterpolator has no derivative here with method={method!r}: 'linear' has")
     real(self, constants("scipy.interpolate.RegularGridInterpolator", points), np.zeros(tuple(values.shape)), method, *rest, **more)
-    self.values = values
+    _set(self, "values", values)
 
 
 def _grid_at(real: Function, self: Any, xi: Any, method: str | None = None) -> Any:
     """Linear between the nearest points of the grid: at each of its corners, a value and a weight."""
     if (method or self.method) != "linear" or len({*self.grid[0]}) != len(self.grid[0]):
         raise TypeError("RegularGridInterpolator has no derivative here but with method='linear'")
-    xi, values = tensors(xi, self.values)
+    xi, values = tensors(xi, _get(self, "values"))
     at = constants("places", xi, tracked=True)
     outside = np.zeros(at.shape[:-1], bool)
     weights, places = [], []
@@ -236,15 +237,12 @@ METHODS: dict[str, Function] = {
 """Methods that take tensors, or have them in their object: each gets the method that it stands for, and its arguments."""
 
 
-def method(name: str, real: Any) -> Any:
+def method(name: str, real: Any) -> Function:
     """A method of SciPy's that takes tensors, too."""
-    rule = METHODS[name]
+    rule, called = METHODS[name], name.endswith("__call__")
 
-    @functools.wraps(real)
     def of_tensors(self: Any, *args: Any, **options: Any) -> Any:
-        held = [getattr(self, each, None) for each in ("_c", "c", "values")] if name.endswith("__call__") else []
-        if tracked(*args, *options.values(), *[each for each in held if isinstance(each, Carrier)]):
-            return rule(real, self, *args, **options)
-        return real(self, *args, **options)
+        held = (_get(self, "c"), _get(self, "values")) if called else ()
+        return (functools.partial(rule, real) if tracked(*args, *options.values(), *held) else real)(self, *args, **options)
 
     return of_tensors

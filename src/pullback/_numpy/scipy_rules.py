@@ -25,17 +25,30 @@ IGNORED = "overwrite_a overwrite_b overwrite_ab overwrite_x overwrite_data check
 
 
 def key(value: object) -> str:
-    """The name of a function of SciPy's without the package and its private modules, as `linalg.solve`."""
+    """The name of a function of SciPy's or scikit-learn's without private modules, and SciPy's without the package: `linalg.solve`."""
     module = getattr(value, "__module__", None) or ""
-    if not module.startswith("scipy."):
+    package, *parts = module.split(".")
+    if package not in ("scipy", "sklearn"):
         return ""
-    public = [part for part in module.split(".")[1:] if not part.startswith("_")]
-    return ".".join([*public, getattr(value, "__name__", "")])
+    public = [part for part in parts if not part.startswith("_")]
+    return ".".join([*(() if package == "scipy" else (package,)), *public, getattr(value, "__name__", "")])
+
+
+def is_ours(value: object) -> bool:
+    """Whether a function is one that `marked` made: not one that others made of it, with its attributes."""
+    return getattr(value, "of_tensors", None) is value
+
+
+def marked(function: Function, real: Any) -> Any:
+    """A function that stands for one of SciPy's, with its name."""
+    made = functools.wraps(real)(function)
+    vars(made)["of_tensors"] = made
+    return made
 
 
 def own(real: Any) -> Function | None:
     """The function that gives what one of SciPy's gives, also for tensors; None if there is no rule."""
-    rule = None if isinstance(real, type) or hasattr(real, "of_tensors") else RULES.get(key(real))
+    rule = None if isinstance(real, type) or is_ours(real) else RULES.get(key(real))
     return None if rule is None else functools.partial(_applied, real, rule)
 
 
@@ -67,9 +80,7 @@ def dispatching(real: Any) -> Any:
     if function is None:
         return real
 
-    @functools.wraps(real)
     def of_tensors(*args: Any, **options: Any) -> Any:
         return (function if tracked(*args, *options.values()) else real)(*args, **options)
 
-    vars(of_tensors)["of_tensors"] = True
-    return of_tensors
+    return marked(of_tensors, real)

@@ -21,6 +21,7 @@ __all__ = ["enable"]
 SWITCH, SETTING = "SCIPY_ARRAY_API", "array_api_dispatch"
 READERS = ("scipy._lib._array_api_override", "scipy._lib._array_api")  # where SciPy keeps what it has read; older ones
 SETTINGS = "sklearn._config"
+PACKAGES = ("scipy.", "sklearn.")
 
 _lock = forks.lock()
 
@@ -35,8 +36,7 @@ def _ready(module: Any) -> None:
     """Have a module that has been imported take tensors: scikit-learn's settings, or one of SciPy's, with its functions."""
     if module.__name__ == SETTINGS:
         _configure(module)
-    else:
-        taking.functions(module)
+    taking.functions(module)
 
 
 class _Finder:
@@ -47,7 +47,7 @@ class _Finder:
         cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """The specification that the other finders give, with a loader that changes the module that it has loaded."""
-        if name != SETTINGS and not name.startswith("scipy."):
+        if not name.startswith(PACKAGES):
             return None
         found = (each.find_spec(name, path, target) for each in sys.meta_path if each is not cls)
         spec: Any = next((each for each in found if each is not None), None)
@@ -100,5 +100,5 @@ def enable() -> None:
         if _Finder not in sys.meta_path:
             sys.meta_path.insert(0, _Finder)
             for name, module in list(sys.modules.items()):
-                if name == SETTINGS or name.startswith("scipy."):
+                if name.startswith(PACKAGES):
                     _ready(module)

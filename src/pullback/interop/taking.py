@@ -1,4 +1,4 @@
-"""SciPy's functions and classes as ones that take tensors: by a rule, or as a program that is run on tensors."""
+"""SciPy's and scikit-learn's functions and classes as ones that take tensors: by a rule, or as a program that is run on tensors."""
 
 from __future__ import annotations
 
@@ -6,24 +6,28 @@ import functools
 from types import ModuleType
 from typing import Any
 
-from .._core.primitives import Carrier, Function
 from .._numpy.linear_maps import tracked
-from .._numpy.programs import lasting
+from .._numpy.programs import numpy_programs
 from .._numpy.scipy_points import METHODS, method
-from .._numpy.scipy_rules import dispatching, key
+from .._numpy.scipy_rules import dispatching, is_ours, key, marked
 
 PROGRAMS = frozenset(
     f"{module}.{name}"
     for module, names in {
-        "optimize": "minimize minimize_scalar approx_fprime fixed_point",
-        "integrate": "simpson quad_vec solve_ivp",
+        "optimize": "approx_fprime",
+        "integrate": "simpson solve_ivp",
         "interpolate": "griddata",
-        "signal": """welch periodogram csd coherence spectrogram chirp zoom_fft czt lombscargle residue wiener butter bilinear
-            sawtooth deconvolve""",
+        "signal": """welch periodogram csd coherence spectrogram chirp zoom_fft czt lombscargle residue wiener butter sawtooth deconvolve""",
         "stats": "linregress expectile yeojohnson wasserstein_distance energy_distance obrientransform theilslopes",
         "spatial": "procrustes minkowski_distance geometric_slerp",
         "spatial.distance": "jensenshannon mahalanobis",
         "linalg": "companion khatri_rao",
+        "sklearn.metrics": """mean_squared_error root_mean_squared_error mean_absolute_error mean_absolute_percentage_error
+            mean_squared_log_error max_error r2_score explained_variance_score mean_tweedie_deviance mean_poisson_deviance
+            mean_gamma_deviance mean_pinball_loss d2_tweedie_score d2_absolute_error_score d2_pinball_score brier_score_loss
+            d2_brier_score ndcg_score""",
+        "sklearn.metrics.cluster": "silhouette_score calinski_harabasz_score davies_bouldin_score",
+        "sklearn.preprocessing": "scale",
         "ndimage": "center_of_mass sum_labels mean variance standard_deviation",
     }.items()
     for name in names.split()
@@ -40,7 +44,7 @@ OBJECTS = {
 
 
 def functions(module: ModuleType) -> None:
-    """Have the functions and classes of one of SciPy's modules take tensors."""
+    """Have the functions and classes of one of their modules take tensors."""
     for name, value in list(vars(module).items()):
         new = taking(value)
         if new is not value:
@@ -53,36 +57,31 @@ def _made(value: Any) -> Any:
 
 
 def taking(value: Any) -> Any:
-    """What stands for one of SciPy's functions; a class is changed, and stays what it is."""
-    if not callable(value) or hasattr(value, "of_tensors") or not key(value):
+    """What stands for one of their functions; a class is changed, and stays what it is."""
+    if not callable(value) or is_ours(value) or not (own := key(value)):
         return value
     if not isinstance(value, type):
         return _made(value)
-    own = key(value)
     for path in METHODS:
         owner, _, name = path.rpartition(".")
-        if owner == own and not hasattr(vars(value).get(name), "of_tensors"):
-            setattr(value, name, _marked(method(path, getattr(value, name))))
+        if owner == own and not is_ours(real := getattr(value, name)):
+            setattr(value, name, marked(method(path, real), real))
     for name in OBJECTS.get(own, "").split():
-        if not hasattr(vars(value).get(name), "of_tensors"):
-            setattr(value, name, _as_program(getattr(value, name)))
+        if not is_ours(real := getattr(value, name)):
+            setattr(value, name, _as_program(real))
     return value
 
 
-def _marked(function: Function) -> Function:
-    vars(function)["of_tensors"] = True
-    return function
+def _as_program(real: Any) -> Any:
+    """A function that runs in a block for its package if tensors are among its arguments, or in its object."""
+    package, part, *_ = real.__module__.split(".")
+    programs = (package,) if package == "sklearn" else (f"scipy.{part}", "scipy._lib", "scipy.fft")
 
-
-def _as_program(real: Function) -> Function:
-    """A function that runs in a block for SciPy if tensors are among its arguments, or in its object."""
-
-    @functools.wraps(real)
     def of_tensors(*args: Any, **options: Any) -> Any:
-        held = vars(args[0]).values() if args and hasattr(args[0], "__dict__") and not isinstance(args[0], Carrier) else ()
-        if not tracked(*args, *options.values(), *[each for each in held if isinstance(each, Carrier)]):
+        held = vars(args[0]).values() if args and key(type(args[0])) and hasattr(args[0], "__dict__") else ()
+        if not tracked(*args, *options.values(), *held):
             return real(*args, **options)
-        with lasting("scipy"):
+        with numpy_programs(*programs):
             return real(*args, **options)
 
-    return _marked(of_tensors)
+    return marked(of_tensors, real)
