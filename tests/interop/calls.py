@@ -196,7 +196,7 @@ def page(table):
         "",
         "After [`pullback.interop.scipy.enable()`](array-api.md) these calls were tried on tensors, and their values and",
         "gradients compared with NumPy's and with central differences. *Right as a program* are calls that are right inside",
-        '[`numpy_programs`](numpy-programs.md) of the package. A constant has no derivative. What is refused raises an error: most of',
+        "[`numpy_programs`](numpy-programs.md) of the package. A constant has no derivative. What is refused raises an error: most of",
         "it is compiled code, which takes no tensors. No call gave a wrong gradient inside `no_escapes` and `strong_zeros`.",
         "Without `strong_zeros` the three calls with `StandardScaler` give NaN, a product of an infinite slope and zero.",
         "",

@@ -229,7 +229,8 @@ class Called(Stand):
         if not self.active:
             return self.real(*args, **options)
         own, given = OWN.get(self.real), (*args, *options.values())
-        if own is not None and any(map(holds_tensor, given)):
+        always = getattr(own, "func", None) is scipy_rules.refused
+        if own is not None and (always or any(map(holds_tensor, given))):
             return own(*args, **options)
         if any(map(_is_list, given)):
             depth = JOINS.get(self.real, 0)
@@ -333,7 +334,7 @@ def facade(module: str) -> Callable[[object], object]:
     """The function that gives what stands for an object in the globals of a module: most stay what they are."""
     stands: dict[int, object] = {}
 
-    def stand(value: object) -> object:
+    def stand(value: Any) -> object:
         if isinstance(value, ModuleType):
             known = value.__name__ in MODULES or (value.__name__ in SCIPY and not module.startswith("scipy"))
             return Facade(value, replaced) if known else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -142,6 +143,12 @@ def selected(operand: str = "input", outside: str | None = "cval") -> Function:
         return on_tensors.append(x.ravel(), values[-1:])[index]
 
     return rule
+
+
+def loaded(path: str) -> Any:
+    """Another function or class of SciPy's, which is imported: one of it was called."""
+    module, _, name = path.rpartition(".")
+    return getattr(importlib.import_module(f"scipy.{module}"), name)
 
 
 def tracked(*values: object) -> bool:

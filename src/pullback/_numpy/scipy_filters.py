@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from .._core.primitives import Function
 from .._core.shapes import normalize_axis
 from ..vocabulary import load
-from .linear_maps import along, of_each_axis, one_axis, require_small, selected, whole
+from .linear_maps import along, loaded, of_each_axis, one_axis, require_small, selected, whole
 from .operands import constants, on_tensors, tensors
 
 if TYPE_CHECKING:
@@ -21,28 +20,25 @@ PADDING |= {"wrap": "wrap", "grid-wrap": "wrap", "constant": "constant", "grid-c
 """The modes of scipy.ndimage, as np.pad calls them."""
 
 
-def _scipy(path: str) -> Any:
-    """A function of SciPy's that a rule is made of: the module has been imported, since another of its functions was called."""
-    module, _, name = path.rpartition(".")
-    return getattr(sys.modules[f"scipy.{module}"], name)
-
-
 def _product(a: Any, b: Any, mode: str) -> Any:
     """The convolution of two tensors."""
-    __import__("scipy.signal")
-    return _scipy("signal.fftconvolve")(*tensors(a, b), mode)
+    return loaded("signal.fftconvolve")(*tensors(a, b), mode)
 
 
 def _transformed(name: str) -> Function:
     """A transform along several axes: that along one, one after another."""
 
-    def rule(x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: Any = None, orthogonalize: Any = None) -> Any:
+    def rule(
+        x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: Any = None, orthogonalize: Any = None
+    ) -> Any:
         given = range(x.ndim) if axes is None and s is None else range(-len(s), 0) if axes is None else axes
         places = [given] if isinstance(given, int) else list(given)
         sizes = [None] * len(places) if s is None else [s] if isinstance(s, int) else list(s)
-        one = _scipy(f"fft.{name}")
+        one = loaded(f"fft.{name}")
         for place, size in zip(places, sizes, strict=True):
-            x = along("x")(one, f"scipy.fft.{name}", x=x, type=type, n=size, axis=place, norm=norm, orthogonalize=orthogonalize)
+            x = along("x")(
+                one, f"scipy.fft.{name}", x=x, type=type, n=size, axis=place, norm=norm, orthogonalize=orthogonalize
+            )
         return x
 
     return rule
@@ -64,10 +60,7 @@ def _recursive(b: Any, a: Any, x: Any, axis: int = -1) -> Any:
         return on_tensors.where(inside, taps.to(kind)[np.where(inside, behind, 0)], 0.0).to(kind)
 
     result = matrix(b) @ columns.to(kind)
-    if a.shape[0] > 1:
-        result = load("linalg", "solve_triangular")(matrix(a), result, upper=False)
-    else:
-        result = result / a[0]
+    result = load("linalg", "solve_triangular")(matrix(a), result, upper=False) if a.shape[0] > 1 else result / a[0]
     return on_tensors.moveaxis(result.reshape(tuple(moved.shape)), 0, place)
 
 
@@ -138,7 +131,7 @@ def _laplace(input: Any, mode: str = "reflect", cval: float = 0.0, output: Any =
 
 def _by_one(name: str) -> Function:
     """A filter along several axes: that along one."""
-    return of_each_axis(lambda real, settings: one_axis(_scipy(f"ndimage.{name}"), f"scipy.ndimage.{name}", **settings))
+    return of_each_axis(lambda real, settings: one_axis(loaded(f"ndimage.{name}"), f"scipy.ndimage.{name}", **settings))
 
 
 def _in_rows(word: str, neutral: float) -> Function:
@@ -148,7 +141,9 @@ def _in_rows(word: str, neutral: float) -> Function:
         own = settings.pop(word)
 
         def rows(values: Array, **rest: Any) -> Any:
-            return real(values[None] if (flat := values.ndim == 1) else values, (neutral, own), **rest)[0 if flat else ...]
+            return real(values[None] if (flat := values.ndim == 1) else values, (neutral, own), **rest)[
+                0 if flat else ...
+            ]
 
         return one_axis(rows, f"scipy.ndimage.{real.__name__}", **settings)
 

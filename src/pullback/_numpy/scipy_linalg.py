@@ -18,6 +18,10 @@ GENERAL = (None, "gen", "general")
 SYMMETRIC = ("sym", "her", "pos", "symmetric", "hermitian", "positive definite")
 
 
+def _numpy(name: str) -> Function:
+    return lambda a: getattr(np.linalg, name)(a)
+
+
 def _adjoint(a: Any) -> Any:
     return on_tensors.conj(on_tensors.swapaxes(a, -1, -2))
 
@@ -37,7 +41,9 @@ def _structured(name: str, a: Any, assume_a: str | None, lower: bool) -> Any:
     raise TypeError(f"{name} has no derivative here with assume_a={assume_a!r}: leave it out")
 
 
-def _solve(name: str, a: Any, b: Any, lower: bool = False, assume_a: str | None = None, transposed: bool = False) -> Any:
+def _solve(
+    name: str, a: Any, b: Any, lower: bool = False, assume_a: str | None = None, transposed: bool = False
+) -> Any:
     a = _structured(name, a, assume_a, lower)
     return np.linalg.solve(on_tensors.swapaxes(a, -1, -2) if transposed else a, b)
 
@@ -127,7 +133,7 @@ def _lstsq(a: Any, b: Any, cond: float | None = None) -> Any:
     x: Any = np.linalg.pinv(a, smallest) @ b
     over = rank == a.shape[1] < a.shape[0]
     misfit = b - a @ x
-    residues = on_tensors.sum(on_tensors.abs(misfit) ** 2, 0) if over else np.empty(0)
+    residues: Any = on_tensors.sum(on_tensors.abs(misfit) ** 2, 0) if over else np.empty(0)
     return x, residues, rank, values
 
 
@@ -139,11 +145,21 @@ def _polar(a: Any, side: str = "right") -> Any:
     return u @ vh, (left * s[..., None, :]) @ _adjoint(u)
 
 
+def _rank(sizes: Any, A: Any, rcond: float | None) -> int:
+    bound = sizes.max(initial=0) * (np.finfo(sizes.dtype).eps * max(A.shape) if rcond is None else rcond)
+    return int((sizes > bound).sum())
+
+
 def _orth(A: Any, rcond: float | None = None) -> Any:
     u, s, _ = np.linalg.svd(A, full_matrices=False)
-    sizes = constants("rank", s, tracked=True)
-    bound = sizes.max(initial=0) * (np.finfo(sizes.dtype).eps * max(A.shape) if rcond is None else rcond)
-    return u[:, : int((sizes > bound).sum())]
+    return u[:, : _rank(constants("scipy.linalg.orth", s, tracked=True), A, rcond)]
+
+
+def _null_space(A: Any, rcond: float | None = None) -> Any:
+    """The complement of the rows. Which basis of it is left to SciPy: its derivative is orthogonal to it."""
+    _, sizes, rows = np.linalg.svd(constants("scipy.linalg.null_space", A, tracked=True))
+    rank = _rank(sizes, A, rcond)
+    return _completed(_adjoint(np.linalg.svd(A, full_matrices=False)[2][:rank]), _adjoint(rows)[:, rank:])
 
 
 def _placed(index: Any, *parts: Any) -> Any:
@@ -219,14 +235,14 @@ def _trigonometric(part: str) -> Function:
 
 # fmt: off
 MATRICES: dict[str, Function] = {f"linalg.{name}": rule for name, rule in {
-    "solve": _solve, "inv": _inv, "det": lambda a: np.linalg.det(a), "lstsq": _lstsq, "solve_triangular": _triangular,
+    "solve": _solve, "inv": _inv, "det": _numpy("det"), "lstsq": _lstsq, "solve_triangular": _triangular,
     "pinv": lambda a, rtol=None: np.linalg.pinv(a, max(a.shape) * np.finfo(a._dtype).eps if rtol is None else rtol),
     "cholesky": _cholesky, "cho_factor": lambda a, lower=False: (_cholesky(a, lower), lower), "cho_solve": _cho_solve,
     "lu_factor": _lu_factor, "lu_solve": _lu_solve, "lu": _lu, "qr": _qr,
     "svd": _svd, "svdvals": lambda a: np.linalg.svd(a, compute_uv=False),
-    "eigh": _eigh, "eigvalsh": lambda a, lower=True: _eigh(a, lower, True), "eigvals": lambda a: np.linalg.eigvals(a),
+    "eigh": _eigh, "eigvalsh": lambda a, lower=True: _eigh(a, lower, True), "eigvals": _numpy("eigvals"),
     "norm": lambda a, ord=None, axis=None, keepdims=False: np.linalg.norm(a, ord, axis, keepdims),
-    "polar": _polar, "orth": _orth,
+    "polar": _polar, "orth": _orth, "null_space": _null_space,
     "toeplitz": _toeplitz, "hankel": _hankel, "circulant": _circulant,
     "solve_toeplitz": _solve_toeplitz, "solve_banded": _solve_banded,
     "expm": _exponential, "cosm": _trigonometric("real"), "sinm": _trigonometric("imag"),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._core.primitives import Function
-from .linear_maps import tracked
+from .linear_maps import loaded, tracked
 from .operands import constants, on_tensors, tensors
 
 
@@ -46,8 +46,10 @@ METRICS: dict[str, Function] = {
 
 def _metric(name: str, metric: object, given: dict[str, Any]) -> Function:
     own = METRICS.get(metric) if isinstance(metric, str) else None
-    if own is None or given and metric != "minkowski":
-        raise TypeError(f"{name} has no derivative here with metric={metric!r} and {given}: these have, {', '.join(METRICS)}")
+    if own is None or (given and metric != "minkowski"):
+        raise TypeError(
+            f"{name} has no derivative here with metric={metric!r} and {given}: these have, {', '.join(METRICS)}"
+        )
     return functools.partial(own, **given)
 
 
@@ -87,7 +89,9 @@ def _own_metric(name: str) -> Function:
     return lambda u, v: METRICS[name](*tensors(u, v))
 
 
-def _interpolating(real: Function, x: Any, y: Any, k: int = 3, t: Any = None, bc_type: Any = None, axis: int = 0) -> Any:
+def _interpolating(
+    real: Function, x: Any, y: Any, k: int = 3, t: Any = None, bc_type: Any = None, axis: int = 0
+) -> Any:
     """A spline through points: its coefficients are linear in the values."""
     moved: Any = on_tensors.moveaxis(y, axis, 0)
     fixed = constants("scipy.interpolate.make_interp_spline", (x, t, bc_type))
@@ -120,7 +124,8 @@ def _evaluated(c: Any, breaks: Any, x: Any, nu: int, extrapolate: Any, axis: int
     place = np.clip(np.searchsorted(breaks, values, "right") - 1, 0, len(breaks) - 2)
     inner = (...,) + (None,) * (c.ndim - 2)
     step = (at - breaks[place])[inner]
-    order, result = c.shape[0], 0.0
+    order = c.shape[0]
+    result: Any = 0.0
     for row in range(order - nu):
         power = order - 1 - row
         result = result * step + c[row][place] * float(np.prod(np.arange(power - nu + 1, power + 1)))
@@ -151,7 +156,9 @@ def _piecewise_at(real: Function, self: Any, x: Any, nu: int = 0, extrapolate: A
     return _evaluated(_get(self, "c"), _get(self, "x"), x, nu, given, self.axis)
 
 
-def _cubic(real: Function, self: Any, x: Any, y: Any, axis: int = 0, bc_type: Any = "not-a-knot", extrapolate: Any = None) -> None:
+def _cubic(
+    real: Function, self: Any, x: Any, y: Any, axis: int = 0, bc_type: Any = "not-a-knot", extrapolate: Any = None
+) -> None:
     """A cubic spline, linear in its values; boundary conditions of tensors are refused."""
     moved: Any = on_tensors.moveaxis(y, axis, 0)
     fixed, bounds = constants("scipy.interpolate.CubicSpline", (x, bc_type))
@@ -182,11 +189,9 @@ def _spline_at(real: Function, self: Any, x: Any, nu: int = 0, extrapolate: Any 
 
 def _pieces(knots: Any, k: int, count: int) -> Any:
     """The polynomials of each basis spline between the knots, by their Taylor expansions there."""
-    import scipy.interpolate
-
     inner = knots[k : count + 1]
     starts = inner[:-1][np.diff(inner) > 0]
-    basis = scipy.interpolate.BSpline(knots, np.eye(count), k)
+    basis = loaded("interpolate.BSpline")(knots, np.eye(count), k)
     rows = [basis(starts, nu) / float(np.prod(np.arange(1, nu + 1))) for nu in range(k, -1, -1)]
     return np.stack(rows), np.append(starts, inner[-1])
 
@@ -194,7 +199,14 @@ def _pieces(knots: Any, k: int, count: int) -> Any:
 def _grid(real: Function, self: Any, points: Any, values: Any, method: str = "linear", *rest: Any, **more: Any) -> None:
     if method != "linear":
         raise TypeError(f"RegularGridInterpolator has no derivative here with method={method!r}: 'linear' has")
-    real(self, constants("scipy.interpolate.RegularGridInterpolator", points), np.zeros(tuple(values.shape)), method, *rest, **more)
+    real(
+        self,
+        constants("scipy.interpolate.RegularGridInterpolator", points),
+        np.zeros(tuple(values.shape)),
+        method,
+        *rest,
+        **more,
+    )
     _set(self, "values", values)
 
 
@@ -206,8 +218,7 @@ def _grid_at(real: Function, self: Any, xi: Any, method: str | None = None) -> A
     at = constants("places", xi, tracked=True)
     outside = np.zeros(at.shape[:-1], bool)
     weights, places = [], []
-    for axis, points in enumerate(self.grid):
-        points = np.asarray(points)
+    for axis, points in enumerate(map(np.asarray, self.grid)):
         outside |= (at[..., axis] < points[0]) | (at[..., axis] > points[-1])
         place = np.clip(np.searchsorted(points, at[..., axis], "right") - 1, 0, len(points) - 2)
         share = (xi[..., axis] - points[place]) / np.diff(points)[place]
@@ -243,6 +254,8 @@ def method(name: str, real: Any) -> Function:
 
     def of_tensors(self: Any, *args: Any, **options: Any) -> Any:
         held = (_get(self, "c"), _get(self, "values")) if called else ()
-        return (functools.partial(rule, real) if tracked(*args, *options.values(), *held) else real)(self, *args, **options)
+        return (functools.partial(rule, real) if tracked(*args, *options.values(), *held) else real)(
+            self, *args, **options
+        )
 
     return of_tensors

@@ -24,6 +24,10 @@ IGNORED = "overwrite_a overwrite_b overwrite_ab overwrite_x overwrite_data check
 """Parameters that say how a value is found, not which."""
 
 
+REFUSED = ("optimize.least_squares",)
+"""Solvers whose steps, recorded as a program's, have no derivative that is right."""
+
+
 def key(value: object) -> str:
     """The name of a function of SciPy's or scikit-learn's without private modules, and SciPy's without the package: `linalg.solve`."""
     module = getattr(value, "__module__", None) or ""
@@ -48,14 +52,23 @@ def marked(function: Function, real: Any) -> Any:
 
 def own(real: Any) -> Function | None:
     """The function that gives what one of SciPy's gives, also for tensors; None if there is no rule."""
-    rule = None if isinstance(real, type) or is_ours(real) else RULES.get(key(real))
+    if isinstance(real, type) or is_ours(real):
+        return None
+    if key(real) in REFUSED:
+        return functools.partial(refused, key(real))
+    rule = RULES.get(key(real))
     return None if rule is None else functools.partial(_applied, real, rule)
+
+
+def refused(name: str, *args: Any, **options: Any) -> None:
+    """Refuse a call in a program, where a function may return tensors that are not among the arguments."""
+    raise TypeError(f"scipy.{name} has no derivative here: see pullback.func.implicit, which makes one of any solver")
 
 
 def _applied(real: Any, rule: Function, *args: Any, **options: Any) -> Any:
     name = f"scipy.{key(real)}"
     signature, wanted = inspect.signature(real), inspect.signature(rule).parameters
-    given = {}
+    given: dict[str, Any] = {}
     for parameter, value in signature.bind(*args, **options).arguments.items():
         kind = signature.parameters[parameter].kind
         given.update(value if kind is inspect.Parameter.VAR_KEYWORD else {parameter: value})

@@ -18,7 +18,7 @@ PROGRAMS = frozenset(
         "integrate": "simpson solve_ivp",
         "interpolate": "griddata",
         "signal": """welch periodogram csd coherence spectrogram chirp zoom_fft czt lombscargle residue wiener butter sawtooth deconvolve""",
-        "stats": "linregress expectile yeojohnson wasserstein_distance energy_distance obrientransform theilslopes",
+        "stats": "linregress expectile wasserstein_distance energy_distance obrientransform theilslopes",
         "spatial": "procrustes minkowski_distance geometric_slerp",
         "spatial.distance": "jensenshannon mahalanobis",
         "linalg": "companion khatri_rao",
@@ -74,14 +74,13 @@ def taking(value: Any) -> Any:
 
 def _as_program(real: Any) -> Any:
     """A function that runs in a block for its package if tensors are among its arguments, or in its object."""
-    package, part, *_ = real.__module__.split(".")
-    programs = (package,) if package == "sklearn" else (f"scipy.{part}", "scipy._lib", "scipy.fft")
+    package = real.__module__.partition(".")[0]
 
     def of_tensors(*args: Any, **options: Any) -> Any:
         held = vars(args[0]).values() if args and key(type(args[0])) and hasattr(args[0], "__dict__") else ()
         if not tracked(*args, *options.values(), *held):
             return real(*args, **options)
-        with numpy_programs(*programs):
+        with numpy_programs(package):
             return real(*args, **options)
 
     return marked(of_tensors, real)
