@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 REFUSED = {"numpy", "pullback", "builtins", "math"}
 MISSING = object()
 CACHED = type(functools.lru_cache(abs))
-NAMESPACES = "array_api_compat.common._helpers"
-"""The module of packages that asks a value for its array library: a tensor has its own."""
 
 
 class _Entered:
@@ -84,11 +82,7 @@ class _Entered:
 
     def change(self, name: str, module: object, programs: frozenset[str]) -> None:
         """Change the names of one module, if it belongs to one of these programs."""
-        if (
-            not (belongs(name, programs) and isinstance(module, ModuleType))
-            or _is_compiled(module)
-            or name.endswith(NAMESPACES)
-        ):
+        if not (belongs(name, programs) and isinstance(module, ModuleType)) or _is_compiled(module):
             return
         namespace, replaced = vars(module), facade(name)
         found = {"float": float, "complex": complex} | {k: v for k, v in namespace.items() if not k.startswith("__")}

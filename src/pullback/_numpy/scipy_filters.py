@@ -156,8 +156,19 @@ def _factor(real: Function, name: str, **given: Any) -> Any:
     return input * real(np.ones(input.shape, complex), **constants(name, given))
 
 
+def _fourier(name: str) -> Function:
+    """A transform that NumPy has, too."""
+
+    def rule(x: Any, **given: Any) -> Any:
+        return getattr(np.fft, name)(x, **given)
+
+    return rule
+
+
 # fmt: off
 FILTERS: dict[str, Function] = {
+    **{f"fft.{name}": _fourier(name) for name in (
+        "fft ifft rfft irfft hfft ihfft fftn ifftn rfftn irfftn fft2 ifft2 rfft2 irfft2").split()},
     **{f"fft.{name}": along("x") for name in "dct idct dst idst".split()},
     **{f"fft.{name}n": _transformed(name) for name in "dct idct dst idst".split()},
     **{f"signal.{name}": lambda real, in1, in2, mode="full", method="auto": real(*tensors(in1, in2), mode, "fft")

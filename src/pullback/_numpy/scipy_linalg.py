@@ -18,8 +18,12 @@ GENERAL = (None, "gen", "general")
 SYMMETRIC = ("sym", "her", "pos", "symmetric", "hermitian", "positive definite")
 
 
-def _numpy(name: str) -> Function:
-    return lambda a: getattr(np.linalg, name)(a)
+def _det(a: Any) -> Any:
+    return np.linalg.det(a)
+
+
+def _eigvals(a: Any) -> Any:
+    return np.linalg.eigvals(a)
 
 
 def _adjoint(a: Any) -> Any:
@@ -113,10 +117,10 @@ def _svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     u, s, vh = np.linalg.svd(a, full_matrices=False)
     if full_matrices and a.shape[-1] != a.shape[-2]:
         left, _, right = np.linalg.svd(constants("scipy.linalg.svd", a, tracked=True))
-        rank, right = s.shape[-1], _adjoint(right)
-        u = on_tensors.concatenate([u, _completed(u, left[..., rank:])], -1)
         v: Any = _adjoint(vh)
-        vh = _adjoint(on_tensors.concatenate([v, _completed(v, right[..., rank:])], -1))
+        more = (_completed(u, left[..., s.shape[-1] :]), _completed(v, _adjoint(right)[..., s.shape[-1] :]))
+        found: list[Any] = [on_tensors.concatenate(pair, -1) for pair in zip((u, v), more, strict=True)]
+        return found[0], s, _adjoint(found[1])
     return u, s, vh
 
 
@@ -234,13 +238,13 @@ def _trigonometric(part: str) -> Function:
 
 
 # fmt: off
-MATRICES: dict[str, Function] = {f"linalg.{name}": rule for name, rule in {
-    "solve": _solve, "inv": _inv, "det": _numpy("det"), "lstsq": _lstsq, "solve_triangular": _triangular,
+OWN: dict[str, Function] = {
+    "solve": _solve, "inv": _inv, "det": _det, "lstsq": _lstsq, "solve_triangular": _triangular,
     "pinv": lambda a, rtol=None: np.linalg.pinv(a, max(a.shape) * np.finfo(a._dtype).eps if rtol is None else rtol),
     "cholesky": _cholesky, "cho_factor": lambda a, lower=False: (_cholesky(a, lower), lower), "cho_solve": _cho_solve,
     "lu_factor": _lu_factor, "lu_solve": _lu_solve, "lu": _lu, "qr": _qr,
     "svd": _svd, "svdvals": lambda a: np.linalg.svd(a, compute_uv=False),
-    "eigh": _eigh, "eigvalsh": lambda a, lower=True: _eigh(a, lower, True), "eigvals": _numpy("eigvals"),
+    "eigh": _eigh, "eigvalsh": lambda a, lower=True: _eigh(a, lower, True), "eigvals": _eigvals,
     "norm": lambda a, ord=None, axis=None, keepdims=False: np.linalg.norm(a, ord, axis, keepdims),
     "polar": _polar, "orth": _orth, "null_space": _null_space,
     "toeplitz": _toeplitz, "hankel": _hankel, "circulant": _circulant,
@@ -250,5 +254,6 @@ MATRICES: dict[str, Function] = {f"linalg.{name}": rule for name, rule in {
     "solve_sylvester": _sylvester, "solve_continuous_lyapunov": lambda a, q: _sylvester(a, _adjoint(a), q),
     "solve_discrete_are": _implicit(lambda x, a, b, q, r: _riccati(x, a, b, q, r, True)),
     "solve_continuous_are": _implicit(lambda x, a, b, q, r: _riccati(x, a, b, q, r, False)),
-}.items()}
+}
 # fmt: on
+MATRICES = {f"linalg.{name}": rule for name, rule in OWN.items()}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._core.primitives import Function
+from .._tensor.tensor import Tensor
 from .linear_maps import loaded, tracked
 from .operands import constants, on_tensors, tensors
 
@@ -163,12 +164,13 @@ def _cubic(
     moved: Any = on_tensors.moveaxis(y, axis, 0)
     fixed, bounds = constants("scipy.interpolate.CubicSpline", (x, bc_type))
     count, place = moved.shape[0], axis % moved.ndim
+    sides = [side if isinstance(side, str) else (side[0], np.zeros(count)) for side in bounds]
     basis = np.eye(count)
     if bounds == "periodic":
         basis[-1] = basis[0]
     real(self, fixed, np.zeros(tuple(y.shape)), axis, bounds, extrapolate)
     offset = np.asarray(_get(self, "c"))
-    real(self, fixed, basis, 0, bounds if isinstance(bounds, str) else "natural", extrapolate)
+    real(self, fixed, basis, 0, bounds if isinstance(bounds, str) else sides, extrapolate)
     coefficients = on_tensors.tensordot(np.asarray(_get(self, "c")), moved, 1)
     self.axis = place
     _set(self, "c", coefficients + offset)
@@ -236,7 +238,19 @@ def _grid_at(real: Function, self: Any, xi: Any, method: str | None = None) -> A
     return on_tensors.where(outside[inner], self.fill_value, result)
 
 
+def _all_tensors(real: Function, self: Any, *args: Any, **options: Any) -> None:
+    """Arrays as tensors, too: SciPy has formulas for the slopes, in which it mixes none."""
+    wrap = Tensor.interpreter.wrap
+    real(
+        self, *[wrap(np.asarray(arg), None) if isinstance(arg, (list, np.ndarray)) else arg for arg in args], **options
+    )
+
+
 METHODS: dict[str, Function] = {
+    **{
+        f"interpolate.{name}.__init__": _all_tensors
+        for name in ("PchipInterpolator", "Akima1DInterpolator", "CubicHermiteSpline")
+    },
     "interpolate.PPoly.__init__": _piecewise,
     "interpolate.PPoly.__call__": _piecewise_at,
     "interpolate.CubicSpline.__init__": _cubic,
