@@ -62,7 +62,7 @@ def own(real: Any) -> Function | None:
 
 def refused(name: str, *args: Any, **options: Any) -> None:
     """Refuse a call in a program, where a function may return tensors that are not among the arguments."""
-    raise TypeError(f"scipy.{name} has no derivative here: see pullback.func.implicit, which makes one of any solver")
+    raise TypeError(f"scipy.{name} has no derivative here: func.implicit makes one of any solver")
 
 
 def _applied(real: Any, rule: Function, *args: Any, **options: Any) -> Any:
