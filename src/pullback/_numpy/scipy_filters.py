@@ -13,14 +13,14 @@ from .linear_maps import along, loaded, of_each_axis, one_axis, require_small, s
 from .operands import constants, on_tensors, tensors
 
 if TYPE_CHECKING:
-    from .._core.typing import Array
+    from .._core.typing import Array, Tensor
 
 PADDING = {"reflect": "symmetric", "grid-mirror": "symmetric", "mirror": "reflect", "nearest": "edge"}
 PADDING |= {"wrap": "wrap", "grid-wrap": "wrap", "constant": "constant", "grid-constant": "constant"}
 """The modes of scipy.ndimage, as np.pad calls them."""
 
 
-def _product(a: Any, b: Any, mode: str) -> Any:
+def _product(a: Tensor, b: Tensor, mode: str) -> Any:
     """The convolution of two tensors."""
     return loaded("signal.fftconvolve")(*tensors(a, b), mode)
 
@@ -29,7 +29,7 @@ def _transformed(name: str) -> Function:
     """A transform along several axes: that along one, one after another."""
 
     def rule(
-        x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: Any = None, orthogonalize: Any = None
+        x: Tensor, type: int = 2, s: Any = None, axes: Any = None, norm: Any = None, orthogonalize: Any = None
     ) -> Any:
         given = range(x.ndim) if axes is None and s is None else range(-len(s), 0) if axes is None else axes
         places = [given] if isinstance(given, int) else list(given)
@@ -44,7 +44,7 @@ def _transformed(name: str) -> Function:
     return rule
 
 
-def _recursive(b: Any, a: Any, x: Any, axis: int = -1) -> Any:
+def _recursive(b: Tensor, a: Tensor, x: Tensor, axis: int = -1) -> Any:
     """A digital filter: a banded matrix of b, and the inverse of one of a, which are triangular."""
     b, a, x = tensors(b, a, x)
     place = normalize_axis(axis, x.ndim, "lfilter")
@@ -64,7 +64,7 @@ def _recursive(b: Any, a: Any, x: Any, axis: int = -1) -> Any:
     return on_tensors.moveaxis(result.reshape(tuple(moved.shape)), 0, place)
 
 
-def _upfirdn(h: Any, x: Any, up: int = 1, down: int = 1) -> Any:
+def _upfirdn(h: Tensor, x: Tensor, up: int = 1, down: int = 1) -> Any:
     if x.ndim != 1:
         raise TypeError("scipy.signal.upfirdn has no derivative here but for one axis")
     h, x = tensors(h, x)
@@ -75,9 +75,7 @@ def _upfirdn(h: Any, x: Any, up: int = 1, down: int = 1) -> Any:
 def _correlated(turned: bool) -> Function:
     """scipy.ndimage.correlate, or convolve, whose kernel is turned round."""
 
-    def rule(
-        input: Any, weights: Any, mode: str = "reflect", cval: float = 0.0, origin: Any = 0, output: Any = None
-    ) -> Any:
+    def rule(input: Tensor, weights: Tensor, mode: str = "reflect", cval: float = 0.0, origin: Any = 0) -> Any:
         input, weights = tensors(input, weights)
         origins = [origin] * input.ndim if isinstance(origin, int) else list(origin)
         middles = [size // 2 + shift for size, shift in zip(weights.shape, origins, strict=True)]
@@ -93,13 +91,12 @@ def _correlated(turned: bool) -> Function:
 
 def _correlated_along(turned: bool) -> Function:
     def rule(
-        input: Any,
-        weights: Any,
+        input: Tensor,
+        weights: Tensor,
         axis: int = -1,
         mode: str = "reflect",
         cval: float = 0.0,
         origin: int = 0,
-        output: Any = None,
     ) -> Any:
         input, weights = tensors(input, weights)
         place = normalize_axis(axis, input.ndim, "correlate1d")
@@ -113,7 +110,7 @@ def _correlated_along(turned: bool) -> Function:
 def _slope(smoothing: list[float]) -> Function:
     """A difference along one axis, smoothed along the others."""
 
-    def rule(input: Any, axis: int = -1, mode: str = "reflect", cval: float = 0.0, output: Any = None) -> Any:
+    def rule(input: Tensor, axis: int = -1, mode: str = "reflect", cval: float = 0.0) -> Any:
         one = _correlated_along(False)
         place = normalize_axis(axis, input.ndim, "sobel")
         result = one(input, np.array([-1.0, 0.0, 1.0]), place, mode, cval)
@@ -124,7 +121,7 @@ def _slope(smoothing: list[float]) -> Function:
     return rule
 
 
-def _laplace(input: Any, mode: str = "reflect", cval: float = 0.0, output: Any = None) -> Any:
+def _laplace(input: Tensor, mode: str = "reflect", cval: float = 0.0) -> Any:
     one, taps = _correlated_along(False), np.array([1.0, -2.0, 1.0])
     return sum(one(input, taps, axis, mode, cval) for axis in range(input.ndim))
 
@@ -159,7 +156,7 @@ def _factor(real: Function, name: str, **given: Any) -> Any:
 def _fourier(name: str) -> Function:
     """A transform that NumPy has, too."""
 
-    def rule(x: Any, **given: Any) -> Any:
+    def rule(x: Tensor, **given: Any) -> Any:
         return getattr(np.fft, name)(x, **given)
 
     return rule

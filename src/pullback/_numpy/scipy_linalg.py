@@ -18,11 +18,11 @@ GENERAL = (None, "gen", "general")
 SYMMETRIC = ("sym", "her", "pos", "symmetric", "hermitian", "positive definite")
 
 
-def _det(a: Any) -> Any:
+def _det(a: Tensor) -> Any:
     return np.linalg.det(a)
 
 
-def _eigvals(a: Any) -> Any:
+def _eigvals(a: Tensor) -> Any:
     return np.linalg.eigvals(a)
 
 
@@ -30,14 +30,14 @@ def _adjoint(a: Any) -> Any:
     return on_tensors.conj(on_tensors.swapaxes(a, -1, -2))
 
 
-def _mirrored(a: Any, lower: bool) -> Any:
+def _mirrored(a: Tensor, lower: bool) -> Any:
     """The hermitian matrix of which one triangle is given, as LAPACK reads it."""
     half = on_tensors.tril(a, -1) if lower else on_tensors.triu(a, 1)
     diagonal = on_tensors.real(a) * np.eye(a.shape[-1])
     return half + _adjoint(half) + diagonal
 
 
-def _structured(name: str, a: Any, assume_a: str | None, lower: bool) -> Any:
+def _structured(name: str, a: Tensor, assume_a: str | None, lower: bool) -> Any:
     if assume_a in GENERAL:
         return a
     if assume_a in SYMMETRIC:
@@ -46,22 +46,22 @@ def _structured(name: str, a: Any, assume_a: str | None, lower: bool) -> Any:
 
 
 def _solve(
-    name: str, a: Any, b: Any, lower: bool = False, assume_a: str | None = None, transposed: bool = False
+    name: str, a: Tensor, b: Tensor, lower: bool = False, assume_a: str | None = None, transposed: bool = False
 ) -> Any:
     a = _structured(name, a, assume_a, lower)
     return np.linalg.solve(on_tensors.swapaxes(a, -1, -2) if transposed else a, b)
 
 
-def _inv(name: str, a: Any, assume_a: str | None = None, lower: bool = False) -> Any:
+def _inv(name: str, a: Tensor, assume_a: str | None = None, lower: bool = False) -> Any:
     return np.linalg.inv(_structured(name, a, assume_a, lower))
 
 
-def _cholesky(a: Any, lower: bool = False) -> Any:
+def _cholesky(a: Tensor, lower: bool = False) -> Any:
     factor: Any = np.linalg.cholesky(_mirrored(a, lower))
     return factor if lower else _adjoint(factor)
 
 
-def _triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False) -> Any:
+def _triangular(a: Tensor, b: Tensor, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False) -> Any:
     a, b = tensors(a, b)
     if trans in (1, "T", 2, "C"):
         a, lower = _adjoint(a) if trans in (2, "C") else on_tensors.swapaxes(a, -1, -2), not lower
@@ -72,18 +72,18 @@ def _triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagon
     return found[..., 0] if b.ndim == 1 else found
 
 
-def _cho_solve(c_and_lower: Any, b: Any) -> Any:
+def _cho_solve(c_and_lower: Any, b: Tensor) -> Any:
     factor, lower = c_and_lower
     first, last = (0, 2) if lower else (2, 0)
     return _triangular(factor, _triangular(factor, b, first, lower), last, lower)
 
 
-def _lu_factor(a: Any) -> Any:
+def _lu_factor(a: Tensor) -> Any:
     factors, pivots = load("linalg", "lu_factor")(a)
     return factors, pivots.numpy() - 1  # LAPACK counts from one
 
 
-def _lu_solve(lu_and_piv: Any, b: Any, trans: int = 0) -> Any:
+def _lu_solve(lu_and_piv: Any, b: Tensor, trans: int = 0) -> Any:
     factors, pivots = lu_and_piv
     order = np.arange(factors.shape[-1])
     for row, pivot in enumerate(constants("scipy.linalg.lu_solve", pivots)):
@@ -93,12 +93,12 @@ def _lu_solve(lu_and_piv: Any, b: Any, trans: int = 0) -> Any:
     return _triangular(factors, _triangular(factors, b, trans), trans, True, True)[np.argsort(order)]
 
 
-def _lu(a: Any, permute_l: bool = False) -> Any:
+def _lu(a: Tensor, permute_l: bool = False) -> Any:
     swaps, lower, upper = load("linalg", "lu")(a)
     return (swaps @ lower, upper) if permute_l else (swaps, lower, upper)
 
 
-def _qr(name: str, a: Any, mode: str = "full") -> Any:
+def _qr(name: str, a: Tensor, mode: str = "full") -> Any:
     if mode not in ("full", "economic", "r"):
         raise TypeError(f"{name} has no derivative here with mode={mode!r}: 'full' and 'economic' have")
     factors = np.linalg.qr(a, "reduced" if mode == "economic" else "complete")
@@ -111,25 +111,25 @@ def _completed(columns: Any, basis: Any) -> Any:
     return near @ (3 * np.eye(basis.shape[-1]) - _adjoint(near) @ near) / 2
 
 
-def _svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+def _svd(a: Tensor, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     if not compute_uv:
         return np.linalg.svd(a, compute_uv=False)
     u, s, vh = np.linalg.svd(a, full_matrices=False)
     if full_matrices and a.shape[-1] != a.shape[-2]:
         left, _, right = np.linalg.svd(constants("scipy.linalg.svd", a, tracked=True))
-        v: Any = _adjoint(vh)
+        v: Tensor = _adjoint(vh)
         more = (_completed(u, left[..., s.shape[-1] :]), _completed(v, _adjoint(right)[..., s.shape[-1] :]))
         found: list[Any] = [on_tensors.concatenate(pair, -1) for pair in zip((u, v), more, strict=True)]
         return found[0], s, _adjoint(found[1])
     return u, s, vh
 
 
-def _eigh(a: Any, lower: bool = True, eigvals_only: bool = False) -> Any:
+def _eigh(a: Tensor, lower: bool = True, eigvals_only: bool = False) -> Any:
     a = _mirrored(a, lower)
     return np.linalg.eigvalsh(a) if eigvals_only else tuple(np.linalg.eigh(a))
 
 
-def _lstsq(a: Any, b: Any, cond: float | None = None) -> Any:
+def _lstsq(a: Tensor, b: Tensor, cond: float | None = None) -> Any:
     a, b = tensors(a, b)
     values: Any = np.linalg.svd(a, compute_uv=False)
     smallest = np.finfo(values._dtype).eps if cond is None else cond
@@ -141,7 +141,7 @@ def _lstsq(a: Any, b: Any, cond: float | None = None) -> Any:
     return x, residues, rank, values
 
 
-def _polar(a: Any, side: str = "right") -> Any:
+def _polar(a: Tensor, side: str = "right") -> Any:
     u, s, vh = np.linalg.svd(a, full_matrices=False)
     left, right = u, _adjoint(vh)
     if side == "right":
@@ -149,17 +149,17 @@ def _polar(a: Any, side: str = "right") -> Any:
     return u @ vh, (left * s[..., None, :]) @ _adjoint(u)
 
 
-def _rank(sizes: Any, A: Any, rcond: float | None) -> int:
+def _rank(sizes: Any, A: Tensor, rcond: float | None) -> int:
     bound = sizes.max(initial=0) * (np.finfo(sizes.dtype).eps * max(A.shape) if rcond is None else rcond)
     return int((sizes > bound).sum())
 
 
-def _orth(A: Any, rcond: float | None = None) -> Any:
+def _orth(A: Tensor, rcond: float | None = None) -> Any:
     u, s, _ = np.linalg.svd(A, full_matrices=False)
     return u[:, : _rank(constants("scipy.linalg.orth", s, tracked=True), A, rcond)]
 
 
-def _null_space(A: Any, rcond: float | None = None) -> Any:
+def _null_space(A: Tensor, rcond: float | None = None) -> Any:
     """The complement of the rows. Which basis of it is left to SciPy: its derivative is orthogonal to it."""
     _, sizes, rows = np.linalg.svd(constants("scipy.linalg.null_space", A, tracked=True))
     rank = _rank(sizes, A, rcond)
@@ -171,27 +171,27 @@ def _placed(index: Any, *parts: Any) -> Any:
     return on_tensors.concatenate([on_tensors.ravel(part) for part in tensors(*parts)])[index]
 
 
-def _toeplitz(c: Any, r: Any = None) -> Any:
+def _toeplitz(c: Tensor, r: Any = None) -> Any:
     first = on_tensors.conj(c) if r is None else r
     down = np.arange(c.shape[0])[:, None] - np.arange(first.shape[0])
     return _placed(np.where(down >= 0, down, c.shape[0] - down - 1), c, first[1:])
 
 
-def _hankel(c: Any, r: Any = None) -> Any:
+def _hankel(c: Tensor, r: Any = None) -> Any:
     last = np.zeros(c.shape[0]) if r is None else r
     return _placed(np.arange(c.shape[0])[:, None] + np.arange(last.shape[0]), c, last[1:])
 
 
-def _circulant(c: Any) -> Any:
+def _circulant(c: Tensor) -> Any:
     places = np.arange(c.shape[-1])
     return c[..., (places[:, None] - places) % len(places)]
 
 
-def _solve_toeplitz(c_or_cr: Any, b: Any) -> Any:
+def _solve_toeplitz(c_or_cr: Any, b: Tensor) -> Any:
     return np.linalg.solve(_toeplitz(*c_or_cr) if isinstance(c_or_cr, tuple) else _toeplitz(c_or_cr), b)
 
 
-def _solve_banded(l_and_u: Any, ab: Any, b: Any) -> Any:
+def _solve_banded(l_and_u: Any, ab: Tensor, b: Tensor) -> Any:
     below, above = l_and_u
     row, column = np.indices((ab.shape[1], ab.shape[1]))
     inside = (row - column <= below) & (column - row <= above)
@@ -215,18 +215,18 @@ def _implicit(condition: Function) -> Function:
     return rule
 
 
-def _sylvester(a: Any, b: Any, q: Any) -> Any:
+def _sylvester(a: Tensor, b: Tensor, q: Tensor) -> Any:
     a, b, q = tensors(a, b, q)
     require_small("scipy.linalg.solve_sylvester", a.shape[0] * b.shape[0])
     whole = on_tensors.kron(a, np.eye(b.shape[0])) + on_tensors.kron(np.eye(a.shape[0]), b.T)
     return np.linalg.solve(whole, q.reshape(-1)).reshape(a.shape[0], b.shape[0])
 
 
-def _exponential(A: Any) -> Tensor:
+def _exponential(A: Tensor) -> Tensor:
     return load("linalg", "matrix_exp")(A)
 
 
-def _riccati(x: Any, a: Any, b: Any, q: Any, r: Any, discrete: bool) -> Any:
+def _riccati(x: Tensor, a: Tensor, b: Tensor, q: Tensor, r: Tensor, discrete: bool) -> Any:
     if discrete:
         gain = np.linalg.solve(r + b.T @ x @ b, b.T @ x @ a)
         return a.T @ x @ a - x - a.T @ x @ b @ gain + q

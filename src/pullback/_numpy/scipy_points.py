@@ -17,16 +17,16 @@ def _length(difference: Any, w: Any = None) -> Any:
     return np.linalg.norm(difference if w is None else difference * on_tensors.sqrt(w), axis=-1)
 
 
-def _angle(u: Any, v: Any) -> Any:
+def _angle(u: Tensor, v: Tensor) -> Any:
     """1 - the cosine of the angle between vectors."""
     return 1 - on_tensors.sum(u * v, -1) / on_tensors.sqrt(on_tensors.sum(u * u, -1) * on_tensors.sum(v * v, -1))
 
 
-def _centered(u: Any) -> Any:
+def _centered(u: Tensor) -> Any:
     return u - on_tensors.mean(u, -1, keepdims=True)
 
 
-def _canberra(u: Any, v: Any) -> Any:
+def _canberra(u: Tensor, v: Tensor) -> Any:
     size: Any = on_tensors.abs(u) + on_tensors.abs(v)
     return on_tensors.sum(on_tensors.abs(u - v) / on_tensors.where(np.equal(size, 0), 1.0, size), -1)
 
@@ -54,17 +54,17 @@ def _metric(name: str, metric: object, given: dict[str, Any]) -> Function:
     return functools.partial(own, **given)
 
 
-def _between(name: str, XA: Any, XB: Any, metric: str = "euclidean", **given: Any) -> Any:
+def _between(name: str, XA: Tensor, XB: Tensor, metric: str = "euclidean", **given: Any) -> Any:
     first, second = tensors(XA, XB)
     return _metric(name, metric, given)(first[:, None], second[None])
 
 
-def _among(name: str, X: Any, metric: str = "euclidean", **given: Any) -> Any:
+def _among(name: str, X: Tensor, metric: str = "euclidean", **given: Any) -> Any:
     first, second = np.triu_indices(X.shape[0], 1)
     return _metric(name, metric, given)(X[first], X[second])
 
 
-def _square(X: Any, force: str = "no") -> Any:
+def _square(X: Tensor, force: str = "no") -> Any:
     """A vector of distances as a matrix, or back."""
     count = X.shape[0]
     if X.ndim == 2 and force != "tomatrix":
@@ -77,7 +77,7 @@ def _square(X: Any, force: str = "no") -> Any:
     return on_tensors.append(X, np.zeros(1))[np.minimum(place, place.T)]
 
 
-def _hausdorff(u: Any, v: Any) -> Any:
+def _hausdorff(u: Tensor, v: Tensor) -> Any:
     nearest = _between("scipy.spatial.distance.directed_hausdorff", u, v)
     values = constants("places", nearest, tracked=True)
     row = int(values.min(1).argmax())
@@ -91,7 +91,7 @@ def _own_metric(name: str) -> Function:
 
 
 def _interpolating(
-    real: Function, x: Any, y: Any, k: int = 3, t: Any = None, bc_type: Any = None, axis: int = 0
+    real: Function, x: Tensor, y: Tensor, k: int = 3, t: Any = None, bc_type: Any = None, axis: int = 0
 ) -> Any:
     """A spline through points: its coefficients are linear in the values."""
     moved: Any = on_tensors.moveaxis(y, axis, 0)
@@ -112,7 +112,7 @@ POINTS: dict[str, Function] = {
 }
 
 
-def _evaluated(c: Any, breaks: Any, x: Any, nu: int, extrapolate: Any, axis: int) -> Any:
+def _evaluated(c: Tensor, breaks: Any, x: Tensor, nu: int, extrapolate: Any, axis: int) -> Any:
     """A piecewise polynomial, or a derivative of it, at points: both its coefficients and these may be tensors."""
     breaks = constants("scipy.interpolate.PPoly", breaks)
     if (np.diff(breaks) <= 0).any():
@@ -146,19 +146,19 @@ def _get(self: Any, name: str) -> Any:
     return getattr(self, f"_{name}" if hasattr(self, f"_{name}") else name, None)
 
 
-def _piecewise(real: Function, self: Any, c: Any, x: Any, extrapolate: Any = None, axis: int = 0) -> None:
+def _piecewise(real: Function, self: Any, c: Tensor, x: Tensor, extrapolate: Any = None, axis: int = 0) -> None:
     breaks = constants("scipy.interpolate.PPoly", x)
     real(self, np.zeros(tuple(c.shape)), breaks, extrapolate, axis)
     _set(self, "c", on_tensors.moveaxis(c, (axis, axis + 1), (0, 1)))
 
 
-def _piecewise_at(real: Function, self: Any, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
+def _piecewise_at(real: Function, self: Any, x: Tensor, nu: int = 0, extrapolate: Any = None) -> Any:
     given = self.extrapolate if extrapolate is None else extrapolate
     return _evaluated(_get(self, "c"), _get(self, "x"), x, nu, given, self.axis)
 
 
 def _cubic(
-    real: Function, self: Any, x: Any, y: Any, axis: int = 0, bc_type: Any = "not-a-knot", extrapolate: Any = None
+    real: Function, self: Any, x: Tensor, y: Tensor, axis: int = 0, bc_type: Any = "not-a-knot", extrapolate: Any = None
 ) -> None:
     """A cubic spline, linear in its values; boundary conditions of tensors are refused."""
     moved: Any = on_tensors.moveaxis(y, axis, 0)
@@ -176,12 +176,12 @@ def _cubic(
     _set(self, "c", coefficients + offset)
 
 
-def _spline(real: Function, self: Any, t: Any, c: Any, k: int, extrapolate: Any = True, axis: int = 0) -> None:
+def _spline(real: Function, self: Any, t: Any, c: Tensor, k: int, extrapolate: Any = True, axis: int = 0) -> None:
     real(self, constants("scipy.interpolate.BSpline", t), np.zeros(tuple(c.shape)), k, extrapolate, axis)
     _set(self, "c", on_tensors.moveaxis(c, axis, 0))
 
 
-def _spline_at(real: Function, self: Any, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
+def _spline_at(real: Function, self: Any, x: Tensor, nu: int = 0, extrapolate: Any = None) -> Any:
     knots, c = np.asarray(_get(self, "t")), tensors(_get(self, "c"))[0]
     count = len(knots) - self.k - 1
     pieces, spans = _pieces(knots, self.k, count)
