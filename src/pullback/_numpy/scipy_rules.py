@@ -34,8 +34,9 @@ def key(value: object) -> str:
     package, *parts = module.split(".")
     if package not in ("scipy", "sklearn"):
         return ""
-    public = [part for part in parts if not part.startswith("_")]
-    return ".".join([*(() if package == "scipy" else (package,)), *public, getattr(value, "__name__", "")])
+    name = getattr(value, "__name__", "")
+    public = [part for part in parts if not part.startswith("_") and part != name]
+    return ".".join([*(() if package == "scipy" else (package,)), *public, name])
 
 
 def is_ours(value: object) -> bool:
@@ -90,7 +91,7 @@ def _applied(real: Any, rule: Function, *args: Any, **options: Any) -> Any:
 def dispatching(real: Any) -> Any:
     """A function of SciPy's that has a rule as one that takes tensors, too; any other as it is."""
     function = own(real)
-    if function is None:
+    if function is None or key(real) in REFUSED:
         return real
 
     def of_tensors(*args: Any, **options: Any) -> Any:
