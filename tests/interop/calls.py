@@ -5,7 +5,7 @@
 tries the calls of `calls.tsv` and prints those whose outcome is another than is written there; `--write` writes it, and the
 page docs/how-to/scipy-table.md. A call is an expression. The names of INPUTS in it are what gradients are taken with respect
 to, by central differences of fourth order; those of CONSTANTS are arrays of the same kind without gradients. Calls run under
-`no_escapes` and `strong_zeros`; those of SciPy that are refused run once more under `numpy_programs("scipy")`.
+`no_escapes` and `strong_zeros`; those that are refused run once more under `numpy_programs` of the package.
 """
 
 import ast
@@ -159,7 +159,7 @@ def outcome(module, call):
     reason = ""
     for word, block in (
         ("right", pullback.no_escapes),
-        ("right as a program", lambda: pullback.numpy_programs("scipy")),
+        ("right as a program", lambda: pullback.numpy_programs(module.partition(".")[0])),
     ):
         given = {k: pullback.tensor(INPUTS[k], requires_grad=True) for k in used(call)}
         try:
@@ -170,8 +170,6 @@ def outcome(module, call):
             reason = reason or _line(error)
         else:
             return (word, "") if found == "right" else (found, why)
-        if not module.startswith("scipy"):
-            break
     return "refused", reason
 
 
@@ -198,7 +196,7 @@ def page(table):
         "",
         "After [`pullback.interop.scipy.enable()`](array-api.md) these calls were tried on tensors, and their values and",
         "gradients compared with NumPy's and with central differences. *Right as a program* are calls that are right inside",
-        '[`numpy_programs("scipy")`](numpy-programs.md). A constant has no derivative. What is refused raises an error: most of',
+        "[`numpy_programs`](numpy-programs.md) of the package. A constant has no derivative. What is refused raises an error: most of",
         "it is compiled code, which takes no tensors. No call gave a wrong gradient inside `no_escapes` and `strong_zeros`.",
         "Without `strong_zeros` the three calls with `StandardScaler` give NaN, a product of an infinite slope and zero.",
         "",

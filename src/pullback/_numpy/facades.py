@@ -23,7 +23,7 @@ from .._core.primitives import Carrier, Function
 from .._core.shapes import normalize_axes
 from .._tensor.creation import made
 from ..vocabulary.promotion import cast
-from . import names, scipy_names
+from . import names, scipy_names, scipy_rules
 from .operands import holds_tensor, joined, on_tensors, operand
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ TYPES: set[type] = {float, complex, numbers.Number, numbers.Complex, numbers.Rea
 TYPES |= {np.generic, np.number, np.inexact, np.floating, np.complexfloating, np.integer, np.int64, np.bool_}
 TYPES |= {np.float32, np.float64, np.complex64, np.complex128}
 FUNCTIONS = (FunctionType, BuiltinFunctionType, np.ufunc, type(np.sum))
+SCIPY = {"scipy", *(f"scipy.{rule.rpartition('.')[0]}" for rule in scipy_rules.RULES)}
+"""Modules whose functions are looked up for rules, where a program has imported the module."""
 JOINS: dict[Function, int] = {
     vars(np)[name]: 1
     for name in ("concatenate stack vstack hstack dstack column_stack select choose piecewise".split())
@@ -227,7 +229,8 @@ class Called(Stand):
         if not self.active:
             return self.real(*args, **options)
         own, given = OWN.get(self.real), (*args, *options.values())
-        if own is not None and any(map(holds_tensor, given)):
+        always = getattr(own, "func", None) is scipy_rules.refused
+        if own is not None and (always or any(map(holds_tensor, given))):
             return own(*args, **options)
         if any(map(_is_list, given)):
             depth = JOINS.get(self.real, 0)
@@ -331,17 +334,21 @@ def facade(module: str) -> Callable[[object], object]:
     """The function that gives what stands for an object in the globals of a module: most stay what they are."""
     stands: dict[int, object] = {}
 
-    def stand(value: object) -> object:
+    def stand(value: Any) -> object:
         if isinstance(value, ModuleType):
-            return Facade(value, replaced) if value.__name__ in MODULES else value
+            known = value.__name__ in MODULES or (value.__name__ in SCIPY and not module.startswith("scipy"))
+            return Facade(value, replaced) if known else value
         if isinstance(value, type):
             return Kind(value, module) if value in TYPES else value
         if value is np.r_ or value is np.c_:
             return Indexed(value, module)
-        return Called(value, module) if _known(value) else value
+        own = scipy_rules.own(value)
+        if own is not None:
+            OWN[value] = own
+        return Called(value, module) if own is not None or _known(value) else value
 
     def replaced(value: object) -> object:
-        if not isinstance(value, (ModuleType, type, *FUNCTIONS, type(np.r_), type(np.c_))):
+        if not (isinstance(value, (ModuleType, type, *FUNCTIONS, type(np.r_), type(np.c_))) or scipy_rules.own(value)):
             return value
         found = stands.get(id(value))
         if found is None:

@@ -88,6 +88,12 @@ def _fisher(first: TensorLike, second: TensorLike, x: TensorLike, tail: str) -> 
     return FUNCTIONS[tail](_halved(m), _halved(n), share)
 
 
+def _student(df: TensorLike, t: TensorLike) -> Tensor:
+    freedom, value = fractional(df, t)
+    half = FUNCTIONS["betainc"](_halved(freedom), 0.5, freedom / (freedom + value * value)) / 2
+    return on_tensors.where(np.less(value, 0), half, 1 - half)
+
+
 def _huber(delta: TensorLike, r: TensorLike) -> Tensor:
     bound, value = fractional(delta, r)
     size = np.abs(value)
@@ -121,6 +127,7 @@ FUNCTIONS: dict[str, Function] = {
     "gdtrc": lambda a, b, x: FUNCTIONS["gammaincc"](b, a * x),
     "pdtr": lambda k, m: _poisson(k, m, "gammaincc"),
     "pdtrc": lambda k, m: _poisson(k, m, "gammainc"),
+    "stdtr": _student,
     "fdtr": lambda dfn, dfd, x: _fisher(dfn, dfd, x, "betainc"),
     "fdtrc": lambda dfn, dfd, x: _fisher(dfn, dfd, x, "betaincc"),
     # those of `ops.classical`

@@ -9,18 +9,19 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
+from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from types import ModuleType
 from typing import Any
 
 from .._core import forks
+from . import taking
 
 __all__ = ["enable"]
 
 SWITCH, SETTING = "SCIPY_ARRAY_API", "array_api_dispatch"
 READERS = ("scipy._lib._array_api_override", "scipy._lib._array_api")  # where SciPy keeps what it has read; older ones
 SETTINGS = "sklearn._config"
+PACKAGES = ("scipy.", "sklearn.")
 
 _lock = forks.lock()
 
@@ -31,23 +32,32 @@ def _configure(settings: Any) -> None:
     settings._get_threadlocal_config()[SETTING] = True
 
 
+def _ready(module: Any) -> None:
+    """Have a module that has been imported take tensors: scikit-learn's settings, or one of SciPy's, with its functions."""
+    if module.__name__ == SETTINGS:
+        _configure(module)
+    taking.functions(module)
+
+
 class _Finder:
-    """A finder of `sys.meta_path` that configures scikit-learn when its settings have been imported."""
+    """A finder of `sys.meta_path` that has the modules of both packages take tensors when they have been imported."""
 
     @classmethod
     def find_spec(
         cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The specification that the other finders give, with a loader that configures the module that it has loaded."""
-        if name != SETTINGS or cls not in sys.meta_path:
+        """The specification that the other finders give, with a loader that changes the module that it has loaded."""
+        if not name.startswith(PACKAGES):
             return None
-        sys.meta_path.remove(cls)
-        spec: Any = find_spec(name)
-        load = spec.loader.exec_module
+        found = (each.find_spec(name, path, target) for each in sys.meta_path if each is not cls)
+        spec: Any = next((each for each in found if each is not None), None)
+        load = getattr(spec and spec.loader, "exec_module", None)
+        if load is None or isinstance(spec.loader, ExtensionFileLoader):
+            return spec
 
         def exec_module(module: ModuleType) -> None:
             load(module)
-            _configure(module)
+            _ready(module)
 
         spec.loader.exec_module = exec_module
         return spec
@@ -87,7 +97,8 @@ def enable() -> None:
                 f"variable {SWITCH}=1 before Python starts"
             )
         os.environ[SWITCH] = "1"
-        if SETTINGS in sys.modules:
-            _configure(sys.modules[SETTINGS])
-        elif _Finder not in sys.meta_path:
+        if _Finder not in sys.meta_path:
             sys.meta_path.insert(0, _Finder)
+            for name, module in list(sys.modules.items()):
+                if name.startswith(PACKAGES):
+                    _ready(module)
