@@ -214,6 +214,8 @@ def softmax(input: Tensor, dim: int | None = None, dtype: _DType | None = None, 
     """exp(input) divided by its sum along a dim."""
 def stdtr(df: _TensorLike, t: _TensorLike, /) -> Tensor:
     """The cumulative distribution function of Student's t, with df degrees of freedom."""
+def stdtr(df: _TensorLike, t: _TensorLike, /) -> Tensor:
+    """The cumulative distribution function of Student's t, with df degrees of freedom."""
 def stdtrit(df: _TensorLike, p: _TensorLike, /) -> Tensor:
     """The quantile of Student's t, with df degrees of freedom, for the probability p: the inverse of `stdtr` by t."""
 def tandg(*operands: _Any) -> Tensor:
