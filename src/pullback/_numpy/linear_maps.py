@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
+from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from .._core.shapes import normalize_axis
 from .operands import constants, holds_tensor, on_tensors
 
 if TYPE_CHECKING:
-    from .._core.typing import Array, Tensor
+    from .._core.typing import Array, Dim, Result, Tensor
 
 LARGEST = 4096
 """The largest number of elements that a matrix is made for: it has at most this many squared."""
@@ -50,14 +51,14 @@ def _by_matrix(name: str, of_basis: Function, real: Function, x: Tensor, shape: 
     return result + offset if offset.any() else result
 
 
-def _single(dtype: Any) -> type:
+def _single(dtype: np.dtype[Any]) -> type:
     return np.complex64 if dtype.kind == "c" else np.float32
 
 
 def along(operand: str, axis: str = "axis", default: int = -1) -> Function:
     """The rule of a function that is linear along one axis of an operand. Of several results the last is linear, others constant."""
 
-    def rule(real: Function, name: str, **given: Any) -> Any:
+    def rule(real: Function, name: str, **given: Any) -> Result:
         x, place = given.pop(operand), given.pop(axis, default)
         rest = constants(name, given)
         if not isinstance(x, Carrier):
@@ -70,7 +71,7 @@ def along(operand: str, axis: str = "axis", default: int = -1) -> Function:
             result = real(**{operand: values, axis: -1}, **rest)
             return np.asarray(result[-1] if isinstance(result, tuple) else result)
 
-        moved: Any = on_tensors.moveaxis(x, place, -1)
+        moved = on_tensors.moveaxis(x, place, -1)
         result = _by_matrix(name, last, last, moved, (x.shape[place],))
         if result.ndim == x.ndim:
             result = on_tensors.moveaxis(result, -1, place)
@@ -84,7 +85,7 @@ def along(operand: str, axis: str = "axis", default: int = -1) -> Function:
 def of_each_axis(make: Function) -> Function:
     """The rule of a function that is one map after another, along each axis; `make(real, settings, k)` gives the map of an axis."""
 
-    def rule(real: Function, name: str, input: Any, axes: Any = None, **given: Any) -> Any:
+    def rule(real: Function, name: str, input: Tensor, axes: Dim = None, **given: object) -> Tensor:
         settings = constants(name, given)
         places = range(input.ndim) if axes is None else [axes] if isinstance(axes, int) else axes
         for k, place in enumerate(places):
@@ -98,11 +99,11 @@ def of_each_axis(make: Function) -> Function:
 def one_axis(function: Function, name: str, **settings: Any) -> Function:
     """The map of a function of arrays along its last axis, as `of_each_axis` wants it."""
 
-    def applied(x: Tensor, place: int, _: str) -> Any:
+    def applied(x: Tensor, place: int, _: str) -> Tensor:
         def last(values: Array) -> Array:
             return np.asarray(function(values, **settings))
 
-        moved: Any = on_tensors.moveaxis(x, place, -1)
+        moved = on_tensors.moveaxis(x, place, -1)
         return on_tensors.moveaxis(_by_matrix(name, last, last, moved, (x.shape[place],)), -1, place)
 
     return applied
@@ -111,7 +112,7 @@ def one_axis(function: Function, name: str, **settings: Any) -> Function:
 def whole(operand: str = "input") -> Function:
     """The rule of a function that is linear in all elements of an operand together: for small ones."""
 
-    def rule(real: Function, name: str, **given: Any) -> Tensor:
+    def rule(real: Function, name: str, **given: object) -> Tensor:
         x = given.pop(operand)
         rest = constants(name, given)
         if not isinstance(x, Carrier):
@@ -128,8 +129,8 @@ def whole(operand: str = "input") -> Function:
 def selected(operand: str = "input", outside: str | None = "cval") -> Function:
     """The rule of a filter that selects elements by their order: applied to the elements' ranks, it tells which."""
 
-    def rule(real: Function, name: str, **given: Any) -> Any:
-        x: Any = given.pop(operand)
+    def rule(real: Function, name: str, **given: Any) -> Tensor:
+        x = given.pop(operand)
         rest = constants(name, given)
         values = np.append(constants(name, x, tracked=True).ravel(), rest.get(outside, 0.0) if outside else 0.0)
         order = np.argsort(values, kind="stable")
@@ -145,10 +146,9 @@ def selected(operand: str = "input", outside: str | None = "cval") -> Function:
     return rule
 
 
-def loaded(path: str) -> Any:
+def loaded(path: str) -> Function:
     """Another function or class of SciPy's, which is imported: one of it was called."""
-    module, _, name = path.rpartition(".")
-    return getattr(importlib.import_module(f"scipy.{module}"), name)
+    return attrgetter(path)(import_module("scipy"))
 
 
 def tracked(*values: object) -> bool:

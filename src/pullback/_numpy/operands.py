@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from .._core.typing import Array, ArrayLike
 
     class _OnTensors(Protocol):
+        @property
+        def linalg(self) -> _OnTensors: ...
         def __getattr__(self, name: str) -> Callable[..., Tensor]: ...
 
 

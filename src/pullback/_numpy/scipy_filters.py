@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,14 +13,14 @@ from .linear_maps import along, loaded, of_each_axis, one_axis, require_small, s
 from .operands import constants, on_tensors, tensors
 
 if TYPE_CHECKING:
-    from .._core.typing import Array, Tensor
+    from .._core.typing import Array, Dim, Params, Sizes, Tensor
 
 PADDING = {"reflect": "symmetric", "grid-mirror": "symmetric", "mirror": "reflect", "nearest": "edge"}
 PADDING |= {"wrap": "wrap", "grid-wrap": "wrap", "constant": "constant", "grid-constant": "constant"}
 """The modes of scipy.ndimage, as np.pad calls them."""
 
 
-def _product(a: Tensor, b: Tensor, mode: str) -> Any:
+def _product(a: Tensor, b: Tensor, mode: str) -> Tensor:
     """The convolution of two tensors."""
     return loaded("signal.fftconvolve")(*tensors(a, b), mode)
 
@@ -29,13 +29,18 @@ def _transformed(name: str) -> Function:
     """A transform along several axes: that along one, one after another."""
 
     def rule(
-        x: Tensor, type: int = 2, s: Any = None, axes: Any = None, norm: Any = None, orthogonalize: Any = None
-    ) -> Any:
-        given = range(x.ndim) if axes is None and s is None else range(-len(s), 0) if axes is None else axes
-        places = [given] if isinstance(given, int) else list(given)
-        sizes = [None] * len(places) if s is None else [s] if isinstance(s, int) else list(s)
+        x: Tensor,
+        type: int = 2,
+        s: Dim = None,
+        axes: Dim = None,
+        norm: str | None = None,
+        orthogonalize: bool | None = None,
+    ) -> Tensor:
+        sizes, places = ([each] if isinstance(each, int) else each for each in (s, axes))
+        if places is None:
+            places = range(x.ndim) if sizes is None else range(-len(sizes), 0)
         one = loaded(f"fft.{name}")
-        for place, size in zip(places, sizes, strict=True):
+        for place, size in zip(places, [None] * len(places) if sizes is None else sizes, strict=True):
             x = along("x")(
                 one, f"scipy.fft.{name}", x=x, type=type, n=size, axis=place, norm=norm, orthogonalize=orthogonalize
             )
@@ -44,17 +49,17 @@ def _transformed(name: str) -> Function:
     return rule
 
 
-def _recursive(b: Tensor, a: Tensor, x: Tensor, axis: int = -1) -> Any:
+def _recursive(b: Tensor, a: Tensor, x: Tensor, axis: int = -1) -> Tensor:
     """A digital filter: a banded matrix of b, and the inverse of one of a, which are triangular."""
     b, a, x = tensors(b, a, x)
     place = normalize_axis(axis, x.ndim, "lfilter")
     count = x.shape[place]
     require_small("scipy.signal.lfilter", count)
-    moved: Any = on_tensors.moveaxis(x, place, 0)
+    moved = on_tensors.moveaxis(x, place, 0)
     columns = moved.reshape(count, -1)
     kind = np.result_type(b._dtype, a._dtype, x._dtype)
 
-    def matrix(taps: Any) -> Any:
+    def matrix(taps: Tensor) -> Tensor:
         behind = np.arange(count)[:, None] - np.arange(count)
         inside = (behind >= 0) & (behind < taps.shape[0])
         return on_tensors.where(inside, taps.to(kind)[np.where(inside, behind, 0)], 0.0).to(kind)
@@ -64,7 +69,7 @@ def _recursive(b: Tensor, a: Tensor, x: Tensor, axis: int = -1) -> Any:
     return on_tensors.moveaxis(result.reshape(tuple(moved.shape)), 0, place)
 
 
-def _upfirdn(h: Tensor, x: Tensor, up: int = 1, down: int = 1) -> Any:
+def _upfirdn(h: Tensor, x: Tensor, up: int = 1, down: int = 1) -> Tensor:
     if x.ndim != 1:
         raise TypeError("scipy.signal.upfirdn has no derivative here but for one axis")
     h, x = tensors(h, x)
@@ -75,7 +80,7 @@ def _upfirdn(h: Tensor, x: Tensor, up: int = 1, down: int = 1) -> Any:
 def _correlated(turned: bool) -> Function:
     """scipy.ndimage.correlate, or convolve, whose kernel is turned round."""
 
-    def rule(input: Tensor, weights: Tensor, mode: str = "reflect", cval: float = 0.0, origin: Any = 0) -> Any:
+    def rule(input: Tensor, weights: Tensor, mode: str = "reflect", cval: float = 0.0, origin: Sizes = 0) -> Tensor:
         input, weights = tensors(input, weights)
         origins = [origin] * input.ndim if isinstance(origin, int) else list(origin)
         middles = [size // 2 + shift for size, shift in zip(weights.shape, origins, strict=True)]
@@ -97,7 +102,7 @@ def _correlated_along(turned: bool) -> Function:
         mode: str = "reflect",
         cval: float = 0.0,
         origin: int = 0,
-    ) -> Any:
+    ) -> Tensor:
         input, weights = tensors(input, weights)
         place = normalize_axis(axis, input.ndim, "correlate1d")
         shape = [weights.shape[0] if each == place else 1 for each in range(input.ndim)]
@@ -110,7 +115,7 @@ def _correlated_along(turned: bool) -> Function:
 def _slope(smoothing: list[float]) -> Function:
     """A difference along one axis, smoothed along the others."""
 
-    def rule(input: Tensor, axis: int = -1, mode: str = "reflect", cval: float = 0.0) -> Any:
+    def rule(input: Tensor, axis: int = -1, mode: str = "reflect", cval: float = 0.0) -> Tensor:
         one = _correlated_along(False)
         place = normalize_axis(axis, input.ndim, "sobel")
         result = one(input, np.array([-1.0, 0.0, 1.0]), place, mode, cval)
@@ -121,7 +126,7 @@ def _slope(smoothing: list[float]) -> Function:
     return rule
 
 
-def _laplace(input: Tensor, mode: str = "reflect", cval: float = 0.0) -> Any:
+def _laplace(input: Tensor, mode: str = "reflect", cval: float = 0.0) -> Tensor:
     one, taps = _correlated_along(False), np.array([1.0, -2.0, 1.0])
     return sum(one(input, taps, axis, mode, cval) for axis in range(input.ndim))
 
@@ -134,10 +139,10 @@ def _by_one(name: str) -> Function:
 def _in_rows(word: str, neutral: float) -> Function:
     """A filter that takes a number for each axis, one of which changes nothing: applied to the rows of a matrix."""
 
-    def of_rows(real: Function, settings: dict[str, Any]) -> Function:
+    def of_rows(real: Function, settings: Params) -> Function:
         own = settings.pop(word)
 
-        def rows(values: Array, **rest: Any) -> Any:
+        def rows(values: Array, **rest: object) -> Array:
             return real(values[None] if (flat := values.ndim == 1) else values, (neutral, own), **rest)[
                 0 if flat else ...
             ]
@@ -147,16 +152,15 @@ def _in_rows(word: str, neutral: float) -> Function:
     return of_each_axis(of_rows)
 
 
-def _factor(real: Function, name: str, **given: Any) -> Any:
+def _factor(real: Function, name: str, input: Tensor, **given: object) -> Tensor:
     """A filter that multiplies by numbers of its own."""
-    input = given.pop("input")
     return input * real(np.ones(input.shape, complex), **constants(name, given))
 
 
 def _fourier(name: str) -> Function:
     """A transform that NumPy has, too."""
 
-    def rule(x: Tensor, **given: Any) -> Any:
+    def rule(x: Tensor, **given: object) -> Tensor:
         return getattr(np.fft, name)(x, **given)
 
     return rule
