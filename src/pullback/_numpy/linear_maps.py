@@ -13,7 +13,7 @@ from .._core.shapes import normalize_axis
 from .operands import constants, holds_tensor, on_tensors
 
 if TYPE_CHECKING:
-    from .._core.typing import Array, Dim, Result, Tensor
+    from .._core.typing import Array, Dim, NumpyType, Result, Tensor
 
 LARGEST = 4096
 """The largest number of elements that a matrix is made for: it has at most this many squared."""
@@ -51,7 +51,7 @@ def _by_matrix(name: str, of_basis: Function, real: Function, x: Tensor, shape: 
     return result + offset if offset.any() else result
 
 
-def _single(dtype: np.dtype[Any]) -> type:
+def _single(dtype: NumpyType) -> type:
     return np.complex64 if dtype.kind == "c" else np.float32
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,22 +12,41 @@ from .._tensor.tensor import Tensor
 from .linear_maps import loaded, tracked
 from .operands import constants, on_tensors, tensors
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Protocol, TypeAlias
 
-def _length(difference: Any, w: Any = None) -> Any:
-    return np.linalg.norm(difference if w is None else difference * on_tensors.sqrt(w), axis=-1)
+    from .._core.typing import Array, ArrayLike, Params, Value
+
+    Extrapolate: TypeAlias = bool | str | None
+
+    class Interpolant(Protocol):
+        """What the rules of methods read and set of SciPy's objects: piecewise polynomials, splines and grids."""
+
+        axis: int
+        k: int
+        extrapolate: Extrapolate
+        grid: Sequence[Array]
+        method: str
+        bounds_error: bool
+        fill_value: float | None
 
 
-def _angle(u: Tensor, v: Tensor) -> Any:
+def _length(difference: Tensor, w: ArrayLike | None = None) -> Tensor:
+    return on_tensors.linalg.norm(difference if w is None else difference * on_tensors.sqrt(w), axis=-1)
+
+
+def _angle(u: Tensor, v: Tensor) -> Tensor:
     """1 - the cosine of the angle between vectors."""
     return 1 - on_tensors.sum(u * v, -1) / on_tensors.sqrt(on_tensors.sum(u * u, -1) * on_tensors.sum(v * v, -1))
 
 
-def _centered(u: Tensor) -> Any:
+def _centered(u: Tensor) -> Tensor:
     return u - on_tensors.mean(u, -1, keepdims=True)
 
 
-def _canberra(u: Tensor, v: Tensor) -> Any:
-    size: Any = on_tensors.abs(u) + on_tensors.abs(v)
+def _canberra(u: Tensor, v: Tensor) -> Tensor:
+    size = on_tensors.abs(u) + on_tensors.abs(v)
     return on_tensors.sum(on_tensors.abs(u - v) / on_tensors.where(np.equal(size, 0), 1.0, size), -1)
 
 
@@ -37,7 +56,7 @@ METRICS: dict[str, Function] = {
     "sqeuclidean": lambda u, v: on_tensors.sum((u - v) ** 2, -1),
     "cityblock": lambda u, v: on_tensors.sum(on_tensors.abs(u - v), -1),
     "chebyshev": lambda u, v: on_tensors.max(on_tensors.abs(u - v), -1),
-    "minkowski": lambda u, v, p=2: np.linalg.norm(u - v, p, -1),
+    "minkowski": lambda u, v, p=2: on_tensors.linalg.norm(u - v, p, -1),
     "cosine": _angle,
     "correlation": lambda u, v: _angle(_centered(u), _centered(v)),
     "canberra": _canberra,
@@ -45,7 +64,7 @@ METRICS: dict[str, Function] = {
 }
 
 
-def _metric(name: str, metric: object, given: dict[str, Any]) -> Function:
+def _metric(name: str, metric: object, given: Params) -> Function:
     own = METRICS.get(metric) if isinstance(metric, str) else None
     if own is None or (given and metric != "minkowski"):
         raise TypeError(
@@ -54,17 +73,17 @@ def _metric(name: str, metric: object, given: dict[str, Any]) -> Function:
     return functools.partial(own, **given)
 
 
-def _between(name: str, XA: Tensor, XB: Tensor, metric: str = "euclidean", **given: Any) -> Any:
+def _between(name: str, XA: Tensor, XB: Tensor, metric: str = "euclidean", **given: object) -> Tensor:
     first, second = tensors(XA, XB)
     return _metric(name, metric, given)(first[:, None], second[None])
 
 
-def _among(name: str, X: Tensor, metric: str = "euclidean", **given: Any) -> Any:
+def _among(name: str, X: Tensor, metric: str = "euclidean", **given: object) -> Tensor:
     first, second = np.triu_indices(X.shape[0], 1)
     return _metric(name, metric, given)(X[first], X[second])
 
 
-def _square(X: Tensor, force: str = "no") -> Any:
+def _square(X: Tensor, force: str = "no") -> Tensor:
     """A vector of distances as a matrix, or back."""
     count = X.shape[0]
     if X.ndim == 2 and force != "tomatrix":
@@ -77,7 +96,7 @@ def _square(X: Tensor, force: str = "no") -> Any:
     return on_tensors.append(X, np.zeros(1))[np.minimum(place, place.T)]
 
 
-def _hausdorff(u: Tensor, v: Tensor) -> Any:
+def _hausdorff(u: Tensor, v: Tensor) -> tuple[Tensor, int, int]:
     nearest = _between("scipy.spatial.distance.directed_hausdorff", u, v)
     values = constants("places", nearest, tracked=True)
     row = int(values.min(1).argmax())
@@ -91,10 +110,10 @@ def _own_metric(name: str) -> Function:
 
 
 def _interpolating(
-    real: Function, x: Tensor, y: Tensor, k: int = 3, t: Any = None, bc_type: Any = None, axis: int = 0
-) -> Any:
+    real: Function, x: Tensor, y: Tensor, k: int = 3, t: ArrayLike | None = None, bc_type: object = None, axis: int = 0
+) -> object:
     """A spline through points: its coefficients are linear in the values."""
-    moved: Any = on_tensors.moveaxis(y, axis, 0)
+    moved = on_tensors.moveaxis(y, axis, 0)
     fixed = constants("scipy.interpolate.make_interp_spline", (x, t, bc_type))
     of_basis = real(fixed[0], np.eye(moved.shape[0]), k, fixed[1], fixed[2])
     coefficients = on_tensors.tensordot(of_basis.c, moved, 1)
@@ -112,7 +131,7 @@ POINTS: dict[str, Function] = {
 }
 
 
-def _evaluated(c: Tensor, breaks: Any, x: Tensor, nu: int, extrapolate: Any, axis: int) -> Any:
+def _evaluated(c: Tensor, breaks: Array, x: Tensor, nu: int, extrapolate: Extrapolate, axis: int) -> Tensor:
     """A piecewise polynomial, or a derivative of it, at points: both its coefficients and these may be tensors."""
     breaks = constants("scipy.interpolate.PPoly", breaks)
     if (np.diff(breaks) <= 0).any():
@@ -137,31 +156,39 @@ def _evaluated(c: Tensor, breaks: Any, x: Tensor, nu: int, extrapolate: Any, axi
     return on_tensors.moveaxis(result, range(x.ndim), range(axis, axis + x.ndim))
 
 
-def _set(self: Any, name: str, value: Any) -> None:
+def _set(self: Interpolant, name: str, value: Value) -> None:
     """Set an attribute that may be a property, which would make an array of the value."""
     setattr(self, f"_{name}" if hasattr(self, f"_{name}") else name, value)
 
 
-def _get(self: Any, name: str) -> Any:
+def _get(self: Interpolant, name: str) -> Any:
     return getattr(self, f"_{name}" if hasattr(self, f"_{name}") else name, None)
 
 
-def _piecewise(real: Function, self: Any, c: Tensor, x: Tensor, extrapolate: Any = None, axis: int = 0) -> None:
+def _piecewise(
+    real: Function, self: Interpolant, c: Tensor, x: Tensor, extrapolate: Extrapolate = None, axis: int = 0
+) -> None:
     breaks = constants("scipy.interpolate.PPoly", x)
     real(self, np.zeros(tuple(c.shape)), breaks, extrapolate, axis)
     _set(self, "c", on_tensors.moveaxis(c, (axis, axis + 1), (0, 1)))
 
 
-def _piecewise_at(real: Function, self: Any, x: Tensor, nu: int = 0, extrapolate: Any = None) -> Any:
+def _piecewise_at(real: Function, self: Interpolant, x: Tensor, nu: int = 0, extrapolate: Extrapolate = None) -> Tensor:
     given = self.extrapolate if extrapolate is None else extrapolate
     return _evaluated(_get(self, "c"), _get(self, "x"), x, nu, given, self.axis)
 
 
 def _cubic(
-    real: Function, self: Any, x: Tensor, y: Tensor, axis: int = 0, bc_type: Any = "not-a-knot", extrapolate: Any = None
+    real: Function,
+    self: Interpolant,
+    x: Tensor,
+    y: Tensor,
+    axis: int = 0,
+    bc_type: object = "not-a-knot",
+    extrapolate: Extrapolate = None,
 ) -> None:
     """A cubic spline, linear in its values; boundary conditions of tensors are refused."""
-    moved: Any = on_tensors.moveaxis(y, axis, 0)
+    moved = on_tensors.moveaxis(y, axis, 0)
     fixed, bounds = constants("scipy.interpolate.CubicSpline", (x, bc_type))
     count, place = moved.shape[0], axis % moved.ndim
     sides = [side if isinstance(side, str) else (side[0], np.zeros(count)) for side in bounds]
@@ -176,12 +203,14 @@ def _cubic(
     _set(self, "c", coefficients + offset)
 
 
-def _spline(real: Function, self: Any, t: Any, c: Tensor, k: int, extrapolate: Any = True, axis: int = 0) -> None:
+def _spline(
+    real: Function, self: Interpolant, t: ArrayLike, c: Tensor, k: int, extrapolate: Extrapolate = True, axis: int = 0
+) -> None:
     real(self, constants("scipy.interpolate.BSpline", t), np.zeros(tuple(c.shape)), k, extrapolate, axis)
     _set(self, "c", on_tensors.moveaxis(c, axis, 0))
 
 
-def _spline_at(real: Function, self: Any, x: Tensor, nu: int = 0, extrapolate: Any = None) -> Any:
+def _spline_at(real: Function, self: Interpolant, x: Tensor, nu: int = 0, extrapolate: Extrapolate = None) -> Tensor:
     knots, c = np.asarray(_get(self, "t")), tensors(_get(self, "c"))[0]
     count = len(knots) - self.k - 1
     pieces, spans = _pieces(knots, self.k, count)
@@ -189,7 +218,7 @@ def _spline_at(real: Function, self: Any, x: Tensor, nu: int = 0, extrapolate: A
     return _evaluated(on_tensors.tensordot(pieces, c[:count], 1), spans, x, nu, given, self.axis)
 
 
-def _pieces(knots: Any, k: int, count: int) -> Any:
+def _pieces(knots: Array, k: int, count: int) -> tuple[Array, Array]:
     """The polynomials of each basis spline between the knots, by their Taylor expansions there."""
     inner = knots[k : count + 1]
     starts = inner[:-1][np.diff(inner) > 0]
@@ -198,7 +227,15 @@ def _pieces(knots: Any, k: int, count: int) -> Any:
     return np.stack(rows), np.append(starts, inner[-1])
 
 
-def _grid(real: Function, self: Any, points: Any, values: Any, method: str = "linear", *rest: Any, **more: Any) -> None:
+def _grid(
+    real: Function,
+    self: Interpolant,
+    points: Sequence[ArrayLike],
+    values: Tensor,
+    method: str = "linear",
+    *rest: object,
+    **more: object,
+) -> None:
     if method != "linear":
         raise TypeError(f"RegularGridInterpolator has no derivative here with method={method!r}: 'linear' has")
     real(
@@ -212,7 +249,7 @@ def _grid(real: Function, self: Any, points: Any, values: Any, method: str = "li
     _set(self, "values", values)
 
 
-def _grid_at(real: Function, self: Any, xi: Any, method: str | None = None) -> Any:
+def _grid_at(real: Function, self: Interpolant, xi: ArrayLike, method: str | None = None) -> Tensor:
     """Linear between the nearest points of the grid: at each of its corners, a value and a weight."""
     if (method or self.method) != "linear" or len({*self.grid[0]}) != len(self.grid[0]):
         raise TypeError("RegularGridInterpolator has no derivative here but with method='linear'")
@@ -231,14 +268,14 @@ def _grid_at(real: Function, self: Any, xi: Any, method: str | None = None) -> A
     inner = (...,) + (None,) * (values.ndim - len(self.grid))
     result: Any = 0.0
     for corner in np.ndindex((2,) * len(self.grid)):
-        weight: Any = functools.reduce(lambda a, b: a * b, [w[side] for w, side in zip(weights, corner, strict=True)])
+        weight = functools.reduce(lambda a, b: a * b, [w[side] for w, side in zip(weights, corner, strict=True)])
         result = result + weight[inner] * values[tuple(p + side for p, side in zip(places, corner, strict=True))]
     if self.fill_value is None or not outside.any():
         return result
     return on_tensors.where(outside[inner], self.fill_value, result)
 
 
-def _all_tensors(real: Function, self: Any, *args: Any, **options: Any) -> None:
+def _all_tensors(real: Function, self: Interpolant, *args: object, **options: object) -> None:
     """Arrays as tensors, too: SciPy has formulas for the slopes, in which it mixes none."""
     wrap = Tensor.interpreter.wrap
     real(
@@ -262,11 +299,11 @@ METHODS: dict[str, Function] = {
 """Methods that take tensors, or have them in their object: each gets the method that it stands for, and its arguments."""
 
 
-def method(name: str, real: Any) -> Function:
+def method(name: str, real: Function) -> Function:
     """A method of SciPy's that takes tensors, too."""
     rule, called = METHODS[name], name.endswith("__call__")
 
-    def of_tensors(self: Any, *args: Any, **options: Any) -> Any:
+    def of_tensors(self: Interpolant, *args: object, **options: object) -> object:
         held = (_get(self, "c"), _get(self, "values")) if called else ()
         return (functools.partial(rule, real) if tracked(*args, *options.values(), *held) else real)(
             self, *args, **options

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import Any
 
 import numpy as np
 
@@ -44,16 +43,16 @@ def is_ours(value: object) -> bool:
     return getattr(value, "of_tensors", None) is value
 
 
-def marked(function: Function, real: Any) -> Any:
+def marked(function: Function, real: Function) -> Function:
     """A function that stands for one of SciPy's, with its name."""
     made = functools.wraps(real)(function)
     vars(made)["of_tensors"] = made
     return made
 
 
-def own(real: Any) -> Function | None:
+def own(real: object) -> Function | None:
     """The function that gives what one of SciPy's gives, also for tensors; None if there is no rule."""
-    if isinstance(real, type) or is_ours(real):
+    if not callable(real) or isinstance(real, type) or is_ours(real):
         return None
     if key(real) in REFUSED:
         return functools.partial(refused, key(real))
@@ -61,15 +60,15 @@ def own(real: Any) -> Function | None:
     return None if rule is None else functools.partial(_applied, real, rule)
 
 
-def refused(name: str, *args: Any, **options: Any) -> None:
+def refused(name: str, *args: object, **options: object) -> None:
     """Refuse a call in a program, where a function may return tensors that are not among the arguments."""
     raise TypeError(f"scipy.{name} has no derivative here: func.implicit makes one of any solver")
 
 
-def _applied(real: Any, rule: Function, *args: Any, **options: Any) -> Any:
+def _applied(real: Function, rule: Function, *args: object, **options: object) -> object:
     name = f"scipy.{key(real)}"
     signature, wanted = inspect.signature(real), inspect.signature(rule).parameters
-    given: dict[str, Any] = {}
+    given: dict[str, object] = {}
     for parameter, value in signature.bind(*args, **options).arguments.items():
         kind = signature.parameters[parameter].kind
         given.update(value if kind is inspect.Parameter.VAR_KEYWORD else {parameter: value})
@@ -88,13 +87,13 @@ def _applied(real: Any, rule: Function, *args: Any, **options: Any) -> Any:
     return rule(**given)
 
 
-def dispatching(real: Any) -> Any:
+def dispatching(real: Function) -> Function:
     """A function of SciPy's that has a rule as one that takes tensors, too; any other as it is."""
     function = own(real)
     if function is None or key(real) in REFUSED:
         return real
 
-    def of_tensors(*args: Any, **options: Any) -> Any:
+    def of_tensors(*args: object, **options: object) -> object:
         return (function if tracked(*args, *options.values()) else real)(*args, **options)
 
     return marked(of_tensors, real)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 from types import ModuleType
-from typing import Any
 
+from .._core.primitives import Function
 from .._numpy.linear_maps import tracked
 from .._numpy.programs import numpy_programs
 from .._numpy.scipy_points import METHODS, method
@@ -52,11 +52,11 @@ def functions(module: ModuleType) -> None:
 
 
 @functools.cache
-def _made(value: Any) -> Any:
+def _made(value: Function) -> Function:
     return _as_program(value) if key(value) in PROGRAMS else dispatching(value)
 
 
-def taking(value: Any) -> Any:
+def taking(value: object) -> object:
     """What stands for one of their functions; a class is changed, and stays what it is."""
     if not callable(value) or is_ours(value) or not (own := key(value)):
         return value
@@ -72,11 +72,11 @@ def taking(value: Any) -> Any:
     return value
 
 
-def _as_program(real: Any) -> Any:
+def _as_program(real: Function) -> Function:
     """A function that runs in a block for its package if tensors are among its arguments, or in its object."""
     package = real.__module__.partition(".")[0]
 
-    def of_tensors(*args: Any, **options: Any) -> Any:
+    def of_tensors(*args: object, **options: object) -> object:
         held = vars(args[0]).values() if args and key(type(args[0])) and hasattr(args[0], "__dict__") else ()
         if not tracked(*args, *options.values(), *held):
             return real(*args, **options)
