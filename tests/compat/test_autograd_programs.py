@@ -421,6 +421,17 @@ def test_primitives_without_rules_say_so():
         autograd.grad(lambda x: f(x, other=x))(1.0)
 
 
+def test_a_cotangent_of_another_shape_is_refused():
+    f = extend.primitive(lambda x: x * 2)
+    extend.defvjp(f, lambda ans, x: lambda g: g[:2])
+    for text in (
+        r"got \[2\] but expected shape compatible with \[3\]",
+        r"returned shape \(2,\), and the argument has \(3,\)",
+    ):
+        with pytest.raises(RuntimeError, match=text):  # the second call is a short one
+            autograd.grad(lambda x: np.sum(f(x)))(VECTOR)
+
+
 def test_jacobians_of_primitives_take_one_row_at_a_time():
     @extend.primitive
     def doubled(x):

@@ -212,7 +212,7 @@ PROGRAMS = {
     "what is a few lines": """
         a, b = torch.tensor([[100, -3]], dtype=torch.int8), torch.tensor([[90], [2]], dtype=torch.int8)
         assert torch._int_mm(a, b).tolist() == [[8994]] and torch._int_mm(a, b).dtype == torch.int32
-        raises(RuntimeError, "", lambda: torch._int_mm(a.int(), b.int()))
+        raises(RuntimeError, "both must be matrices of int8, not", lambda: torch._int_mm(a.int(), b.int()))
         torch._check_is_size(0)
         torch._check_is_size(3, max=3)
         raises(RuntimeError, "low", lambda: torch._check_is_size(-1, lambda: "low"))

@@ -282,3 +282,17 @@ def test_rows_of_a_larger_array_are_read_where_they_are(part, size):
     executable = compiled._newest().machinery.executable
     if executable is not None:
         assert len(executable.kernels) == (1 if part.step is None else 2)
+
+
+def test_a_step_that_chooses_for_each_example_of_a_batch_is_not_kept():
+    def step(carry, row):
+        chosen = pullback.vmap(lambda e: pullback.cond(e > 0, lambda e: e * 2, lambda e: e * 3, (e,)))(row)
+        return carry + chosen.sum(), carry
+
+    def total(rows):
+        return pullback.scan(step, rows[0, 0], rows)[0]
+
+    rows = pullback.tensor([[1.0, -2.0], [3.0, -4.0]])
+    with pytest.raises(pullback.program.CaptureError, match="a loop or a branch checks its values"):
+        pullback.program.record(total, rows)
+    assert total(rows) == 1 + 2 - 6 + 6 - 12

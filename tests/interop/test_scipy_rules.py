@@ -65,6 +65,7 @@ PROGRAMS = {
             check(lambda x: F.idst(x, kind, n=5), x)
         check(lambda x: F.dctn(x, axes=[0]), x)
         check(lambda x: F.idctn(x, s=(2, 6)), x)
+        check(lambda x: F.dstn(x, s=3), x)
         """,
     "filters with other borders than by default": """
         import scipy.ndimage as N, scipy.signal as G
@@ -94,22 +95,33 @@ PROGRAMS = {
         check(fixed, at)
         assert isinstance(I.CubicSpline(g, y), I.CubicSpline)
         points = pullback.tensor([[0.3, 0.2], [2.1, 0.9]], dtype=pullback.float64, requires_grad=True)
-        check(lambda v, p: I.RegularGridInterpolator((g, [0.0, 0.7, 1.0]), v)(p), given(6, 3), points)
+        for falling in (1, -1):
+            check(lambda v, p: I.RegularGridInterpolator((g, [0.0, 0.7, 1.0][::falling]), v)(p), given(6, 3), points)
         """,
     "what stays refused says so": """
-        import scipy.linalg as L, scipy.signal as G, scipy.ndimage as N, scipy.spatial.distance as D
-        x = given(3, 3)
+        import scipy.linalg as L, scipy.signal as G, scipy.ndimage as N, scipy.spatial.distance as D, scipy.interpolate as I
+        x, axes = given(3, 3), (np.arange(3.0),) * 2
         refused = [
             (lambda: L.eigh(x, x), "with b="), (lambda: L.qr(x, pivoting=True), "with pivoting=True"),
-            (lambda: L.solve(x, x, assume_a="banded"), "assume_a='banded'"),
+            (lambda: L.solve(x, x, assume_a="banded"), "derivative here with assume_a='banded'"),
+            (lambda: L.qr(x, mode="raw"), "derivative here with mode='raw': 'full' and 'economic' have"),
+            (lambda: G.upfirdn(x[0], x), "derivative here but for one axis"),
+            (lambda: G.detrend(np.ones(3), bp=pullback.ones(1)), "derivative here but by data"),
+            (lambda: I.RegularGridInterpolator(axes, x, "cubic"), "derivative here with method='cubic'"),
+            (lambda: I.RegularGridInterpolator(axes, x)([1, 1], method="nearest"), "derivative here with method='nearest'"),
+            (lambda: I.PPoly(x, [0, 1, 1, 2])(0.5), "unless its breakpoints increase"),
             (lambda: G.resample_poly(x, 2, 3, padtype="median"), "it is not linear"),
             (lambda: N.gaussian_filter1d(np.ones(3), x[0, 0]), "has no derivative here"),
-            (lambda: D.cdist(x, x, "jaccard"), "metric='jaccard'"),
+            (lambda: D.cdist(x, x, "jaccard"), "derivative here with metric='jaccard'"),
             (lambda: L.sqrtm(-x @ x.T), "complex"),
         ]
         for call, why in refused:
             with pytest.raises(TypeError, match=why.replace("'", ".")):
                 call()
+        with pytest.raises(ValueError, match="5 are not the distances among"):
+            D.squareform(given(5))
+        with pytest.raises(ValueError, match="requested xi is out of bounds"):
+            I.RegularGridInterpolator(axes, x)([1, 3])
         with pytest.raises(ValueError, match="5000 columns"):
             G.savgol_filter(pullback.zeros(5000, requires_grad=True), 5, 2)
         """,
@@ -123,13 +135,16 @@ PROGRAMS = {
     "in a program that is named, without enable": """
         import types, sys
         theirs = types.ModuleType("theirs")
-        exec("from scipy import linalg\\nimport scipy.fft\\nfrom scipy.signal import savgol_filter as smooth\\n"
-             "def f(a, b): return linalg.solve(a, b), scipy.fft.dct(b), smooth(b, 3, 1)", vars(theirs))
+        exec("from scipy import linalg\\nimport scipy.fft\\nfrom scipy.optimize import least_squares\\nfrom scipy.signal import savgol_filter as smooth\\n"
+             "def f(a, b): return linalg.solve(a, b), scipy.fft.dct(b), smooth(b, 3, 1)\\n"
+             "def fitted(a): return least_squares(lambda x: x - a, a.detach().numpy()).x", vars(theirs))
         sys.modules["theirs"] = theirs
         a, b = given(4, 4), given(4, seed=1)
         with pullback.numpy_programs("theirs"):
             parts = theirs.f(a, b)
             assert all(part.requires_grad for part in parts)
+            with pytest.raises(TypeError, match="func.implicit makes one of any solver"):
+                theirs.fitted(b)
         for part, right in zip(parts, theirs.f(a.detach().numpy(), b.detach().numpy())):
             np.testing.assert_allclose(part.detach().numpy(), right, rtol=1e-9)
         """,

@@ -13,7 +13,7 @@ from .._core.shapes import normalize_axis
 from .operands import constants, holds_tensor, on_tensors
 
 if TYPE_CHECKING:
-    from .._core.typing import Array, Dim, NumpyType, Result, Tensor
+    from .._core.typing import Array, Dim, NumpyType, Params, Result, Tensor
 
 LARGEST = 4096
 """The largest number of elements that a matrix is made for: it has at most this many squared."""
@@ -55,14 +55,20 @@ def _single(dtype: NumpyType) -> type:
     return np.complex64 if dtype.kind == "c" else np.float32
 
 
+def _operand(name: str, operand: str, given: Params) -> tuple[Tensor, Params]:
+    """The tensor in which a function is linear, and the other arguments, as arrays."""
+    x, rest = given.pop(operand), constants(name, given)
+    if not isinstance(x, Carrier):
+        raise TypeError(f"{name} has no derivative here but by {operand}: pass the other arguments as arrays")
+    return x, rest
+
+
 def along(operand: str, axis: str = "axis", default: int = -1) -> Function:
     """The rule of a function that is linear along one axis of an operand. Of several results the last is linear, others constant."""
 
     def rule(real: Function, name: str, **given: Any) -> Result:
-        x, place = given.pop(operand), given.pop(axis, default)
-        rest = constants(name, given)
-        if not isinstance(x, Carrier):
-            raise TypeError(f"{name} has no derivative here but by {operand}")
+        place = given.pop(axis, default)
+        x, rest = _operand(name, operand, given)
         place = normalize_axis(place, x.ndim, name)
         found = real(**{operand: np.zeros(x.shape[place]), axis: -1}, **rest)
         others = found[:-1] if isinstance(found, tuple) else ()
@@ -113,10 +119,7 @@ def whole(operand: str = "input") -> Function:
     """The rule of a function that is linear in all elements of an operand together: for small ones."""
 
     def rule(real: Function, name: str, **given: object) -> Tensor:
-        x = given.pop(operand)
-        rest = constants(name, given)
-        if not isinstance(x, Carrier):
-            raise TypeError(f"{name} has no derivative here but by {operand}")
+        x, rest = _operand(name, operand, given)
 
         def one(values: Array) -> Array:
             return np.asarray(real(**{operand: values}, **rest))

@@ -71,7 +71,7 @@ def _recursive(b: Tensor, a: Tensor, x: Tensor, axis: int = -1) -> Tensor:
 
 def _upfirdn(h: Tensor, x: Tensor, up: int = 1, down: int = 1) -> Tensor:
     if x.ndim != 1:
-        raise TypeError("scipy.signal.upfirdn has no derivative here but for one axis")
+        raise TypeError("scipy.signal.upfirdn has no derivative here but for one axis: call it for each row")
     h, x = tensors(h, x)
     place = np.arange((x.shape[0] - 1) * up + 1)
     return _product(on_tensors.where(place % up == 0, x[place // up], 0.0), h, "full")[::down]

@@ -227,6 +227,11 @@ def _pieces(knots: Array, k: int, count: int) -> tuple[Array, Array]:
     return np.stack(rows), np.append(starts, inner[-1])
 
 
+def _require_linear(method: str) -> None:
+    if method != "linear":
+        raise TypeError(f"RegularGridInterpolator has no derivative here with method={method!r}: 'linear' has")
+
+
 def _grid(
     real: Function,
     self: Interpolant,
@@ -236,8 +241,7 @@ def _grid(
     *rest: object,
     **more: object,
 ) -> None:
-    if method != "linear":
-        raise TypeError(f"RegularGridInterpolator has no derivative here with method={method!r}: 'linear' has")
+    _require_linear(method)
     real(
         self,
         constants("scipy.interpolate.RegularGridInterpolator", points),
@@ -246,13 +250,13 @@ def _grid(
         *rest,
         **more,
     )
-    _set(self, "values", values)
+    falling: Sequence[int] = getattr(self, "_descending_dimensions", ())  # which SciPy has turned in its grid
+    _set(self, "values", on_tensors.flip(values, falling) if len(falling) else values)
 
 
 def _grid_at(real: Function, self: Interpolant, xi: ArrayLike, method: str | None = None) -> Tensor:
     """Linear between the nearest points of the grid: at each of its corners, a value and a weight."""
-    if (method or self.method) != "linear" or len({*self.grid[0]}) != len(self.grid[0]):
-        raise TypeError("RegularGridInterpolator has no derivative here but with method='linear'")
+    _require_linear(method or self.method)
     xi, values = tensors(xi, _get(self, "values"))
     at = constants("places", xi, tracked=True)
     outside = np.zeros(at.shape[:-1], bool)

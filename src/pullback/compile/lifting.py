@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 Leaves = list[Any]
 
 
+STEPS = "the steps of a loop have to be seen"
+"""Why a body is not written down. It is read by nobody: the loop inside its transforms then runs step by step."""
+
+
 def recording() -> Recorder:
     """The recorder of the program, or of the body, that this thread records, beneath the transforms that it is in."""
     around: Any = innermost.get()
@@ -52,16 +56,16 @@ class LiftedTensor(Boxed):
     __slots__ = ()
 
     def _cut_off(self, reason: str) -> NoReturn:
-        raise RefusedError(f"a body of a loop asks for {reason}")
+        raise RefusedError(STEPS)
 
     @property
     def requires_grad(self) -> bool:
         """Refused: it is not known yet."""
-        raise RefusedError("a body of a loop asks for requires_grad")
+        raise RefusedError(STEPS)
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
-        raise RefusedError("a body of a loop sets requires_grad")
+        raise RefusedError(STEPS)
 
 
 class Lifting(Interpreter):
@@ -79,9 +83,9 @@ class Lifting(Interpreter):
         """Write an operation down."""
         now = mode.get()
         if not self.entered or type(primitive) is not Primitive or now.grad is not self._grad or now.strong_zeros:
-            raise RefusedError(f"a body of a loop has {primitive.short_name} in a way of its own")
+            raise RefusedError(STEPS)
         if stand_ins(params) or primitive.kind == "effect":
-            raise RefusedError("a body of a loop has a number of the program as metadata, or an effect")
+            raise RefusedError(STEPS)
         return self.box(primitive(*map(self.value_of, args), **params))
 
     def value_of(self, value: Value) -> Value:
@@ -100,7 +104,7 @@ class Lifting(Interpreter):
 
     def sampled(self, draw: Draw, shape: Any, parameters: Sequence[Value], generator: Generator | None) -> Tensor:
         """Refused: each level may draw in its own way."""
-        raise RefusedError("a body of a loop draws random numbers")
+        raise RefusedError(STEPS)
 
 
 def sample(value: Any) -> Array:
@@ -127,7 +131,7 @@ def lifted_body(
             results = [lifting.value_of(result) for result in function([lifting.box(each) for each in given])]
             lifted = [(tensor, version(tensor) != then) for tensor, then, _ in lifting.lifted.values()]
         if any(changed for _, changed in lifted):
-            raise RefusedError("a body of a loop writes to what is outside")
+            raise RefusedError(STEPS)
         return results, [tensor for tensor, _ in lifted]
 
     with recorder:
@@ -139,5 +143,5 @@ def lifted_body(
     program = Program(tuple(recorder.inputs), tuple(recorder.equations), tuple(values), recorder.constants)
     complex_numbers = any(value.dtype.kind == "c" for value in (*program.inputs, *program.outputs))
     if recorder.guards or recorder.lifted or complex_numbers:
-        raise RefusedError("a loop checks its values, or has complex ones")
+        raise RefusedError(STEPS)
     return program, [*leaves, *lifted]
