@@ -34,7 +34,7 @@ def key(value: object) -> str:
     if package not in ("scipy", "sklearn"):
         return ""
     name = getattr(value, "__name__", "")
-    public = [part for part in parts if not part.startswith("_") and part != name]
+    public = [part for k, part in enumerate(parts) if not part.startswith("_") and (k == 0 or part != name)]  # fft.fft
     return ".".join([*(() if package == "scipy" else (package,)), *public, name])
 
 
