@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("llvmlite")
 import pullback
-from pullback.compile.machine import matrices, native
+from pullback.compile.machine import dense, matrices, native
 
 pytestmark = pytest.mark.skipif(not native.multiplies(), reason="this processor has narrow registers")
 
@@ -99,6 +99,8 @@ def test_small_products_have_the_same_bits_beside_a_large_one(sizes, dtype):
 @pytest.mark.parametrize("dtype", [pullback.float32, pullback.float64])
 def test_products_of_views_by_blas(dtype, monkeypatch):
     """As on other processors: it reads rows or columns that lie together, and of others a copy."""
+    for kind in (np.float32, np.float64):  # of this process; made once
+        assert dense.product(np.dtype(kind)) and dense.batched(np.dtype(kind))
     monkeypatch.setattr("pullback.compile.machine.native.multiplies", lambda: False)
     x = pullback.from_numpy(np.random.default_rng(0).standard_normal((600, 1800))).to(dtype)
     programs = [

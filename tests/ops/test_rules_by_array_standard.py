@@ -108,7 +108,7 @@ EXTRAS = set(
     check_phase cofactor cofactor_slope complex_of convolve convolve_transpose convolve_weight cosdg
     cross cross_entropy_pullback cumprod det diagonal digamma einsum ellipd ellipk embedding erf erfcx erfcx_slope
     expn fft fmod frames floor_quotient fold_windows gammainc_by_shape gather hardsigmoid hyp0f1 hyp1f1 hyp2f1 hypot_slope index index_add index_counts
-    index_put inv irfft lattice ldexp leaky_factor lgamma log_softmax_pullback logistic logsigmoid masked_attention_pullback matrix_exp
+    index_put inv irfft lattice ldexp leaky_factor lgamma log_softmax_pullback project logistic logsigmoid masked_attention_pullback matrix_exp
     max_places max_spread not_clipped orthogonal_polynomial overwrite permutation polygamma prelu_pullback product_of_others
     put_along_axis put_rows rel_entr relu repeats replay resample rfft rint rsqrt scatter scatter_add scatter_diagonal
     scatter_prod scatter_rows scatter_slice select sgn sigmoid sigmoid_pullback sinc sindg softmax softmax_pullback softplus solve

@@ -32,7 +32,7 @@ OF_SEVERAL = {
     "betaincinv": (SHAPES, 1.3, FRACTIONS), "rel_entr": (SHAPES, POSITIVE), "kl_div": (SHAPES, POSITIVE),
     "pseudo_huber": (SHAPES, REAL), "huber": (SHAPES, REAL), "powm1": (POSITIVE, SHAPES), "chdtr": (SHAPES, POSITIVE),
     "chdtrc": (SHAPES, POSITIVE), "gdtr": (SHAPES, 1.3, POSITIVE), "gdtrc": (SHAPES, 1.3, POSITIVE),
-    "fdtr": (SHAPES, 1.3, POSITIVE), "fdtrc": (SHAPES, 1.3, POSITIVE),
+    "fdtr": (SHAPES, 1.3, POSITIVE), "fdtrc": (SHAPES, 1.3, POSITIVE), "stdtr": (SHAPES, REAL),
 }  # fmt: skip
 OF_ORDER = {
     "jv": SHAPES, "yv": SHAPES, "iv": SHAPES, "kv": SHAPES, "ive": SHAPES, "kve": SHAPES, "hyp0f1": SHAPES, "expn": WHOLE,

@@ -217,8 +217,8 @@ def settings(node: Node) -> list[tuple[str, str]]:
         for name in code.co_varnames[2 : code.co_argcount]:
             if name.endswith("_shape") and name[:-6] in primitive.inputs:
                 edge = node.edges[primitive.inputs.index(name[:-6])] if node.edges else None
-                shape = None if edge is None else edge.shape
-                found["shape"] = str(tuple(shape)) if shape is not None else "?"
+                if edge is not None:
+                    found["shape"] = str(tuple(edge.shape))
     return list(found.items())
 
 
