@@ -1612,8 +1612,8 @@ pb.value_and_grad(f)(np.ones(2))
     ),
     "hook that is a number": Mistake(
         "pb.ones(1, requires_grad=True).register_hook(3)",
-        "TypeError: register_hook: a hook is called as hook(grad)",
-        "and this one is of type int, which cannot be called",
+        "TypeError: 'int' object is not callable: register_hook takes a hook",
+        "which is called as hook(grad)",
     ),
     "samples with other keys": Mistake(
         "list(pb.utils.data.DataLoader([{'a': 1}, {'b': 2}], batch_size=2))",

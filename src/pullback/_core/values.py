@@ -92,7 +92,7 @@ def require_hook(function: str, hook: Any, taken: str) -> None:
     """Raise TypeError if a hook, written in Python, cannot be called with so many arguments as `taken` names."""
     if not callable(hook):
         raise TypeError(
-            f"{function}: a hook is called as hook({taken}), and this one is of type {type(hook).__name__}, which cannot be called"
+            f"{type(hook).__name__!r} object is not callable: {function} takes a hook, which is called as hook({taken})"
         )
     code = getattr(hook, "__code__", None)
     if code is None:
