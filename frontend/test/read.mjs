@@ -257,6 +257,7 @@ check("read: the first paint of a small trace comes within 300 ms, and one of ma
     await session.send("Performance.enable", { timeDomain: "threadTicks" });
   };
   const page = await open("plane", { prepare });
+  await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint").length);
   const { metrics } = await session.send("Performance.getMetrics");
   const busy = 1000 * metrics.find(({ name }) => name === "TaskDuration").value;
   const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0].startTime);
