@@ -132,7 +132,7 @@ def check_sizes(layer: object, least: float = 0, **sizes: object) -> None:
         several = isinstance(value, (tuple, list))
         what = f"{type(layer).__name__}: {name} must be {'ints' if several else 'an int'}"
         for each in value if isinstance(value, (tuple, list)) else (value,):
-            if isinstance(each, (bool, np.bool)) or not isinstance(each, SupportsIndex):
+            if isinstance(each, (bool, np.bool_)) or not isinstance(each, SupportsIndex):
                 raise TypeError(f"{what}, not a {type(each).__name__}: {value!r}")
             if each.__index__() < least:
                 raise RuntimeError(f"{what} of at least {least}: {value!r}")
