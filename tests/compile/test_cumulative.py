@@ -21,7 +21,9 @@ def agree(function, *tensors, rtol=1e-12):
     for factor in (1, 0.7):
         given = [tensor * factor for tensor in tensors]
         expected, found = (np.asarray(f(*given).numpy()) for f in (function, compiled))
-        np.testing.assert_allclose(found, expected, rtol=rtol, atol=rtol * np.abs(expected[np.isfinite(expected)]).max(initial=1))
+        np.testing.assert_allclose(
+            found, expected, rtol=rtol, atol=rtol * np.abs(expected[np.isfinite(expected)]).max(initial=1)
+        )
     return compiled
 
 
