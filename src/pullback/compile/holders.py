@@ -33,6 +33,11 @@ class Row(NamedTuple):
     `kind` is "attribute", "other", "entry", "entries", "items" or "word"; `where` is the attribute or the key, the set of keys under
     which any float may be, or the place of the word; `expected` the object, MISSING for no entry, the entries or items, or
     the word.
+
+    Others are about a call: "context" about a variable that has a value, "count" about the number of arguments. In the rest
+    `where` is the number of an argument, which is to be what is held ("argument"), none of the addresses held ("outside"), and
+    not one object with those arguments whose numbers are expected ("apart"); or this number and the name of an attribute, which
+    is looked at where what is held has it ("part"), or asked for ("asked").
     """
 
     kind: str

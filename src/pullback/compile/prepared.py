@@ -13,7 +13,6 @@ from .._core.modes import FieldBlock
 from .._core.xp import replay
 from .._numerics.random import Moment
 from .._tape.memory import owner, protect, storage_of, written
-from .._tape.node import make
 from .._tape.recording import Obstacle
 from .._tape.views import alias, view
 from .._tape.walk import pull_back
@@ -23,7 +22,7 @@ from .layouts import clash, order, overlaps
 from .machinery import Machinery
 from .program import Program, has_effect
 from .records import Record, Way, signature
-from .whole import GRAPH, recorded
+from .whole import COMPILED, recorded
 
 if TYPE_CHECKING:
     from .._core.typing import Array
@@ -227,4 +226,7 @@ SPENT = _Spent()
 
 def spent(array: Array) -> Tensor:
     """A tensor that requires grad and whose graph is gone."""
-    return Tensor.interpreter.wrap(array, make(GRAPH, (), SPENT, {}, array.shape))
+    made: Tensor = Tensor.interpreter.record(COMPILED, (), (), array, {}, conjugated=False)
+    node: Any = node_of(made)
+    node.saved = SPENT
+    return made

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from .. import Tensor
 from .._core.modes import mode
-from .._tape.node import node_class
 from ..extend import general
 from ..observe import node, value
 
@@ -46,7 +45,6 @@ def _nothing(*arrays: Array) -> None:
 
 
 COMPILED = general("compiled_function", forward=_nothing, inputs=("*arrays",), joint=_pulled, outputs=2)
-GRAPH = node_class(COMPILED, "CompiledFunctionBackward0")
 
 
 def recorded(args: Sequence[Any], outputs: Sequence[Any], back: Back, again: Again | None = None) -> tuple[Tensor, ...]:
