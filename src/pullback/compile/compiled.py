@@ -44,7 +44,7 @@ REST = (
 )
 QUICK = 4  # times that the quick way of a record is written down
 PATIENCE = 8  # records for one kind of call, before a function is said to change too often
-RECORDS: Threshold = 256  # records of one function; beyond, those go that have not been used for the longest time
+RECORDS: Threshold = 1024  # records of one function; beyond, those go that have not been used for the longest time
 REASONS: Threshold = 64  # different reasons that are counted
 KINDS: Threshold = 256  # kinds of calls of which it is remembered that they are not compiled
 

@@ -172,14 +172,12 @@ class Holder:
     def take(self, now: dict[Any, Any]) -> None:
         """Take what it holds now for what it held."""
         self.before = now
-        self._keys, self._values = self._ids(now)
-
-    def _ids(self, now: dict[Any, Any]) -> tuple[tuple[int, ...] | int, tuple[int, ...]]:
-        return len(now) if self.numbered else tuple(map(id, now)), tuple(map(id, now.values()))
 
     def untouched(self, now: dict[Any, Any]) -> bool:
         """Whether it holds the very objects that it held."""
-        return self._ids(now) == (self._keys, self._values)
+        before, same = self.before, operator.is_
+        keyed = now is before or self.numbered or all(map(same, now, before))
+        return keyed and len(now) == len(before) and all(map(same, now.values(), before.values()))
 
     def means(self, now: dict[Any, Any]) -> bool:
         """Whether what it holds now means what it held; tensors under keys that move may be others of the same kind."""
