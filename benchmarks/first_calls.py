@@ -70,7 +70,7 @@ def scalars(xp: Any, x: Any, w: Any) -> Any:
 def irregular(xp: Any, x: Any, w: Any) -> Any:
     """Single numbers without a step that comes twice, of some 30 000 equations with the way back."""
     choose, known = random.Random(3), [x, w]
-    for _ in range(13000):
+    for _ in range(8000):
         a, b = choose.choices(known[-40:], k=2)
         known.append(
             choose.choice((lambda a, _: xp.sin(a), lambda a, b: xp.tanh(a * b), lambda a, b: 0.5 * a + b))(a, b)

@@ -64,10 +64,11 @@ def compiled_around(transform: Transform) -> Transform:
     """A transform that makes a compiled function of a compiled one, which compiles what the transform makes of it as a whole."""
 
     @functools.wraps(transform)
-    def made(f: Any, *args: Any, **kwargs: Any) -> Any:
-        if hasattr(f, "around"):
-            return f.around(transform, *args, unless=stands, **kwargs)
-        return transform(f, *args, **kwargs)
+    def made(f: Callable[..., object], *args: object, **options: object) -> object:
+        around: Callable[..., object] | None = getattr(f, "around", None)
+        if around is None:
+            return transform(f, *args, **options)
+        return around(transform, *args, unless=stands, **options)
 
     return cast("Transform", made)
 
