@@ -374,6 +374,8 @@ class CapturedRun:
             known = self.known.get(id(leaf))
             if known is not None:
                 return "place", known[1]
+            if type(leaf) is not Tensor:
+                raise RefusedError(f"the function returns a tensor of the class {type(leaf).__qualname__}")
             if not isinstance(inside(leaf), Recorded) or leaf.level > 0:
                 raise RefusedError(
                     "the function returns a tensor of a transform, or one that it reaches in an unknown way"
