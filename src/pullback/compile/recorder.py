@@ -570,7 +570,7 @@ class Recorder(Interpreter):
         found = result if isinstance(result, tuple) else (np.asarray(result),)
         if len(args) != 1 or not isinstance(source, Recorded):
             return None
-        if not any(piece.size and np.may_share_memory(source.form, piece) for piece in found):
+        if not any(isinstance(x, ndarray) and x.size and np.may_share_memory(source.form, x) for x in found):
             return None
         steps = [(primitive, params)]
         if several:
