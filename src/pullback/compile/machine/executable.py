@@ -20,6 +20,7 @@ from .entry import Block, builtin
 from .fusion import Loops, Opaque
 from .loading import loaded
 from .lowering import lowered
+from .zeros import thinned
 from .modules import ModuleWriter
 
 ROUNDS = 5
@@ -57,7 +58,7 @@ class Executable:
     def _assembly(self) -> Assembly:
         """The steps and their memory: half of what a record takes. Once there is a built-in function, reports make them anew."""
         if self._assembled is None:
-            self._assembled = Assembly(lowered(self.program))
+            self._assembled = Assembly(lowered(thinned(self.program)))
         return self._assembled
 
     # Calls
