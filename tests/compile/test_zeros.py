@@ -83,7 +83,9 @@ def assert_near(found, expected):
     np.testing.assert_allclose(found[finite], expected[finite], rtol=1e-10, atol=1e-12 * scale)
 
 
-@hypothesis.given(programs, st.sampled_from([*DERIVATIVES]), st.integers(0, 99), st.sampled_from([None, np.inf, -np.inf, np.nan]))
+@hypothesis.given(
+    programs, st.sampled_from([*DERIVATIVES]), st.integers(0, 99), st.sampled_from([None, np.inf, -np.inf, np.nan])
+)
 def test_random_programs(f, derivative, seed, strange):
     function = DERIVATIVES[derivative](f)
     compiled = pullback.compile(function, fullgraph=True)

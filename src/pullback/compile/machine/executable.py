@@ -20,8 +20,8 @@ from .entry import Block, builtin
 from .fusion import Loops, Opaque
 from .loading import loaded
 from .lowering import lowered
-from .zeros import thinned
 from .modules import ModuleWriter
+from .zeros import thinned
 
 ROUNDS = 5
 """The number of times a step is timed; the minimum counts."""

@@ -160,13 +160,12 @@ def _scaled(build: Thinning, e: Equation) -> Value | None:
         if part is None or value.shape != shape or other.size * SPARSE > value.size:
             continue
         build.require(build.isfinite(other))
+        factor = build.reshape(other, shape=other.shape[-1:])
         if _rows(other) > 1:
-            wide = (*[1] * (len(shape) - len(other.shape)), *other.shape)
-            numbers = np.arange(_rows(other)).reshape(wide[:-1])
-            other = build.taken(other, np.broadcast_to(numbers, shape[:-1]).reshape(-1)[part.places])
-        else:
-            other = build.reshape(other, shape=other.shape[-1:])
-        return build.spread(build.multiply(part.rows, other), part.places, shape)
+            wide = (*[1] * (len(shape) - len(other.shape)), *other.shape[:-1])
+            numbers = np.arange(_rows(other)).reshape(wide)
+            factor = build.taken(other, np.broadcast_to(numbers, shape[:-1]).reshape(-1)[part.places])
+        return build.spread(build.multiply(part.rows, factor), part.places, shape)
     return None
 
 
