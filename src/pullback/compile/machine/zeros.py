@@ -1,4 +1,4 @@
-"""Rows that are zero by construction, as most of a tangent are: matrix products leave them out, and so do weights and sums of them.
+"""RowsAmongZeros that are zero by construction, as most of a tangent are: matrix products leave them out, and so do weights and sums of them.
 
 Where zeros are follows from the constants of a program and its linear operations, as far as no other factor is infinite or NaN.
 So that is a forecast, which guards check at each call: the rows left out are zeros, and all that they would have been multiplied
@@ -25,7 +25,7 @@ MOST = 1 << 22
 """Elements that are looked at for all the masks of a program, and products that are added up."""
 
 
-class Rows(NamedTuple):
+class RowsAmongZeros(NamedTuple):
     """What a value is besides zeros: rows along its last axis, at places among all of its rows."""
 
     rows: Value
@@ -110,7 +110,7 @@ class Thinning(Builder):
     def __init__(self, program: Program, places: dict[Value, Array]) -> None:
         super().__init__(program, thinning.table, strict=False, fold=False, share=True, inner=lambda body: body)
         self.places = places
-        self.parts: dict[Value, Rows] = {}
+        self.parts: dict[Value, RowsAmongZeros] = {}
         self.guards: list[Value] = []
 
     def require(self, mask: Value) -> None:
@@ -118,12 +118,12 @@ class Thinning(Builder):
         self.guards.append(self.all(mask, axis=tuple(range(len(mask.shape))), keepdims=False))
 
     def spread(self, rows: Value, places: Array, shape: tuple[int, ...]) -> Value:
-        """Rows at places among zeros, as a value of a shape whose last axis is that of the rows."""
+        """RowsAmongZeros at places among zeros, as a value of a shape whose last axis is that of the rows."""
         flat = self.scatter_rows(rows, self.constant(places), rows=math.prod(shape[:-1]))
-        self.parts[flat] = Rows(rows, places)
+        self.parts[flat] = RowsAmongZeros(rows, places)
         return self.reshape(flat, shape=shape)
 
-    def part(self, value: Value) -> Rows | None:
+    def part(self, value: Value) -> RowsAmongZeros | None:
         """The rows that a value consists of, if it has been made of such."""
         while value not in self.parts:
             made = self.maker(value, "reshape")
@@ -133,7 +133,7 @@ class Thinning(Builder):
         return self.parts[value]
 
     def taken(self, value: Value, places: Array) -> Value:
-        """Rows of a value along its last axis."""
+        """RowsAmongZeros of a value along its last axis."""
         flat = self.reshape(value, shape=(_rows(value), value.shape[-1]))
         return self.embedding(flat, self.constant(places), padding=None, by_frequency=False)
 
