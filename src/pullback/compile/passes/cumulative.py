@@ -174,11 +174,11 @@ def _of_scaled(build: Builder, e: Equation) -> Value | None:
     product, axes = build.maker(e.inputs[0], "multiply"), e.params["axis"]
     if product is None or len(e.inputs[0].shape) != 2 or len(axes) != 1 or not e.output.size:
         return None
+    rows, columns = e.inputs[0].shape
+    fitting = {(rows, 1)} if axes[0] % 2 == 0 else {(columns,), (1, columns)}
     for matrix, other in (product.inputs, product.inputs[::-1]):
-        along = (matrix.shape[0], 1) if axes[0] % 2 == 0 else matrix.shape[-1:]
-        if matrix.shape != e.inputs[0].shape or (other.shape if along[-1] == 1 else other.shape[-1:]) != along:
-            continue
-        if other.size == math.prod(along) and (_steps_of(build, matrix) or _beside(build, matrix)):
+        fits = matrix.shape == (rows, columns) and other.shape in fitting
+        if fits and (_steps_of(build, matrix) or _beside(build, matrix)):
             vector = build.reshape(other, shape=(other.size,))
             both = (matrix, vector) if axes[0] % 2 else (vector, matrix)
             return build.reshape(build.matmul(*both), shape=e.output.shape)
