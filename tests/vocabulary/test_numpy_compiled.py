@@ -75,8 +75,8 @@ OF_ARRAYS = {"fill_diagonal", "pad", "polyint"}
 def cases():
     """Two calls of each function, in each form."""
     seen = Counter()
-    for place, (name, call, arrays) in enumerate(calls()):
-        name, _, _ = name.partition(" ")
+    for place, (label, call, arrays) in enumerate(calls()):
+        name, _, _ = label.partition(" ")
         seen[name] += 1
         for form, function, given in forms(call, arrays) if seen[name] <= 2 else ():
             yield pytest.param(name, function, given, id=f"{name} {place}: {form}")

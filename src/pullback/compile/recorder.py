@@ -559,7 +559,7 @@ class Recorder(Interpreter):
     ) -> Recorded | tuple[Recorded, ...] | None:
         """The results as views of the only argument, if they lie in its memory; else None."""
         source, several = args[0] if args else None, type(result) is tuple
-        found = result if isinstance(result, tuple) else (np.asarray(result),)
+        found: tuple[Any, ...] = result if isinstance(result, tuple) else (np.asarray(result),)
         if len(args) != 1 or not isinstance(source, Recorded):
             return None
         if not any(isinstance(x, ndarray) and x.size and np.may_share_memory(source.form, x) for x in found):

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..passes.building import Builder
-from ..passes.rules import Rules
+from ..passes.building import Builder, Table
 from ..program import Array, Equation, Program, Value
 
 LINEAR = {"linear", "multilinear", "jointly linear"}
@@ -101,14 +100,17 @@ def _mask(e: Equation, masks: list[Array | None], constants: list[Array | None])
 
 # 2. What is left out
 
-thinning = Rules()
-
 
 class Thinning(Builder):
     """A builder that knows which rows of products may be other than zero, and collects what makes sure of it."""
 
     def __init__(self, program: Program, places: dict[Value, Array]) -> None:
-        super().__init__(program, thinning.table, strict=False, fold=False, share=True, inner=lambda body: body)
+        table: Table = {
+            "matmul": (lambda _, e: self._product(e),),
+            "multiply": (lambda _, e: self._scaled(e),),
+            "sum": (lambda _, e: self._summed(e),),
+        }
+        super().__init__(program, table, strict=False, fold=False, share=True, inner=lambda body: body)
         self.places = places
         self.parts: dict[Value, RowsAmongZeros] = {}
         self.guards: list[Value] = []
@@ -118,7 +120,7 @@ class Thinning(Builder):
         self.guards.append(self.all(mask, axis=tuple(range(len(mask.shape))), keepdims=False))
 
     def spread(self, rows: Value, places: Array, shape: tuple[int, ...]) -> Value:
-        """RowsAmongZeros at places among zeros, as a value of a shape whose last axis is that of the rows."""
+        """Rows at places among zeros, as a value of a shape whose last axis is that of the rows."""
         flat = self.scatter_rows(rows, self.constant(places), rows=math.prod(shape[:-1]))
         self.parts[flat] = RowsAmongZeros(rows, places)
         return self.reshape(flat, shape=shape)
@@ -133,50 +135,45 @@ class Thinning(Builder):
         return self.parts[value]
 
     def taken(self, value: Value, places: Array) -> Value:
-        """RowsAmongZeros of a value along its last axis."""
+        """Rows of a value along its last axis."""
         flat = self.reshape(value, shape=(_rows(value), value.shape[-1]))
         return self.embedding(flat, self.constant(places), padding=None, by_frequency=False)
 
+    def _product(self, e: Equation) -> Value | None:
+        places = self.places.get(e.output)
+        if places is None:
+            return None
+        a, b = e.inputs
+        rest = np.ones((_rows(a), 1), bool)
+        rest[places] = False
+        flat = self.reshape(a, shape=(_rows(a), a.shape[-1]))
+        self.require(self.logical_or(self.equal(flat, 0), self.logical_not(self.constant(rest))))
+        self.require(self.isfinite(b))
+        return self.spread(self.matmul(self.taken(a, places), b), places, e.output.shape)
 
-@thinning("matmul")
-def _product(build: Thinning, e: Equation) -> Value | None:
-    places = build.places.get(e.output)
-    if places is None:
+    def _scaled(self, e: Equation) -> Value | None:
+        """A product by elements with something smaller, of which the rows are taken that belong to those that are there."""
+        for value, other in (e.inputs, e.inputs[::-1]):
+            part, shape = self.part(value), e.output.shape
+            if part is None or value.shape != shape or other.size * SPARSE > value.size:
+                continue
+            self.require(self.isfinite(other))
+            if _rows(other) == 1:
+                factor = self.reshape(other, shape=other.shape[-1:])
+            else:
+                wide = (*[1] * (len(shape) - len(other.shape)), *other.shape[:-1])
+                numbers = np.arange(_rows(other)).reshape(wide)
+                factor = self.taken(other, np.broadcast_to(numbers, shape[:-1]).reshape(-1)[part.places])
+            return self.spread(self.multiply(part.rows, factor), part.places, shape)
         return None
-    a, b = e.inputs
-    rest = np.ones((_rows(a), 1), bool)
-    rest[places] = False
-    flat = build.reshape(a, shape=(_rows(a), a.shape[-1]))
-    build.require(build.logical_or(build.equal(flat, 0), build.logical_not(build.constant(rest))))
-    build.require(build.isfinite(b))
-    return build.spread(build.matmul(build.taken(a, places), b), places, e.output.shape)
 
-
-@thinning("multiply")
-def _scaled(build: Thinning, e: Equation) -> Value | None:
-    """A product by elements with something smaller, of which the rows are taken that belong to those that are there."""
-    for value, other in (e.inputs, e.inputs[::-1]):
-        part, shape = build.part(value), e.output.shape
-        if part is None or value.shape != shape or other.size * SPARSE > value.size:
-            continue
-        build.require(build.isfinite(other))
-        factor = build.reshape(other, shape=other.shape[-1:])
-        if _rows(other) > 1:
-            wide = (*[1] * (len(shape) - len(other.shape)), *other.shape[:-1])
-            numbers = np.arange(_rows(other)).reshape(wide)
-            factor = build.taken(other, np.broadcast_to(numbers, shape[:-1]).reshape(-1)[part.places])
-        return build.spread(build.multiply(part.rows, factor), part.places, shape)
-    return None
-
-
-@thinning("sum")
-def _summed(build: Thinning, e: Equation) -> Value | None:
-    """A sum over any axes but the last: rows are added up where they belong."""
-    (value,), axes = e.inputs, [i % len(e.inputs[0].shape) for i in e.params["axis"]]
-    part = build.part(value)
-    if part is None or len(value.shape) - 1 in axes:
-        return None
-    kept = [1 if i in axes else size for i, size in enumerate(value.shape[:-1])]
-    targets = np.broadcast_to(np.arange(math.prod(kept)).reshape(kept), value.shape[:-1]).reshape(-1)[part.places]
-    added = build.scatter_rows(part.rows, build.constant(targets), rows=math.prod(kept))
-    return build.reshape(added, shape=e.output.shape)
+    def _summed(self, e: Equation) -> Value | None:
+        """A sum over any axes but the last: rows are added up where they belong."""
+        (value,), axes = e.inputs, [i % len(e.inputs[0].shape) for i in e.params["axis"]]
+        part = self.part(value)
+        if part is None or len(value.shape) - 1 in axes:
+            return None
+        kept = [1 if i in axes else size for i, size in enumerate(value.shape[:-1])]
+        targets = np.broadcast_to(np.arange(math.prod(kept)).reshape(kept), value.shape[:-1]).reshape(-1)[part.places]
+        added = self.scatter_rows(part.rows, self.constant(targets), rows=math.prod(kept))
+        return self.reshape(added, shape=e.output.shape)
