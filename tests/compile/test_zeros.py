@@ -153,7 +153,7 @@ def test_what_is_not_finite_makes_the_program_run_as_it_was(place, strange):
 
 
 def test_a_forecast_that_is_wrong_is_noticed(monkeypatch):
-    monkeypatch.setattr(zeros, "EVEN", zeros.EVEN | {"cos"})
+    monkeypatch.setattr(zeros, "VANISHING", zeros.VANISHING | {"cos"})
     monkeypatch.setattr(zeros, "SPARSE", 1)
 
     def f(x, points):

@@ -1,4 +1,4 @@
-"""RowsAmongZeros that are zero by construction, as most of a tangent are: matrix products leave them out, and so do weights and sums of them.
+"""Rows that are zero by construction, as most of a tangent are: products of matrices leave them out, and weighted sums of those do.
 
 Where zeros are follows from the constants of a program and its linear operations, as far as no other factor is infinite or NaN.
 So that is a forecast, which guards check at each call: the rows left out are zeros, and all that they would have been multiplied
@@ -16,7 +16,7 @@ from ..passes.building import Builder, Table
 from ..program import Array, Equation, Program, Value
 
 LINEAR = {"linear", "multilinear", "jointly linear"}
-EVEN = {"negative", "sqrt", "abs", "square", "sin", "tan", "sinh", "tanh", "expm1", "log1p", "sign", "conj"}
+VANISHING = {"negative", "sqrt", "abs", "square", "sin", "tan", "sinh", "tanh", "expm1", "log1p", "sign", "conj"}
 """Functions that are zero at zero."""
 SPARSE, SAVED = 4, 1 << 14
 """How many times more rows there have to be than may be other than zero, and the multiplications that are saved at least."""
@@ -82,7 +82,7 @@ def _mask(e: Equation, masks: list[Array | None], constants: list[Array | None])
     if name in {"multiply", "add", "subtract"}:
         one, other = [np.broadcast_to(True if mask is None else mask, shape) for mask in masks]
         return (one & other if name == "multiply" else one | other,)
-    if (name == "divide" or name in EVEN) and masks[0] is not None:
+    if (name == "divide" or name in VANISHING) and masks[0] is not None:
         return (np.broadcast_to(masks[0], shape),)
     if e.primitive.kind not in LINEAR:
         return ()
