@@ -7,13 +7,11 @@ from ... import Tensor, empty
 from ...optim.line_search import Conditions, Point, minimum_of_cubic, strong_wolfe
 
 
-def _cubic_interpolate(
-    x1: float, f1: float, g1: float, x2: float, f2: float, g2: float, bounds: tuple[float, float] | None = None
-) -> float:
+def _cubic_interpolate(*ends: float, bounds: tuple[float, float] | None = None) -> float:
     """Where the cubic through two points, with their slopes, is least within bounds."""
     nothing = empty(0)
-    ends = [Point(float(x), float(f), nothing, float(slope)) for x, f, slope in ((x1, f1, g1), (x2, f2, g2))]
-    return minimum_of_cubic(ends[0], ends[1], bounds)
+    first, second = [Point(float(x), float(f), nothing, float(slope)) for x, f, slope in (ends[:3], ends[3:])]
+    return minimum_of_cubic(first, second, bounds)
 
 
 def _strong_wolfe(
@@ -21,9 +19,7 @@ def _strong_wolfe(
     x: Tensor,
     t: float,
     d: Tensor,
-    f: Any,
-    g: Tensor,
-    gtd: Any,
+    *start: Any,
     c1: float = 1e-4,
     c2: float = 0.9,
     tolerance_change: float = 1e-9,
@@ -35,7 +31,9 @@ def _strong_wolfe(
         value, slope = obj_func(x, t, d)
         return Point(t, float(value), slope.clone(), float(slope.dot(d)))
 
-    start = Point(0.0, float(f), g, float(gtd))
+    f, g, gtd = start
     length = float(d.abs().max())
-    point, count = strong_wolfe(evaluate, start, t, length, tolerance_change, max_ls, Conditions(c1, c2))
+    point, count = strong_wolfe(
+        evaluate, Point(0.0, float(f), g, float(gtd)), t, length, tolerance_change, max_ls, Conditions(c1, c2)
+    )
     return point.f, point.g, point.t, count

@@ -16,7 +16,7 @@ from ..._tensor.tensor import Tensor
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    Collations: TypeAlias = dict[type | tuple[type, ...], Callable[..., Any]]
+    Collations: TypeAlias = dict[type | tuple[type, ...], Callable[..., object]]
     """What makes a batch of samples, by their class."""
 
 
