@@ -1,0 +1,109 @@
+"""Reductions along rows: functions of the file that add the elements of a row to lanes, and those that combine lanes.
+
+Lanes are added up in the order in which machine code does it, which compilers turn into registers.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..machine import reducing
+from ..mathematics.lanes import IRValue
+from .code import Block, Expression, Rendered
+from .functions import Functions
+from .words import STORED, TYPES, Words
+
+
+class Lanes(NamedTuple):
+    """A reduction of rows: how, of which kind, in how many lanes, and whether sums are compensated."""
+
+    how: str
+    kind: str
+    count: int
+    exact: bool
+
+    @property
+    def name(self) -> str:
+        """The name of its function."""
+        return f"pb_{'exact_' if self.exact else ''}{self.how}_{self.kind}_{self.count}"
+
+    @property
+    def size(self) -> int:
+        """The numbers that are carried: of an exact sum also what was lost."""
+        return self.count * (1 + self.exact)
+
+
+def begun(functions: Functions, lanes: Lanes, block: Block, name: str) -> None:
+    """Declare what a reduction carries, with the neutral element."""
+    words = Words(block, functions, functions.target)
+    block.say(f"{STORED[lanes.kind]} {name}[{lanes.size}];")
+    neutral = words.number(lanes.kind, reducing.identity(lanes.how, lanes.kind))
+    block.inner(f"for (int l = 0; l < {lanes.count}; ++l)").say(f"{name}[l] = ", stored(neutral), ";")
+    if lanes.exact:
+        loop = f"for (int l = {lanes.count}; l < {lanes.size}; ++l)"
+        block.inner(loop).say(f"{name}[l] = ", words.number(lanes.kind, 0).value, ";")
+
+
+def stored(value: IRValue) -> Expression:
+    """A value as an element of memory."""
+    kind = value.kind
+    if kind == "b1" or kind[0] == "i":
+        converted: Expression = value.ctx.builder.block.define(Expression(kind, (f"({STORED[kind]})", value.value)))
+        return converted
+    found: Expression = value.value
+    return found
+
+
+def read(words: Words, kind: str, text: str, name: str = "") -> IRValue:
+    """The value of an element of memory."""
+    cast = f"({TYPES[kind]})" if kind[0] == "i" else ""
+    return words.value(kind, cast + text, reads=name)
+
+
+def along(functions: Functions, lanes: Lanes) -> str:
+    """The name of the function that adds a row to lanes: `name(lanes, row, count)`."""
+    name = f"{lanes.name}_along"
+    if name not in functions.texts:
+        kind, block = lanes.kind, Block()
+        block.say("int i = 0;")
+        loop = block.inner(f"for (; i + {lanes.count} <= count; i += {lanes.count})")
+        _added(functions, lanes, loop.inner(f"for (int l = 0; l < {lanes.count}; ++l)"), "row[i + l]")
+        _added(functions, lanes, block.inner("for (int l = 0; i + l < count; ++l)"), "row[i + l]")
+        arguments = f"{STORED[kind]} *PB_RESTRICT lanes, const {STORED[kind]} *PB_RESTRICT row, int count"
+        _put(functions, name, f"static void {name}({arguments})", block)
+    return name
+
+
+def _added(functions: Functions, lanes: Lanes, block: Block, element: str) -> None:
+    words, kind = Words(block, functions, functions.target), lanes.kind
+    places = ["lanes[l]", f"lanes[l + {lanes.count}]"][: 1 + lanes.exact]
+    accumulator = reducing.Accumulator(
+        lanes.how, kind, lanes.exact, None, [read(words, kind, place, "lanes") for place in places]
+    )
+    accumulator.add(words, read(words, kind, element), None)
+    for place, value in zip(places, accumulator.carried, strict=True):
+        block.say(f"{place} = ", stored(value), ";")
+
+
+def across(functions: Functions, lanes: Lanes) -> str:
+    """The name of the function that combines lanes: `name(lanes)`, which changes them."""
+    if lanes.name not in functions.texts:
+        kind, block = lanes.kind, Block()
+        if lanes.exact:
+            total = Words(inner := block.inner(f"for (int l = 0; l < {lanes.count}; ++l)"), functions, functions.target)
+            carried = [read(total, kind, f"lanes[l{more}]", "lanes") for more in ("", f" + {lanes.count}")]
+            found = reducing.Accumulator(lanes.how, kind, True, None, carried).result(total)
+            inner.say("lanes[l] = ", stored(found), ";")
+        loop = block.inner(f"for (int h = {lanes.count // 2}; h; h /= 2)").inner("for (int l = 0; l < h; ++l)")
+        words = Words(loop, functions, functions.target)
+        both = [read(words, kind, place, "lanes") for place in ("lanes[l]", "lanes[l + h]")]
+        loop.say("lanes[l] = ", stored(reducing.combine(lanes.how, *both)), ";")
+        block.say("return lanes[0];")
+        head = f"static {STORED[kind]} {lanes.name}({STORED[kind]} *lanes)"
+        _put(functions, lanes.name, head, block)
+    return lanes.name
+
+
+def _put(functions: Functions, name: str, head: str, block: Block) -> None:
+    lines = Rendered(block, TYPES, {"lanes"}).lines
+    functions.texts[name] = "\n".join([head, "{", *lines, "}", ""])
