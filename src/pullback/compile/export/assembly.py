@@ -34,7 +34,7 @@ class PlannedSteps(Assembly):
             piece.count = 1
             if not isinstance(step, Loops):
                 bodies = _bodies(step.equation.params)
-                names = [f"{self.name}{number}{'ab'[place]}_" for place in range(len(bodies))]
+                names = [f"{self.name or 'w'}{number}{'ab'[place]}_" for place in range(len(bodies))]
                 self.inner[piece] = [PlannedSteps(lowered(body), name) for body, name in zip(bodies, names, strict=True)]
         return piece
 

@@ -68,7 +68,7 @@ class Rendered:
             if isinstance(statement, Expression):
                 self.homes[id(statement)] = block
             for each in _parts(statement):
-                if isinstance(each, Expression) and self.homes.get(id(each)) is not block:
+                if isinstance(each, Expression) and self.counts[id(each)] and self.homes.get(id(each)) is not block:
                     self.counts[id(each)] += 1  # it is named: a loop would compute it again
             if isinstance(statement, Block):
                 self._place(statement)
@@ -93,10 +93,10 @@ class Rendered:
         margin = "    " * depth
         for statement in block.statements:
             if isinstance(statement, Expression):
-                text = self._text(statement.parts)
-                again = self.counts[id(statement)] != 1 or len(text) > WIDEST or statement.reads in self.written
                 if not self.counts[id(statement)]:
                     continue
+                text = self._text(statement.parts)
+                again = self.counts[id(statement)] != 1 or len(text) > WIDEST or statement.reads in self.written
                 if again:
                     name = self.names[id(statement)] = f"t{len(self.names)}"
                     yield f"{margin}const {self.types[statement.kind]} {name} = {text};"

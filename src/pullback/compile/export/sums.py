@@ -35,13 +35,12 @@ class Lanes(NamedTuple):
 
 def begun(functions: Functions, lanes: Lanes, block: Block, name: str) -> None:
     """Declare what a reduction carries, with the neutral element."""
-    words = Words(block, functions, functions.target)
     block.say(f"{STORED[lanes.kind]} {name}[{lanes.size}];")
-    neutral = words.number(lanes.kind, reducing.identity(lanes.how, lanes.kind))
-    block.inner(f"for (int l = 0; l < {lanes.count}; ++l)").say(f"{name}[l] = ", stored(neutral), ";")
-    if lanes.exact:
-        loop = f"for (int l = {lanes.count}; l < {lanes.size}; ++l)"
-        block.inner(loop).say(f"{name}[l] = ", words.number(lanes.kind, 0).value, ";")
+    parts = ((0, lanes.count, reducing.identity(lanes.how, lanes.kind)), (lanes.count, lanes.size, 0))
+    for start, end, number in parts[: 1 + lanes.exact]:
+        loop = block.inner(f"for (int l = {start}; l < {end}; ++l)")
+        words = Words(loop, functions, functions.target)
+        loop.say(f"{name}[l] = ", stored(words.number(lanes.kind, number)), ";")
 
 
 def stored(value: IRValue) -> Expression:

@@ -19,7 +19,7 @@ from ..machine.ranges import accumulated, partial
 from ..mathematics.lanes import Target
 from ..program import Array, Value
 from ..statements import described
-from . import kernels, loops, products
+from . import algebra, indexing, kernels, loops, ordering, products, windows
 from .assembly import PlannedSteps
 from .code import Block, Rendered
 from .functions import Functions
@@ -248,10 +248,15 @@ class FunctionWriter:
     def _check(self, step: int) -> None:
         """Return the number of a check that fails, after the step that computes it."""
         for _, value, expected in self.plan.guards.get(step, ()):
-            self.failures.append(self._checked(value))
             known = Words(Block(), self.unit.functions, self.unit.functions.target).number(KINDS[value.dtype], expected)
             text = known.value.parts[0]
-            self.block.say(f"if ({self.element(value)} != {text}) return {len(self.failures)};")
+            self.block.say(f"if ({self.element(value)} != {text}) return {self.failure(self._checked(value))};")
+
+    def failure(self, about: str) -> int:
+        """The number that is returned where a check fails."""
+        if about not in self.failures:
+            self.failures.append(about)
+        return self.failures.index(about) + 1
 
     def _checked(self, value: Value) -> str:
         """What a check is about: the line of the operation that needs it."""
