@@ -7,8 +7,8 @@ import subprocess
 import numpy as np
 
 from pullback.compile.export.bound import Bound, Slot
-from pullback.compile.export.exporting import write
-from pullback.compile.export.unit import Options
+from pullback.compile.export.exporting import write, writer
+from pullback.compile.export.unit import Options, Unit
 from pullback.compile.passes import simplify
 from pullback.compile.passes.dead import without_dead_code
 
@@ -68,3 +68,8 @@ def tested(folder, title, *flags):
     return done.stdout
 
 
+
+
+def planned(bound):
+    """Plan a function, as far as that it is known to have code."""
+    writer(Unit("programs", Options()), bound)

@@ -123,12 +123,13 @@ def _of_rows(writer: FunctionWriter, e: Equation) -> None:
     x, indices = e.inputs
     first, second = x.shape[:2]
     kind, taking = KINDS[x.dtype], e.name == "gather"
-    size = x.shape[-1] if taking else e.params["size"]
-    each = indices.size // (first * second) if first * second else 0
+    size, each = x.shape[-1] if taking else e.params["size"], indices.shape[-1]
     if not taking:
         writer.block.say(f"memset(y, 0, {e.output.nbytes});")
-    with over(writer, (first * second, each)) as (row, column):
-        at = wrapped(writer, f"b[{each} * {row} + {column}]", size, e.name)
+    shape = (first, second, each)
+    with over(writer, shape) as names:
+        row, column = f"({names[0]} * {second} + {names[1]})", names[2]
+        at = wrapped(writer, f"b[{_spread(indices, shape, names)}]", size, e.name)
         if taking:
             writer.block.say(f"y[{each} * {row} + {column}] = a[{size} * {row} + {at}];")
         else:
