@@ -55,7 +55,7 @@ def called(library, bound):
     return [*results, *[given[place] for place, _ in bound.program.writes]]
 
 
-def tested(folder, title, *flags):
+def run_test(folder, title, *flags):
     """Compile and run the recorded test of a folder; what it prints."""
     test = folder / "test"
     sources = [str(folder / f"test_{title}.c"), str(folder / f"{title}.c")]
@@ -66,8 +66,6 @@ def tested(folder, title, *flags):
     done = subprocess.run([str(test)], capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stdout + done.stderr[:3000]
     return done.stdout
-
-
 
 
 def planned(bound):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..machine.elements import KINDS
 from ..program import Equation
-from .kernels import CONDITIONS, KERNELS, code, pointers
+from .kernels import CONDITIONS, KERNELS, code
 from .words import STORED, SUFFIX
 
 if TYPE_CHECKING:
@@ -135,7 +135,6 @@ def helper(writer: FunctionWriter, name: str, text: str, kind: str) -> str:
 
 
 def _cholesky(writer: FunctionWriter, e: Equation) -> None:
-    pointers(writer, e)
     kind, n = KINDS[e.output.dtype], e.output.shape[-1]
     name = helper(writer, "cholesky", CHOLESKY, kind)
     upper = int(bool(e.params.get("upper")))
@@ -148,9 +147,12 @@ def _cholesky(writer: FunctionWriter, e: Equation) -> None:
 
 
 def _solve_triangular(writer: FunctionWriter, e: Equation) -> None:
-    pointers(writer, e)
     upper, unit = int(e.params["upper"]), int(bool(e.params.get("unitriangular")))
-    _each(writer, e, f"{helper(writer, 'triangular', SOLVED, KINDS[e.output.dtype])}(f, z, {{n}}, {{m}}, {upper}, {unit});")
+    _each(
+        writer,
+        e,
+        f"{helper(writer, 'triangular', SOLVED, KINDS[e.output.dtype])}(f, z, {{n}}, {{m}}, {upper}, {unit});",
+    )
 
 
 def _each(writer: FunctionWriter, e: Equation, text: str, *, factored: bool = False) -> None:
@@ -187,7 +189,9 @@ def _lu_room(writer: FunctionWriter, kind: str, n: int) -> tuple[str, str, str]:
 
 def _singular(writer: FunctionWriter, e: Equation) -> str:
     operation = e.params.get("operation")
-    return f"if (swaps < 0) return {writer.failure(f'{operation}: a singular matrix')};" if operation else "(void)swaps;"
+    return (
+        f"if (swaps < 0) return {writer.failure(f'{operation}: a singular matrix')};" if operation else "(void)swaps;"
+    )
 
 
 SOLVE = """
@@ -212,7 +216,6 @@ def _solve(writer: FunctionWriter, e: Equation) -> None:
         params = {"upper": upper}
         _solve_triangular(writer, Equation(e.primitive, e.inputs, params, e.outputs))
         return
-    pointers(writer, e)
     _each(writer, e, _solving(writer, e, e.inputs[0].shape[-1]), factored=True)
 
 
@@ -228,7 +231,6 @@ def _solving(writer: FunctionWriter, e: Equation, n: int) -> str:
 
 
 def _inv(writer: FunctionWriter, e: Equation) -> None:
-    pointers(writer, e)
     n, kind = e.output.shape[-1], KINDS[e.output.dtype]
     one = writer.room(f"identity_{kind}", kind, n * n)
     writer.block.say(f"for (int i = 0; i < {n * n}; ++i) {one}[i] = i % {n + 1} == 0;")
@@ -241,7 +243,6 @@ def _inv(writer: FunctionWriter, e: Equation) -> None:
 
 def _determinant(writer: FunctionWriter, e: Equation) -> None:
     """`det`, or the sign and the logarithm of its size."""
-    pointers(writer, e)
     x = e.inputs[0]
     n, kind = x.shape[-1], KINDS[x.dtype]
     factor, lu, pivots = _lu_room(writer, kind, n)
@@ -267,7 +268,6 @@ def _determinant(writer: FunctionWriter, e: Equation) -> None:
 
 
 def _lu_factor(writer: FunctionWriter, e: Equation) -> None:
-    pointers(writer, e)
     out, pivots, _ = e.outputs
     m, n = out.shape[-2:]
     kind, k = KINDS[out.dtype], min(m, n)
@@ -282,7 +282,6 @@ def _lu_factor(writer: FunctionWriter, e: Equation) -> None:
 
 def _permutation(writer: FunctionWriter, e: Equation) -> None:
     """The matrix of the exchanges of rows."""
-    pointers(writer, e)
     pivots, x = e.inputs
     m, k = x.shape[-2], pivots.shape[-1]
     rows = writer.room("rows", "i32", m)
@@ -306,7 +305,6 @@ for (int i = 0; i < {count}; ++i) {
 
 
 def _eigh(writer: FunctionWriter, e: Equation) -> None:
-    pointers(writer, e)
     x = e.inputs[0]
     n, kind = x.shape[-1], KINDS[x.dtype]
     name, room = helper(writer, "jacobi", JACOBI, kind), writer.room(f"lu_{kind}", kind, n * n)
@@ -324,6 +322,8 @@ for (int i = 0; i < {count}; ++i) {
 """,
         **words,
     )
+    if e.name == "eigvalsh":
+        writer.block.say(f"memset(u, 0, {e.outputs[2].nbytes});")
 
 
 def _matrices(e: Equation) -> bool:
@@ -338,6 +338,7 @@ def _same_axes(e: Equation) -> bool:
 KERNELS |= {
     "cholesky": _cholesky, "solve_triangular": _solve_triangular, "solve": _solve, "inv": _inv,
     "det": _determinant, "slogdet": _determinant, "lu_factor": _lu_factor, "permutation": _permutation, "eigh": _eigh,
+    "eigvalsh": _eigh,
 }  # fmt: skip
-CONDITIONS |= dict.fromkeys(("cholesky", "inv", "det", "slogdet", "lu_factor", "eigh"), _matrices)
+CONDITIONS |= dict.fromkeys(("cholesky", "inv", "det", "slogdet", "lu_factor", "eigh", "eigvalsh"), _matrices)
 CONDITIONS |= dict.fromkeys(("solve", "solve_triangular"), _same_axes)

@@ -35,7 +35,9 @@ class PlannedSteps(Assembly):
             if not isinstance(step, Loops):
                 bodies = _bodies(step.equation.params)
                 names = [f"{self.name or 'w'}{number}{'ab'[place]}_" for place in range(len(bodies))]
-                self.inner[piece] = [PlannedSteps(lowered(body), name) for body, name in zip(bodies, names, strict=True)]
+                self.inner[piece] = [
+                    PlannedSteps(lowered(body), name) for body, name in zip(bodies, names, strict=True)
+                ]
         return piece
 
     def _memory(self) -> MemoryLayout:
@@ -89,5 +91,3 @@ def _bodies(params: dict[str, Any]) -> list[Program]:
     if "bodies" in params:
         return [*params["bodies"]]
     return [params["test"], params["body"]] if "test" in params else []
-
-

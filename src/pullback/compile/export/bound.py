@@ -15,9 +15,9 @@ from ..compiled import Compiled
 from ..machinery import Machinery
 from ..passes import simplify
 from ..passes.dead import without_dead_code
-from ..program import Array, Equation, Program, Value
-from ..records import Argument, Exchanged, Gradient, Held, Place, Rate, Record
+from ..program import Array, Equation, Program, Value, run
 from ..recorder import RefusedError
+from ..records import Argument, Exchanged, Gradient, Held, Place, Rate, Record
 from .errors import ExportError
 
 RESERVED = {
@@ -65,6 +65,21 @@ class Bound:
         arrays = [np.array(slot.array) for slot in self.inputs]
         results = Machinery(self.program).execute(*arrays)
         return [np.array(result) for result in results[: len(self.outputs)]], arrays
+
+    def rounded_otherwise(self) -> dict[str, list[Array]]:
+        """What results, and inputs that are written, are by NumPy, and for inputs that differ in the last place."""
+        found: dict[str, list[Array]] = {}
+        for moved in (False, True):
+            arrays = [_moved(np.array(slot.array)) if moved else np.array(slot.array) for slot in self.inputs]
+            made = run(self.program.changed(guards=()), arrays)
+            slots = [*self.outputs, *[self.inputs[place] for place, _ in self.program.writes]]
+            for slot, array in zip(slots, made, strict=True):
+                found.setdefault(slot.name, []).append(array)
+        return found
+
+
+def _moved(array: Array) -> Array:
+    return np.nextafter(array, 2 * array) if array.dtype.kind == "f" else array
 
 
 def identifier(text: str, taken: set[str]) -> str:
@@ -211,5 +226,3 @@ class _Binding:
     def _told(self, place: Place) -> str:
         key = getattr(place, "key", None)
         return f"{key!r}" if key is not None else type(place).__name__.lower()
-
-

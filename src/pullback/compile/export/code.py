@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 WIDEST = 100
@@ -50,11 +50,11 @@ class Rendered:
     """The lines of a block. Expressions that are used once are written where they are used.
 
     `written` are the names of memory that the block writes to: what is read there is read in the order of the block.
-    `types` are C's types by kinds.
+    `types` are C's types by kinds; no name is one of those `taken`.
     """
 
-    def __init__(self, block: Block, types: dict[str, str], written: set[str]) -> None:
-        self.types, self.written = types, written
+    def __init__(self, block: Block, types: dict[str, str], written: set[str], taken: Collection[str] = ()) -> None:
+        self.types, self.written, self.taken = types, written, taken
         self.counts: Counter[int] = Counter(id(each) for each in _used(block))
         self.homes: dict[int, Block] = {}
         self.names: dict[int, str] = {}
@@ -98,7 +98,8 @@ class Rendered:
                 text = self._text(statement.parts)
                 again = self.counts[id(statement)] != 1 or len(text) > WIDEST or statement.reads in self.written
                 if again:
-                    name = self.names[id(statement)] = f"t{len(self.names)}"
+                    name = f"t{len(self.names)}"
+                    name = self.names[id(statement)] = f"{name}_" if name in self.taken else name
                     yield f"{margin}const {self.types[statement.kind]} {name} = {text};"
                 else:
                     self.pending[id(statement)] = text

@@ -25,7 +25,11 @@ def missing(name: str, equations: Iterable[Equation]) -> ExportError:
         site = "a line unknown" if e.site is None else describe(e.site).strip()
         if site not in known:
             known.append(site)
-    told = [f"  {title}: {sites[0]}" + (f", and {len(sites) - 1} more" * (len(sites) > 1)) for title, sites in lines.items()]
+    told = [
+        f"  {title}: {sites[0]}" + (f", and {len(sites) - 1} more" * (len(sites) > 1)) for title, sites in lines.items()
+    ]
     more = [f"  and {len(told) - MOST} others"] if len(told) > MOST else []
-    head = f"{name} cannot be exported: {len(told)} {'operation has' if len(told) == 1 else 'operations have'} no C code"
+    head = (
+        f"{name} cannot be exported: {len(told)} {'operation has' if len(told) == 1 else 'operations have'} no C code"
+    )
     return ExportError("\n".join([head, *told[:MOST], *more]))

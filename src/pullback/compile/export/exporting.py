@@ -38,7 +38,7 @@ def export(
                                (work, ("argument", "static"), "work")):  # fmt: skip
         if given not in known:
             raise ValueError(f"export: {what}={given!r} is not known: use {' or '.join(map(repr, known))}")
-    title = identifier(name or getattr(compiled.function, "__name__", "function"), set())
+    title = identifier(str(name or getattr(compiled.function, "__name__", "function")), set())
     made = bound(compiled, title, args, kwargs, gradients=gradients)
     return write(Path(path), title, [made], chosen, static=work == "static")
 
@@ -73,12 +73,12 @@ def writer(unit: Unit, function: Bound) -> FunctionWriter:
         names[value] = f"state->{slot.name}" if slot.state else slot.name
     for slot, value in zip(function.outputs, plan.program.outputs, strict=True):
         names[value] = slot.name
-    return FunctionWriter(unit, plan, names)
+    return FunctionWriter(unit, function.name, plan, names)
 
 
 def _without_code(plan: PlannedSteps) -> Sequence[Equation]:
     """The equations of a plan, and of the bodies of its loops, that have no code."""
-    found = []
+    found: list[Equation] = []
     for piece in plan.pieces:
         step = piece.step
         if isinstance(step, Opaque | Steps) and step.equation.name in loops.WRITERS:

@@ -95,21 +95,24 @@ class WrittenFunction:
         """Its state and its work memory as structs."""
         found = []
         if self.bound.state:
-            members = [f"    {declared(slot, constant=False)}; /* {slot.said}: {shown(slot)} */" for slot in self.bound.state]
+            members = [
+                f"    {declared(slot, constant=False)}; /* {slot.said}: {shown(slot)} */" for slot in self.bound.state
+            ]
             found.append(_struct(f"{self.name}_state", members))
         if self.rooms and not static:
-            found.append(_struct(f"{self.name}_work", self.members()))
+            found.append(self.memory())
         return "\n".join(found)
 
-    def members(self) -> list[str]:
-        """The arrays of work memory."""
-        return [f"    {STORED[kind]} {name}[{size}];" for name, (kind, size) in self.rooms.items()]
+    def memory(self) -> str:
+        """Its work memory as a struct."""
+        arrays = [f"    {STORED[kind]} {name}[{size}];" for name, (kind, size) in self.rooms.items()]
+        return _struct(f"{self.name}_work", arrays) if arrays else ""
 
     def text(self, *, static: bool) -> str:
         """The function, and the one that initializes its state."""
         lines = [self.signature(static=static), "{"]
         if static and self.rooms:
-            lines += ["    static struct {", *[f"    {line}" for line in self.members()], "    } own, *const work = &own;"]
+            lines += [f"    static {self.name}_work own;", f"    {self.name}_work *const work = &own;"]
         used = "\n".join(self.lines)
         every = [*[slot.name for slot in (*self.bound.arguments, *self.bound.outputs)]]
         every += ["state"] if self.bound.state else []
@@ -130,7 +133,9 @@ class WrittenFunction:
             if same and not flat[0].tobytes().strip(b"\0"):
                 lines.append(f"    memset(state->{slot.name}, 0, sizeof state->{slot.name});")
                 continue
-            lines.append(f"    {{\n    static const {STORED[kind]} values[{flat.size}] = {{\n{numbers(kind, flat)}\n    }};")
+            lines.append(
+                f"    {{\n    static const {STORED[kind]} values[{flat.size}] = {{\n{numbers(kind, flat)}\n    }};"
+            )
             lines.append(f"    memcpy(state->{slot.name}, values, sizeof values);\n    }}")
         return [*lines, "}", ""]
 
@@ -152,7 +157,13 @@ def header(name: str, functions: list[WrittenFunction], *, static: bool) -> str:
     guard = f"{name.upper()}_H"
     lines = [f"#ifndef {guard}", f"#define {guard}", "", "#include <stdint.h>", ""]
     lines += ["#ifdef __cplusplus", 'extern "C" {', "#define PB_RESTRICT", "#elif !defined(PB_RESTRICT)"]
-    lines += ["#if defined(_MSC_VER)", "#define PB_RESTRICT __restrict", "#else", "#define PB_RESTRICT restrict", "#endif"]
+    lines += [
+        "#if defined(_MSC_VER)",
+        "#define PB_RESTRICT __restrict",
+        "#else",
+        "#define PB_RESTRICT restrict",
+        "#endif",
+    ]
     lines += ["#endif", ""]
     for function in functions:
         lines += [function.structs(static=static)]
@@ -175,7 +186,9 @@ def source(name: str, unit: Unit, functions: list[WrittenFunction], *, static: b
     """The C file."""
     bodies = "\n".join(function.text(static=static) for function in functions)
     made = "\n".join(products.written(title, form, blas=unit.blas) for form, title in unit.products.items())
-    nests = "\n".join(f"static void {title}{text}" for text, title in unit.texts.items())
+    nests = "\n".join(
+        f"static {'int' if '_checked' in title else 'void'} {title}{text}" for text, title in unit.texts.items()
+    )
     formulas = "\n".join(unit.functions.texts.values())
     tables = "".join(
         f"static const double pb_{title}[{len(table)}] = {{\n{numbers('d', np.array(table))}\n}};\n"
@@ -193,6 +206,7 @@ def source(name: str, unit: Unit, functions: list[WrittenFunction], *, static: b
         constants,
         formulas,
         made,
+        "\n".join(function.memory() for function in functions) if static else "",
         nests,
         bodies,
     ]

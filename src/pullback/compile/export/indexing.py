@@ -10,7 +10,7 @@ from ..._core.xp import index_in_order
 from ..machine.elements import KINDS
 from ..machine.indices import strides
 from ..program import ARRAY, Equation, Value
-from .kernels import CONDITIONS, KERNELS, flat, over, pointers, set_to, static, wrapped
+from .kernels import CONDITIONS, KERNELS, flat, over, set_to, static, wrapped
 
 if TYPE_CHECKING:
     from .unit import FunctionWriter
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 def _along(writer: FunctionWriter, e: Equation, *, x: int, chosen: int, values: int | None, how: str) -> None:
     """For each element of an index along an axis, take an element of x, or combine one of it with a value."""
-    pointers(writer, e)
     shape = e.inputs[x].shape if x >= 0 else e.output.shape
     axis, indices, kind = e.params["axis"] % len(shape), e.inputs[chosen], KINDS[e.output.dtype]
     if x >= 0 and values is not None:
@@ -83,7 +82,6 @@ def _indexed(writer: FunctionWriter, e: Equation, x: Value, count: int, names: l
 
 
 def _index(writer: FunctionWriter, e: Equation) -> None:
-    pointers(writer, e)
     x, count = e.inputs[0], len(e.inputs) - 1
     spec = _spec(e, x.shape, count)
     with over(writer, e.output.shape) as names:
@@ -92,7 +90,6 @@ def _index(writer: FunctionWriter, e: Equation) -> None:
 
 
 def _index_add(writer: FunctionWriter, e: Equation) -> None:
-    pointers(writer, e)
     g, count = e.inputs[0], len(e.inputs) - 1
     spec = _spec(e, e.output.shape, count)
     writer.block.say(f"memset(y, 0, {e.output.nbytes});")
@@ -108,7 +105,6 @@ def _spread(value: Value, shape: tuple[int, ...], names: list[str]) -> str:
 
 
 def _index_put(writer: FunctionWriter, e: Equation) -> None:
-    pointers(writer, e)
     x, value, count = e.inputs[0], e.inputs[1], len(e.inputs) - 2
     spec = _spec(e, x.shape, count)
     writer.copy("y", "a", x)
@@ -119,7 +115,6 @@ def _index_put(writer: FunctionWriter, e: Equation) -> None:
 
 def _of_rows(writer: FunctionWriter, e: Equation) -> None:
     """`gather`, `put` and `accumulate`: of arrays (n, m, places) with an index for each pair of the first two."""
-    pointers(writer, e)
     x, indices = e.inputs
     first, second = x.shape[:2]
     kind, taking = KINDS[x.dtype], e.name == "gather"
@@ -141,7 +136,6 @@ def _whole(e: Equation) -> bool:
     """Whether all indices are whole numbers: how many a mask selects is not known before."""
     arrays = sum(entry is ARRAY for entry in e.params["spec"])
     return bool(arrays) and all(x.dtype.kind in "iu" for x in e.inputs[-arrays:]) and len(e.inputs) <= 8
-
 
 
 COMBINED = {"scatter": "", "scatter_add": "+", "scatter_amax": ">", "scatter_amin": "<", "scatter_prod": "*"}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,9 @@ from ..machine import reducing
 from ..machine.elements import KINDS
 from ..machine.indices import strides
 from ..machine.nests import REDUCTIONS
-from ..program import Array, Equation
-from .words import STORED, literal
+from ..program import Array, Equation, Value
+from .code import Block, Rendered
+from .words import STORED, TYPES, literal
 
 if TYPE_CHECKING:
     from .unit import FunctionWriter
@@ -47,8 +49,34 @@ def write(writer: FunctionWriter, equation: Equation) -> None:
     if equation.name in REDUCTIONS and not equation.inputs[0].size:
         _fill(writer, equation)
         return
-    with writer.inside(""):
-        KERNELS[equation.name](writer, equation)
+    outer, writer.block = writer.block, Block()
+    writer.numbered(lambda: KERNELS[equation.name](writer, equation))
+    body, writer.block = writer.block, outer
+    lines = Rendered(body, TYPES, {"total"}).lines
+    given, declared = [], []
+    for name, value in parameters(equation):
+        if any(re.search(rf"\b{name}\b", line) for line in lines):
+            constant = "const " if value in equation.inputs else ""
+            declared.append(f"{constant}{STORED[KINDS[value.dtype]]} *{name}")
+            given.append(writer.address(value))
+    if any("work->" in line for line in lines):
+        declared.append(f"{writer.title}_work *work")
+        given.append("work")
+    checked = any("return" in line for line in lines)
+    tail = ["    return 0;"] if checked else []
+    name = writer.unit.shared("\n".join([f"({', '.join(declared)})", "{", *lines, *tail, "}", ""]), checked=checked)
+    call = f"{name}({', '.join(given)})"
+    if not checked:
+        writer.block.say(f"{call};")
+        return
+    with writer.inside("") as block:
+        block.say(f"const int failed = {call};")
+        block.say("if (failed) return failed;")
+
+
+def parameters(equation: Equation) -> list[tuple[str, Value]]:
+    """The pointers that the code of an equation sees: to operands, a, b and so on, and to results, y and those after it."""
+    return [*zip("abcdefgh", equation.inputs, strict=False), *zip("yzuvw", equation.outputs, strict=False)]
 
 
 def _fill(writer: FunctionWriter, equation: Equation) -> None:
@@ -57,15 +85,6 @@ def _fill(writer: FunctionWriter, equation: Equation) -> None:
     number = literal(kind, reducing.identity(REDUCTIONS[equation.name], kind))
     with writer.inside(f"for (int i = 0; i < {out.size}; ++i)") as block:
         block.say(f"{writer.element(out, 'i')} = {number};")
-
-
-def pointers(writer: FunctionWriter, equation: Equation) -> None:
-    """Declare pointers to the operands, a, b and so on, and to the results, y and those after it; some need their sizes alone."""
-    for name, value in zip("abcdefgh", equation.inputs, strict=False):
-        writer.block.say(f"const {STORED[KINDS[value.dtype]]} *{name} = {writer.address(value)};")
-        writer.block.say(f"(void){name};")
-    for name, value in zip("yzuvw", equation.outputs, strict=False):
-        writer.block.say(f"{STORED[KINDS[value.dtype]]} *{name} = {writer.address(value)};")
 
 
 def code(writer: FunctionWriter, text: str, **words: object) -> None:
@@ -97,7 +116,9 @@ def static(writer: FunctionWriter, places: Array, names: Sequence[str]) -> str:
     places = np.ascontiguousarray(places, np.int64)
     first = int(places.flat[0]) if places.size else 0
     steps = [int(np.take(places, 1, axis).flat[0]) - first if size > 1 else 0 for axis, size in enumerate(places.shape)]
-    plain = first + sum((np.indices(places.shape)[axis] * step for axis, step in enumerate(steps)), np.zeros((), np.int64))
+    plain = first + sum(
+        (np.indices(places.shape)[axis] * step for axis, step in enumerate(steps)), np.zeros((), np.int64)
+    )
     if np.array_equal(places, np.broadcast_to(plain, places.shape)):
         terms = [f"{step} * {name}" for name, step in zip(names, steps, strict=True) if step]
         return " + ".join([*terms, *([str(first)] if first or not terms else [])])
@@ -129,7 +150,6 @@ def set_to(writer: FunctionWriter, target: str, kind: str, text: str) -> None:
 
 
 def _scatter_rows(writer: FunctionWriter, e: Equation) -> None:
-    pointers(writer, e)
     count, columns = e.output.shape
     code(
         writer,

@@ -21,7 +21,10 @@ Offsets = Sequence[int] | None
 def _given(writer: FunctionWriter, equation: Equation, offsets: Offsets) -> list[str]:
     """The pointers to what a loop or a branch takes."""
     texts = [writer.address(value) for value in equation.inputs]
-    return [f"{text} + {offset}" if offset else text for text, offset in zip(texts, offsets or [0] * len(texts), strict=True)]
+    return [
+        f"{text} + {offset}" if offset else text
+        for text, offset in zip(texts, offsets or [0] * len(texts), strict=True)
+    ]
 
 
 def _declare(writer: FunctionWriter, body: PlannedSteps) -> None:
@@ -41,7 +44,10 @@ def _scan(writer: FunctionWriter, piece: AssembledStep, equation: Equation, offs
     small = all(value.size <= MOST_ELEMENTS for value in values) or (isinstance(piece.step, Steps) and piece.step.small)
     after = loop.carries + loop.columns
     with writer.inside(""):
-        states = [_state(writer, v, given[i], outs[i], loop.length, small=small) for i, v in enumerate(program.inputs[: loop.carries])]
+        states = [
+            _state(writer, v, given[i], outs[i], loop.length, small=small)
+            for i, v in enumerate(program.inputs[: loop.carries])
+        ]
         for value, text in zip(program.inputs[after:], given[after:], strict=True):
             writer.names[value] = text
         t = writer.fresh("t")
@@ -60,7 +66,9 @@ def _scan(writer: FunctionWriter, piece: AssembledStep, equation: Equation, offs
             writer.steps(body)
             for value, (old, new, other) in zip(program.inputs, states, strict=False):
                 if other:
-                    writer.block.say(f"{old} = {new}; {new} = {other}; {other} = ({STORED[KINDS[value.dtype]]} *){old};")
+                    writer.block.say(
+                        f"{old} = {new}; {new} = {other}; {other} = ({STORED[KINDS[value.dtype]]} *){old};"
+                    )
                 else:
                     writer.copy(old, new, value)
         for value, (old, _, other), out in zip(program.inputs, states, outs, strict=False):

@@ -413,5 +413,3 @@ def _function(node: ScalarNode) -> tuple[str, str, int] | None:
     if not isinstance(function, functools.partial) or function.func is not elements.call:
         return None
     return function.args[0], KINDS[node.dtype], len(node.operands)
-
-

@@ -10,7 +10,7 @@ from ..mathematics.arithmetic import plus, times
 from ..mathematics.lanes import IRValue
 from ..program import Equation
 from .code import Expression
-from .kernels import CONDITIONS, KERNELS, code, pointers
+from .kernels import CONDITIONS, KERNELS, code
 from .sums import read, stored
 from .words import STORED
 
@@ -62,7 +62,6 @@ def sorting(writer: FunctionWriter, kind: str) -> str:
 
 def _order(writer: FunctionWriter, e: Equation) -> None:
     """Places in the order of their elements: all, some at one end, or one."""
-    pointers(writer, e)
     size, step, lines = _lines(e)
     order, room = (writer.room(name, "i64", size) for name in ("order", "order_room"))
     count = e.params.get("k", size) if e.name == "argtop" else size if e.name == "argsort" else 1
@@ -87,6 +86,43 @@ def _order(writer: FunctionWriter, e: Equation) -> None:
     code(writer, "}")
 
 
+def _median(writer: FunctionWriter, e: Equation) -> None:
+    """The lower median over the last axes."""
+    x = e.inputs[0]
+    size = x.size // e.output.size
+    order, room = (writer.room(name, "i64", size) for name in ("order", "order_room"))
+    words = {"size": size, "step": 1, "order": order, "room": room, "sort": sorting(writer, KINDS[x.dtype])}
+    words |= {"count": e.output.size, "skip": int(bool(e.params.get("skip")))}
+    code(writer, "for (int line = 0; line < {count}; ++line) {", **words)
+    code(writer, "    const int first = line * {size};", **words)
+    code(writer, "    {sort}(a + first, {size}, 1, {order}, {room});", **words)
+    code(writer, MEDIAN, **words)
+    code(writer, "    y[line] = a[first + {order}[k]];", **words)
+    code(writer, "}")
+
+
+def _others(writer: FunctionWriter, e: Equation) -> None:
+    """For each element the product of all others along the axis."""
+    size, step, lines = _lines(e)
+    code(
+        writer,
+        """
+for (int line = 0; line < {lines}; ++line) {
+    const int first = line / {step} * {size} * {step} + line % {step};
+    for (int i = 0; i < {size}; ++i) {
+        {type} total = 1;
+        for (int k = 0; k < {size}; ++k) if (k != i) total *= a[first + k * {step}];
+        y[first + i * {step}] = total;
+    }
+}
+""",
+        lines=lines,
+        size=size,
+        step=step,
+        type=STORED[KINDS[e.output.dtype]],
+    )
+
+
 TURNED = """
     for (int i = 0; i < {size};) {
         int end = i + 1;
@@ -107,7 +143,6 @@ MEDIAN = """
 
 def _searched(writer: FunctionWriter, e: Equation) -> None:
     """Where values would be inserted into sorted ones."""
-    pointers(writer, e)
     ordered, values = e.inputs
     size = ordered.shape[-1]
     rows = "0" if len(ordered.shape) == 1 else f"i / {values.shape[-1]} * {size}"
@@ -137,7 +172,6 @@ for (int i = 0; i < {count}; ++i) {
 
 def _running(writer: FunctionWriter, e: Equation, combine: Callable[[IRValue, IRValue], IRValue]) -> None:
     """What elements up to each one are combined to; `exclusive`, before each one."""
-    pointers(writer, e)
     size, step, lines = _lines(e)
     kind, before = KINDS[e.output.dtype], bool(e.params.get("exclusive"))
     writer.block.say(f"for (int line = 0; line < {lines}; ++line) {{")
@@ -164,6 +198,9 @@ def _whole_axis(e: Equation) -> bool:
 
 KERNELS |= dict.fromkeys(("argsort", "argkth", "argtop", "argmedian"), _order)
 CONDITIONS |= dict.fromkeys(("argsort", "argkth", "argtop", "argmedian"), _whole_axis)
+KERNELS |= {"median": _median, "product_of_others": _others}
+CONDITIONS["product_of_others"] = lambda e: _whole_axis(e) and e.output.dtype.kind == "f"
+CONDITIONS["median"] = lambda e: bool(e.inputs[0].size and e.output.size)
 KERNELS["searchsorted"] = _searched
 CONDITIONS["searchsorted"] = lambda e: e.inputs[0].dtype == e.inputs[1].dtype and bool(e.inputs[0].size)
 KERNELS["cumsum"] = lambda w, e: _running(w, e, plus)

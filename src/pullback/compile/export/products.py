@@ -46,7 +46,11 @@ def _lines(block: Block, depth: int) -> list[str]:
     for statement in block.statements:
         if isinstance(statement, Block):
             head = "".join(statement.head)
-            found += ["    " * depth + (f"{head} {{" if head else "{"), *_lines(statement, depth + 1), "    " * depth + "}"]
+            found += [
+                "    " * depth + (f"{head} {{" if head else "{"),
+                *_lines(statement, depth + 1),
+                "    " * depth + "}",
+            ]
         else:
             found.append("    " * depth + "".join(statement))
     return found
@@ -121,7 +125,9 @@ def _rows(form: Form, block: Block) -> None:
         _terms(form, loop, pairs, [*range(whole, a.columns)], down)
 
 
-def _terms(form: Form, block: Block, pairs: int, places: list[str] | list[int], down: int, *, first: bool = False) -> None:
+def _terms(
+    form: Form, block: Block, pairs: int, places: list[str] | list[int], down: int, *, first: bool = False
+) -> None:
     """Add rows of the right factor, times elements of the left, to rows of the result."""
     kind, a = STORED[form.kind], form.left
     block = block.inner("")

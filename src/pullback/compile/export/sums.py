@@ -19,24 +19,24 @@ class Lanes(NamedTuple):
 
     how: str
     kind: str
-    count: int
+    across: int
     exact: bool
 
     @property
     def name(self) -> str:
         """The name of its function."""
-        return f"pb_{'exact_' if self.exact else ''}{self.how}_{self.kind}_{self.count}"
+        return f"pb_{'exact_' if self.exact else ''}{self.how}_{self.kind}_{self.across}"
 
     @property
     def size(self) -> int:
         """The numbers that are carried: of an exact sum also what was lost."""
-        return self.count * (1 + self.exact)
+        return self.across * (1 + self.exact)
 
 
 def begun(functions: Functions, lanes: Lanes, block: Block, name: str) -> None:
     """Declare what a reduction carries, with the neutral element."""
     block.say(f"{STORED[lanes.kind]} {name}[{lanes.size}];")
-    parts = ((0, lanes.count, reducing.identity(lanes.how, lanes.kind)), (lanes.count, lanes.size, 0))
+    parts = ((0, lanes.across, reducing.identity(lanes.how, lanes.kind)), (lanes.across, lanes.size, 0))
     for start, end, number in parts[: 1 + lanes.exact]:
         loop = block.inner(f"for (int l = {start}; l < {end}; ++l)")
         words = Words(loop, functions, functions.target)
@@ -65,8 +65,8 @@ def along(functions: Functions, lanes: Lanes) -> str:
     if name not in functions.texts:
         kind, block = lanes.kind, Block()
         block.say("int i = 0;")
-        loop = block.inner(f"for (; i + {lanes.count} <= count; i += {lanes.count})")
-        _added(functions, lanes, loop.inner(f"for (int l = 0; l < {lanes.count}; ++l)"), "row[i + l]")
+        loop = block.inner(f"for (; i + {lanes.across} <= count; i += {lanes.across})")
+        _added(functions, lanes, loop.inner(f"for (int l = 0; l < {lanes.across}; ++l)"), "row[i + l]")
         _added(functions, lanes, block.inner("for (int l = 0; i + l < count; ++l)"), "row[i + l]")
         arguments = f"{STORED[kind]} *PB_RESTRICT lanes, const {STORED[kind]} *PB_RESTRICT row, int count"
         _put(functions, name, f"static void {name}({arguments})", block)
@@ -75,7 +75,7 @@ def along(functions: Functions, lanes: Lanes) -> str:
 
 def _added(functions: Functions, lanes: Lanes, block: Block, element: str) -> None:
     words, kind = Words(block, functions, functions.target), lanes.kind
-    places = ["lanes[l]", f"lanes[l + {lanes.count}]"][: 1 + lanes.exact]
+    places = ["lanes[l]", f"lanes[l + {lanes.across}]"][: 1 + lanes.exact]
     accumulator = reducing.Accumulator(
         lanes.how, kind, lanes.exact, None, [read(words, kind, place, "lanes") for place in places]
     )
@@ -89,11 +89,13 @@ def across(functions: Functions, lanes: Lanes) -> str:
     if lanes.name not in functions.texts:
         kind, block = lanes.kind, Block()
         if lanes.exact:
-            total = Words(inner := block.inner(f"for (int l = 0; l < {lanes.count}; ++l)"), functions, functions.target)
-            carried = [read(total, kind, f"lanes[l{more}]", "lanes") for more in ("", f" + {lanes.count}")]
+            total = Words(
+                inner := block.inner(f"for (int l = 0; l < {lanes.across}; ++l)"), functions, functions.target
+            )
+            carried = [read(total, kind, f"lanes[l{more}]", "lanes") for more in ("", f" + {lanes.across}")]
             found = reducing.Accumulator(lanes.how, kind, True, None, carried).result(total)
             inner.say("lanes[l] = ", stored(found), ";")
-        loop = block.inner(f"for (int h = {lanes.count // 2}; h; h /= 2)").inner("for (int l = 0; l < h; ++l)")
+        loop = block.inner(f"for (int h = {lanes.across // 2}; h; h /= 2)").inner("for (int l = 0; l < h; ++l)")
         words = Words(loop, functions, functions.target)
         both = [read(words, kind, place, "lanes") for place in ("lanes[l]", "lanes[l + h]")]
         loop.say("lanes[l] = ", stored(reducing.combine(lanes.how, *both)), ";")

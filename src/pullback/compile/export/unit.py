@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..machine.ranges import accumulated, partial
 from ..mathematics.lanes import Target
 from ..program import Array, Value
 from ..statements import described
-from . import algebra, indexing, kernels, loops, ordering, products, windows
+from . import kernels, loops, products
 from .assembly import PlannedSteps
 from .code import Block, Rendered
 from .functions import Functions
@@ -50,9 +50,11 @@ class Unit:
         """Whether larger products are calls of BLAS."""
         return self.options.products == "cblas"
 
-    def shared(self, text: str) -> str:
-        """The name of a function whose text, but for its name, is this; equal ones are one."""
-        return self.texts.setdefault(text, f"{self.prefix}_loop{len(self.texts)}")
+    def shared(self, text: str, *, checked: bool = False) -> str:
+        """The name of a function whose text, but for its name, is this; equal ones are one. One that checks returns a code."""
+        if text not in self.texts:
+            self.texts[text] = f"{self.prefix}_{'checked' if checked else 'loop'}{len(self.texts)}"
+        return self.texts[text]
 
     def constant(self, array: Array) -> str:
         """The name of an array of numbers."""
@@ -77,8 +79,9 @@ def numbers(kind: str, flat: Array) -> str:
 class FunctionWriter:
     """Writes the steps of one function. `names` are the texts of pointers to inputs and outputs."""
 
-    def __init__(self, unit: Unit, steps: PlannedSteps, names: dict[Value, str]) -> None:
-        self.unit, self.names = unit, dict(names)
+    def __init__(self, unit: Unit, title: str, steps: PlannedSteps, names: dict[Value, str]) -> None:
+        self.unit, self.title, self.names = unit, title, dict(names)
+        self.taken = {*names.values()}
         self.rooms: dict[str, tuple[str, int]] = {}
         self.plan = steps
         self.block = Block()
@@ -97,7 +100,14 @@ class FunctionWriter:
     def fresh(self, letter: str) -> str:
         """A name that is used once in the function."""
         self._count += 1
-        return f"{letter}{self._count}"
+        name = f"{letter}{self._count}"
+        return self.fresh(letter) if name in self.taken else name
+
+    def numbered(self, write: Callable[[], None]) -> None:
+        """Write a function of its own, whose names begin anew."""
+        before, self._count = self._count, 0
+        write()
+        self._count = before
 
     def room(self, name: str, kind: str, size: int) -> str:
         """Work memory of a name, for at least so many numbers."""
@@ -203,7 +213,7 @@ class FunctionWriter:
                 writer = NestWriter(self.unit.functions, block, layout, self._plain, late)
                 writer.emit()
                 written = writer.written
-            lines = Rendered(block, TYPES, written).lines
+            lines = Rendered(block, TYPES, written, self.taken).lines
             block.statements = [(line[4:],) for line in lines]
             return
         names: dict[str, str] = {}

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..machine.elements import KINDS
 from ..program import Equation
-from .kernels import CONDITIONS, KERNELS, code, flat, over, pointers, set_to
+from .kernels import CONDITIONS, KERNELS, code, flat, over, set_to
 from .words import STORED
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ MOST = 1 << 22
 
 def _convolution(writer: FunctionWriter, e: Equation, *, image: str, weight: str, result: str) -> None:
     """The product that all three of a convolution and its gradients are sums of, at each meeting of window and image."""
-    pointers(writer, e)
     values = dict(zip("aby", (*e.inputs, e.output), strict=True))
     window = e.params["window"]
     images, weights, results = (values[letter].shape for letter in (image, weight, result))
@@ -48,7 +47,6 @@ def _convolution(writer: FunctionWriter, e: Equation, *, image: str, weight: str
 
 def _max_pool(writer: FunctionWriter, e: Equation) -> None:
     """The largest element of each window, and NaN where there is one; or the place of it; or what belongs there."""
-    pointers(writer, e)
     window, kernel = e.params["window"], e.params["kernel"]
     x = e.inputs[1] if e.name == "max_spread" else e.inputs[0]
     lengths = e.params["lengths"] if e.name == "max_pool" else e.inputs[-1].shape[2:]
@@ -97,7 +95,6 @@ def _coefficients(e: Equation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # 
 
 
 def _known(writer: FunctionWriter, e: Equation) -> None:
-    pointers(writer, e)
     starts, columns, numbers = _coefficients(e)
     kind = KINDS[e.output.dtype]
     if not len(columns):
@@ -123,7 +120,6 @@ for (int i = 0; i < {size}; ++i) {
 
 def _einsum(writer: FunctionWriter, e: Equation) -> None:
     """A sum of products over labeled axes."""
-    pointers(writer, e)
     terms, out = e.params["equation"].split("->")
     sizes: dict[str, int] = {}
     for term, value in zip(terms.split(","), e.inputs, strict=True):
