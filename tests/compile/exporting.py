@@ -38,7 +38,7 @@ def compiled_library(folder, title="programs", flags=QUICK):
     """The functions of a folder, compiled without a warning, by the wrapper that lies there."""
     library = folder / f"lib{title}.so"
     command = [GCC, *STRICT, *flags, "-fPIC", "-shared", str(folder / f"{title}.c"), "-o", str(library), "-lm"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=500)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=500)
     assert done.returncode == 0, done.stderr[:3000]
     spec = importlib.util.spec_from_file_location(f"exported_{folder.name}_{title}", folder / f"{title}.py")
     module = importlib.util.module_from_spec(spec)
@@ -60,10 +60,14 @@ def run_test(folder, title, *flags):
     test = folder / "test"
     sources = [str(folder / f"test_{title}.c"), str(folder / f"{title}.c")]
     built = subprocess.run(
-        [GCC, *STRICT, *flags, *sources, "-o", str(test), "-lm"], capture_output=True, text=True, timeout=500
+        [GCC, *STRICT, *flags, *sources, "-o", str(test), "-lm"],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=500,
     )
     assert built.returncode == 0, built.stderr[:3000]
-    done = subprocess.run([str(test)], capture_output=True, text=True, timeout=100)
+    done = subprocess.run([str(test)], check=False, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stdout + done.stderr[:3000]
     return done.stdout
 

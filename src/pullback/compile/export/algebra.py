@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..machine.elements import KINDS
 from ..program import Equation
-from .kernels import CONDITIONS, KERNELS, code
+from .kernels import Kernel, code
 from .words import STORED, SUFFIX
 
 if TYPE_CHECKING:
@@ -335,6 +336,8 @@ def _same_axes(e: Equation) -> bool:
     return _matrices(e) and len(e.output.shape) >= 2
 
 
+KERNELS: dict[str, Kernel] = {}
+CONDITIONS: dict[str, Callable[[Equation], bool]] = {}
 KERNELS |= {
     "cholesky": _cholesky, "solve_triangular": _solve_triangular, "solve": _solve, "inv": _inv,
     "det": _determinant, "slogdet": _determinant, "lu_factor": _lu_factor, "permutation": _permutation, "eigh": _eigh,

@@ -163,8 +163,8 @@ class _Binding:
             slot.name = name
         outputs = []
         for number, (said, value) in enumerate(zip(results, program.outputs, strict=True)):
-            said = f"{said}{number}" if said == "out" and results.count("out") > 1 else said
-            outputs.append(Slot(identifier(said, self.taken), said, value))
+            full = f"{said}{number}" if said == "out" and results.count("out") > 1 else said
+            outputs.append(Slot(identifier(full, self.taken), full, value))
         writes = tuple((places[place], value) for place, value in program.writes)
         return Bound(
             self.name, program.changed(inputs=tuple(slot.value for slot in kept), writes=writes), kept, outputs
@@ -204,16 +204,19 @@ class _Binding:
     def _state_of(self, place: Place) -> int | None:
         """The input that a place is."""
         for number, other in enumerate(self.record.places):
-            if isinstance(place, Held) and isinstance(other, Held):
-                if other.holder is place.holder and other.key == place.key:
-                    return number
-            elif isinstance(place, Exchanged):
-                if other is place.of or (other.tensor(self.leaves) is place.of.tensor(self.leaves)):
-                    return number
-            elif isinstance(place, Gradient) and isinstance(other, Gradient):
-                if other.of is place.of or other.of.tensor(self.leaves) is place.of.tensor(self.leaves):
-                    return number
+            if isinstance(place, Held):
+                same = isinstance(other, Held) and other.holder is place.holder and other.key == place.key
+            elif isinstance(place, Gradient):
+                same = isinstance(other, Gradient) and self._is_one(other.of, place.of)
+            else:
+                same = isinstance(place, Exchanged) and self._is_one(other, place.of)
+            if same:
+                return number
         return None
+
+    def _is_one(self, place: Place, other: Place) -> bool:
+        """Whether two places hold one tensor."""
+        return place is other or place.tensor(self.leaves) is other.tensor(self.leaves)
 
     def _fitting(self, value: Value, target: Value, said: str) -> Value:
         if (value.shape, value.dtype) != (target.shape, target.dtype):

@@ -11,7 +11,7 @@ from ..machine.elements import KINDS
 from ..machine.fusion import Opaque, Steps
 from ..machine.lowering import lowered
 from ..program import Equation
-from . import files, kernels, loops
+from . import coded, files, loops
 from .assembly import PlannedSteps
 from .bound import Bound, bound, identifier
 from .errors import ExportError, missing
@@ -84,6 +84,6 @@ def _without_code(plan: PlannedSteps) -> Sequence[Equation]:
         if isinstance(step, Opaque | Steps) and step.equation.name in loops.WRITERS:
             for body in plan.inner[piece]:
                 found += _without_code(body)
-        elif isinstance(step, Opaque) and not kernels.exportable(step.equation):
+        elif isinstance(step, Opaque) and not coded.exportable(step.equation):
             found.append(step.equation)
     return found

@@ -194,7 +194,7 @@ def source(name: str, unit: Unit, functions: list[WrittenFunction], *, static: b
         f"static const double pb_{title}[{len(table)}] = {{\n{numbers('d', np.array(table))}\n}};\n"
         for title, table in unit.functions.tables.items()
     )
-    used = "\n".join((formulas, made, nests, bodies))
+    used = f"{formulas}\n{made}\n{nests}\n{bodies}"
     helpers = "".join(f"{text}\n" for title, text in HELPERS.items() if f"{title}(" in used)
     mad = MAD[unit.options.fma] if "PB_MAD" in used else ""
     blas = "#include <cblas.h>\n" if "cblas_" in made else ""

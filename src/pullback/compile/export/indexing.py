@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +12,8 @@ from ..._core.xp import index_in_order
 from ..machine.elements import KINDS
 from ..machine.indices import strides
 from ..program import ARRAY, Equation, Value
-from .kernels import CONDITIONS, KERNELS, flat, over, set_to, static, wrapped
+from .kernels import Kernel, code, flat, over, set_to, static, wrapped
+from .words import STORED
 
 if TYPE_CHECKING:
     from .unit import FunctionWriter
@@ -60,7 +63,7 @@ def _spec(e: Equation, shape: tuple[int, ...], count: int) -> tuple[np.ndarray, 
     numbers = np.arange(int(np.prod(shape))).reshape(shape)
     base = index_in_order(numbers, *zeros, spec=spec)
     which = []
-    for axis, array in zip(axes, arrays, strict=True):
+    for axis in axes:
         lengths = list(shape)
         for other, each in zip(axes, arrays, strict=True):
             lengths[other] = max(int(np.prod(each.shape)), 1)
@@ -138,11 +141,33 @@ def _whole(e: Equation) -> bool:
     return bool(arrays) and all(x.dtype.kind in "iu" for x in e.inputs[-arrays:]) and len(e.inputs) <= 8
 
 
+def _scatter_rows(writer: FunctionWriter, e: Equation) -> None:
+    count, columns = e.output.shape
+    code(
+        writer,
+        """
+memset(y, 0, {bytes});
+for (int i = 0; i < {n}; ++i) {
+    int64_t at = (int64_t)b[i];
+    if (at < 0) at += {count};
+    for (int j = 0; j < {columns}; ++j) y[at * {columns} + j] = ({type})(y[at * {columns} + j] + a[i * {columns} + j]);
+}
+""",
+        bytes=e.output.nbytes,
+        n=math.prod(e.inputs[1].shape),
+        count=count,
+        columns=columns,
+        type=STORED[KINDS[e.output.dtype]],
+    )
+
+
+KERNELS: dict[str, Kernel] = {}
+CONDITIONS: dict[str, Callable[[Equation], bool]] = {}
 COMBINED = {"scatter": "", "scatter_add": "+", "scatter_amax": ">", "scatter_amin": "<", "scatter_prod": "*"}
 for _name, _how in COMBINED.items():
     KERNELS[_name] = lambda w, e, how=_how: _along(w, e, x=0, chosen=2, values=1, how=how)  # type: ignore[misc]
 KERNELS["take_along_axis"] = lambda w, e: _along(w, e, x=0, chosen=1, values=None, how="")
 KERNELS["put_along_axis"] = lambda w, e: _along(w, e, x=-1, chosen=1, values=0, how="+")
-KERNELS |= {"index": _index, "index_add": _index_add, "index_put": _index_put}
+KERNELS |= {"scatter_rows": _scatter_rows, "index": _index, "index_add": _index_add, "index_put": _index_put}
 KERNELS |= dict.fromkeys(("gather", "put", "accumulate"), _of_rows)
 CONDITIONS |= dict.fromkeys(("index", "index_add", "index_put"), _whole)

@@ -1,25 +1,16 @@
-"""Primitives with code of their own: plain loops in C over arrays in memory.
-
-An entry of KERNELS writes the code of an equation. What is in neither table, nor a nest or a product, cannot be exported.
-"""
+"""Words for the code of single primitives: loops over axes, places in memory, indices that are checked."""
 
 from __future__ import annotations
 
 import contextlib
-import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..machine import reducing
-from ..machine.elements import KINDS
 from ..machine.indices import strides
-from ..machine.nests import REDUCTIONS
-from ..program import Array, Equation, Value
-from .code import Block, Rendered
-from .words import STORED, TYPES, literal
+from ..program import Array, Equation
+from .words import STORED
 
 if TYPE_CHECKING:
     from .unit import FunctionWriter
@@ -27,71 +18,11 @@ if TYPE_CHECKING:
 Kernel = Callable[["FunctionWriter", Equation], None]
 
 
-def exportable(equation: Equation) -> bool:
-    """Whether an equation that is neither nest nor product has code."""
-    if any(value.dtype not in KINDS for value in (*equation.inputs, *equation.outputs)):
-        return False
-    if not any(value.size for value in equation.outputs):
-        return True
-    if equation.name in REDUCTIONS and not equation.inputs[0].size:
-        return True
-    return equation.name in KERNELS and CONDITIONS.get(equation.name, _always)(equation)
-
-
-def _always(equation: Equation) -> bool:
-    return True
-
-
-def write(writer: FunctionWriter, equation: Equation) -> None:
-    """Write the code of an equation."""
-    if not any(value.size for value in equation.outputs):
-        return
-    if equation.name in REDUCTIONS and not equation.inputs[0].size:
-        _fill(writer, equation)
-        return
-    outer, writer.block = writer.block, Block()
-    writer.numbered(lambda: KERNELS[equation.name](writer, equation))
-    body, writer.block = writer.block, outer
-    lines = Rendered(body, TYPES, {"total"}).lines
-    given, declared = [], []
-    for name, value in parameters(equation):
-        if any(re.search(rf"\b{name}\b", line) for line in lines):
-            constant = "const " if value in equation.inputs else ""
-            declared.append(f"{constant}{STORED[KINDS[value.dtype]]} *{name}")
-            given.append(writer.address(value))
-    if any("work->" in line for line in lines):
-        declared.append(f"{writer.title}_work *work")
-        given.append("work")
-    checked = any("return" in line for line in lines)
-    tail = ["    return 0;"] if checked else []
-    name = writer.unit.shared("\n".join([f"({', '.join(declared)})", "{", *lines, *tail, "}", ""]), checked=checked)
-    call = f"{name}({', '.join(given)})"
-    if not checked:
-        writer.block.say(f"{call};")
-        return
-    with writer.inside("") as block:
-        block.say(f"const int failed = {call};")
-        block.say("if (failed) return failed;")
-
-
-def parameters(equation: Equation) -> list[tuple[str, Value]]:
-    """The pointers that the code of an equation sees: to operands, a, b and so on, and to results, y and those after it."""
-    return [*zip("abcdefgh", equation.inputs, strict=False), *zip("yzuvw", equation.outputs, strict=False)]
-
-
-def _fill(writer: FunctionWriter, equation: Equation) -> None:
-    """A reduction of nothing."""
-    out, kind = equation.output, KINDS[equation.output.dtype]
-    number = literal(kind, reducing.identity(REDUCTIONS[equation.name], kind))
-    with writer.inside(f"for (int i = 0; i < {out.size}; ++i)") as block:
-        block.say(f"{writer.element(out, 'i')} = {number};")
-
-
 def code(writer: FunctionWriter, text: str, **words: object) -> None:
     """Write lines of C, in which words stand for numbers and types: `{n}`."""
+    for name, word in words.items():
+        text = text.replace("{" + name + "}", str(word))
     for line in text.strip("\n").splitlines():
-        for name, word in words.items():
-            line = line.replace("{" + name + "}", str(word))
         writer.block.say(line)
 
 
@@ -147,28 +78,3 @@ if ({name} < 0 || {name} >= {size}) return {failure};
 def set_to(writer: FunctionWriter, target: str, kind: str, text: str) -> None:
     """Write an assignment, with the conversion that small types need."""
     writer.block.say(f"{target} = ({STORED[kind]})({text});")
-
-
-def _scatter_rows(writer: FunctionWriter, e: Equation) -> None:
-    count, columns = e.output.shape
-    code(
-        writer,
-        """
-memset(y, 0, {bytes});
-for (int i = 0; i < {n}; ++i) {
-    int64_t at = (int64_t)b[i];
-    if (at < 0) at += {count};
-    for (int j = 0; j < {columns}; ++j) y[at * {columns} + j] = ({type})(y[at * {columns} + j] + a[i * {columns} + j]);
-}
-""",
-        bytes=e.output.nbytes,
-        n=math.prod(e.inputs[1].shape),
-        count=count,
-        columns=columns,
-        type=STORED[KINDS[e.output.dtype]],
-    )
-
-
-KERNELS: dict[str, Kernel] = {"scatter_rows": _scatter_rows}
-CONDITIONS: dict[str, Callable[[Equation], bool]] = {}
-"""What of an equation has to hold for its code."""

@@ -242,9 +242,9 @@ class NestWriter:
         begun = []
         layout = self.layout
         ends = layout.outer if outer else len(layout.domain)
-        for root in layout.roots if roots is None else roots:
-            if root.how and root.outer == outer and position < ends and first_reduced(root, layout) == position:
-                begun.append(self._begun(root, outer))
+        if position < ends:
+            reduced = [r for r in (layout.roots if roots is None else roots) if r.how and r.outer == outer]
+            begun = [self._begun(root, outer) for root in reduced if first_reduced(root, layout) == position]
         self.active += begun
         return begun
 

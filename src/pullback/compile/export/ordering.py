@@ -10,7 +10,7 @@ from ..mathematics.arithmetic import plus, times
 from ..mathematics.lanes import IRValue
 from ..program import Equation
 from .code import Expression
-from .kernels import CONDITIONS, KERNELS, code
+from .kernels import Kernel, code
 from .sums import read, stored
 from .words import STORED
 
@@ -196,6 +196,8 @@ def _whole_axis(e: Equation) -> bool:
     return isinstance(e.params.get("axis", -1), int) and bool(e.inputs[0].size)
 
 
+KERNELS: dict[str, Kernel] = {}
+CONDITIONS: dict[str, Callable[[Equation], bool]] = {}
 KERNELS |= dict.fromkeys(("argsort", "argkth", "argtop", "argmedian"), _order)
 CONDITIONS |= dict.fromkeys(("argsort", "argkth", "argtop", "argmedian"), _whole_axis)
 KERNELS |= {"median": _median, "product_of_others": _others}

@@ -19,7 +19,7 @@ from ..machine.ranges import accumulated, partial
 from ..mathematics.lanes import Target
 from ..program import Array, Value
 from ..statements import described
-from . import kernels, loops, products
+from . import coded, loops, products
 from .assembly import PlannedSteps
 from .code import Block, Rendered
 from .functions import Functions
@@ -185,7 +185,7 @@ class FunctionWriter:
             if writer is not None:
                 writer(self, piece, step.equation, offsets)
             else:
-                kernels.write(self, step.equation)
+                coded.write(self, step.equation)
 
     def _said(self, piece: AssembledStep) -> str:
         """The operations of a step, and the lines of the user's program that they come from."""

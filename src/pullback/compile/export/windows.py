@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..machine.elements import KINDS
 from ..program import Equation
-from .kernels import CONDITIONS, KERNELS, code, flat, over, set_to
+from .kernels import Kernel, code, flat, over, set_to
 from .words import STORED
 
 if TYPE_CHECKING:
@@ -141,6 +142,8 @@ def _einsum(writer: FunctionWriter, e: Equation) -> None:
         writer.block.say(f"y[{flat(names, e.output.shape)}] = {total};")
 
 
+KERNELS: dict[str, Kernel] = {}
+CONDITIONS: dict[str, Callable[[Equation], bool]] = {}
 KERNELS["convolve"] = functools.partial(_convolution, image="a", weight="b", result="y")
 KERNELS["convolve_transpose"] = functools.partial(_convolution, image="y", weight="b", result="a")
 KERNELS["convolve_weight"] = functools.partial(_convolution, image="a", weight="y", result="b")
