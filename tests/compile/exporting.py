@@ -31,7 +31,7 @@ def bound_program(name, program, arrays):
 
 def written_programs(folder, bounds, title="programs", **options):
     """The folder with the C file of several functions."""
-    return write(folder, title, bounds, Options(**options), static=False)
+    return write(folder, title, bounds, Options(**options))
 
 
 def compiled_library(folder, title="programs", flags=QUICK):

@@ -88,10 +88,10 @@ def _run(script: str, arguments: Sequence[str], calls: Calls) -> dict[str, Any]:
     install()
     before, sys.argv = sys.argv, [script, *arguments]
     sys.path.insert(0, os.path.dirname(os.path.realpath(script)))
-    Compiled.__call__ = noted  # type: ignore[method-assign]
+    type.__setattr__(Compiled, "__call__", noted)
     try:
         return runpy.run_path(script, run_name="__main__")
     finally:
-        Compiled.__call__ = call  # type: ignore[method-assign]
+        type.__setattr__(Compiled, "__call__", call)
         sys.argv = before
         del sys.path[0]

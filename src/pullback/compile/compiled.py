@@ -326,7 +326,6 @@ class Compiled:
         fma: bool = False,
         products: str = "loops",
         work: str = "argument",
-        gradients: bool = False,
         **kwargs: Any,
     ) -> Path:
         """Write the function of one call as C99 into a folder, which is returned; the call itself is taken back.
@@ -348,8 +347,6 @@ class Compiled:
             "loops", or "cblas" for larger matrix products by BLAS.
         work
             "argument" for memory that the caller gives; "static" for one function at a time.
-        gradients
-            The gradients that the call leaves in `.grad` are results as well.
 
         Raises
         ------
@@ -362,8 +359,8 @@ class Compiled:
         >>> sorted(file.name for file in folder.iterdir())
         ['Makefile', 'README.md', 'energy.c', 'energy.h', 'energy.py', 'test_energy.c']
         """
-        options: dict[str, Any] = {"math": math, "fma": fma, "products": products, "work": work, "gradients": gradients}
-        written: Path = provider("export").export(self, folder, args, kwargs, name=name, **options)
+        options: dict[str, Any] = {"name": name, "math": math, "fma": fma, "products": products, "work": work}
+        written: Path = provider("export").export(self, folder, args, kwargs, options)
         return written
 
     # What it is made of

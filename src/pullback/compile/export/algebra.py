@@ -124,7 +124,7 @@ static void {name}({type} *a, {type} *w, {type} *v, int n)
 """
 
 
-def helper(writer: FunctionWriter, name: str, text: str, kind: str) -> str:
+def routine(writer: FunctionWriter, name: str, text: str, kind: str) -> str:
     """The name of a function of the file."""
     full = f"pb_{name}_{kind}"
     words = {"name": full, "type": STORED[kind], "sqrt": "sqrt" + SUFFIX[kind], "fabs": "fabs" + SUFFIX[kind]}
@@ -137,7 +137,7 @@ def helper(writer: FunctionWriter, name: str, text: str, kind: str) -> str:
 
 def _cholesky(writer: FunctionWriter, e: Equation) -> None:
     kind, n = KINDS[e.output.dtype], e.output.shape[-1]
-    name = helper(writer, "cholesky", CHOLESKY, kind)
+    name = routine(writer, "cholesky", CHOLESKY, kind)
     upper = int(bool(e.params.get("upper")))
     with writer.inside(f"for (int i = 0; i < {e.output.size // (n * n)}; ++i)"):
         writer.block.say(f"{name}(a + i * {n * n}, y + i * {n * n}, {n}, {upper});")
@@ -152,7 +152,7 @@ def _solve_triangular(writer: FunctionWriter, e: Equation) -> None:
     _each(
         writer,
         e,
-        f"{helper(writer, 'triangular', SOLVED, KINDS[e.output.dtype])}(f, z, {{n}}, {{m}}, {upper}, {unit});",
+        f"{routine(writer, 'triangular', SOLVED, KINDS[e.output.dtype])}(f, z, {{n}}, {{m}}, {upper}, {unit});",
     )
 
 
@@ -185,7 +185,7 @@ def _batch(own: tuple[int, ...], batch: tuple[int, ...]) -> str:
 
 def _lu_room(writer: FunctionWriter, kind: str, n: int) -> tuple[str, str, str]:
     factors = writer.room(f"lu_{kind}", kind, n * n)
-    return helper(writer, "factors", FACTORS, kind), factors, writer.room("pivots", "i32", n)
+    return routine(writer, "factors", FACTORS, kind), factors, writer.room("pivots", "i32", n)
 
 
 def _singular(writer: FunctionWriter, e: Equation) -> str:
@@ -224,7 +224,7 @@ def _solving(writer: FunctionWriter, e: Equation, n: int) -> str:
     kind = KINDS[e.output.dtype]
     factor, lu, pivots = _lu_room(writer, kind, n)
     words = {"lu": lu, "factor": factor, "pivots": pivots, "check": _singular(writer, e), "type": STORED[kind]}
-    words["solve"] = helper(writer, "triangular", SOLVED, kind)
+    words["solve"] = routine(writer, "triangular", SOLVED, kind)
     text = SOLVE
     for key, word in words.items():
         text = text.replace("{" + key + "}", word)
@@ -272,7 +272,7 @@ def _lu_factor(writer: FunctionWriter, e: Equation) -> None:
     out, pivots, _ = e.outputs
     m, n = out.shape[-2:]
     kind, k = KINDS[out.dtype], min(m, n)
-    name = helper(writer, "factors", FACTORS, kind)
+    name = routine(writer, "factors", FACTORS, kind)
     writer.block.say(f"memcpy(y, a, {out.size} * sizeof *y);")
     with writer.inside(f"for (int i = 0; i < {out.size // (m * n)}; ++i)"):
         pivot = int(e.params.get("pivot", True))
@@ -308,7 +308,7 @@ for (int i = 0; i < {count}; ++i) {
 def _eigh(writer: FunctionWriter, e: Equation) -> None:
     x = e.inputs[0]
     n, kind = x.shape[-1], KINDS[x.dtype]
-    name, room = helper(writer, "jacobi", JACOBI, kind), writer.room(f"lu_{kind}", kind, n * n)
+    name, room = routine(writer, "jacobi", JACOBI, kind), writer.room(f"lu_{kind}", kind, n * n)
     lower = e.params["lower"]
     words = {"n": n, "room": room, "jacobi": name, "count": x.size // (n * n), "larger": "j > k" if lower else "j < k"}
     code(

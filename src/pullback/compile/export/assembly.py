@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..machine.assembly import AssembledStep, Assembly, MemoryLayout, _Free
+from ..machine.assembly import AssembledStep, Assembly, FreeParts, MemoryLayout
 from ..machine.elements import KINDS
 from ..machine.fusion import Loops, Step
 from ..machine.lowering import lowered
@@ -48,7 +48,7 @@ class PlannedSteps(Assembly):
         self._find_in_place(slots)
         known = {*slots}
         last = self._last_uses()
-        free: dict[str, _Free] = {}
+        free: dict[str, FreeParts] = {}
         ends: dict[int, list[tuple[str, int, int]]] = {}
         for number, piece in enumerate(self.pieces):
             for kind, start, size in ends.pop(number - 1, ()):
@@ -56,7 +56,7 @@ class PlannedSteps(Assembly):
             for key, kind, size, end in self._wants(piece, number, last):
                 if key not in known:
                     known.add(key)
-                    start = free.setdefault(kind, _Free()).take(size)
+                    start = free.setdefault(kind, FreeParts()).take(size)
                     self.found[key] = kind, start
                     ends.setdefault(end, []).append((kind, start, size))
         self.rooms = {kind: each.top for kind, each in free.items()}

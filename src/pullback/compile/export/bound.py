@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.xp import replay
 from ...utils.trees import flatten
 from ..compiled import Compiled
 from ..machinery import Machinery
@@ -26,7 +25,7 @@ RESERVED = {
     "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "main", "state", "work",
     "class", "new", "delete", "this", "template", "operator", "private", "public", "namespace", "bool", "true", "false",
 }  # fmt: skip
-"""Words of C and C++, and names that the file uses itself."""
+"""CContext of C and C++, and names that the file uses itself."""
 
 
 @dataclass(slots=True)
@@ -94,7 +93,7 @@ def identifier(text: str, taken: set[str]) -> str:
     return found
 
 
-def bound(compiled: Any, name: str, args: Sequence[Any], kwargs: dict[str, Any], *, gradients: bool) -> Bound:
+def bound(compiled: Any, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Bound:
     """One call of a function as a program to export; the call itself is taken back."""
     function: Callable[..., Any] = compiled.function
     leaves, structure = flatten((tuple(args), kwargs))
@@ -105,7 +104,7 @@ def bound(compiled: Any, name: str, args: Sequence[Any], kwargs: dict[str, Any],
     if record is None:
         again = ": if the first call creates state, as an optimizer does, call the function once before" if args else ""
         raise ExportError(f"{name} cannot be exported, because {reason}{again}")
-    return _Binding(record, leaves, name, getattr(function, "forward", function)).made(gradients=gradients)
+    return _Binding(record, leaves, name, getattr(function, "forward", function)).made()
 
 
 class _Binding:
@@ -116,7 +115,7 @@ class _Binding:
         self.equations = list(record.program.equations)
         self.taken: set[str] = set()
 
-    def made(self, *, gradients: bool) -> Bound:
+    def made(self) -> Bound:
         """The function."""
         record, program = self.record, self.record.program
         said = record.names(self.function)
@@ -134,10 +133,7 @@ class _Binding:
             at = self._state_of(place)
             if at is not None and value is not None:
                 writes.append((at, self._fitting(value, program.inputs[at], said[at])))
-            elif isinstance(place, Gradient):
-                if gradients and value is not None:
-                    results.append((record._name(place, []) if not isinstance(place.of, Argument) else "grad", value))
-            else:
+            elif not isinstance(place, Gradient):
                 raise ExportError(
                     f"{self.name} cannot be exported: the call puts a new tensor into {self._told(place)}, which held none "
                     "before. Call the function once before the export, so that its state is there"
@@ -163,7 +159,7 @@ class _Binding:
             slot.name = name
         outputs = []
         for number, (said, value) in enumerate(zip(results, program.outputs, strict=True)):
-            full = f"{said}{number}" if said == "out" and results.count("out") > 1 else said
+            full = f"{said}{number}" if results.count(said) > 1 else said
             outputs.append(Slot(identifier(full, self.taken), full, value))
         writes = tuple((places[place], value) for place, value in program.writes)
         return Bound(
@@ -195,7 +191,7 @@ class _Binding:
     def _seen(self, value: Value, steps: Any) -> Value:
         """A value seen through views, as further equations."""
         for primitive, params in steps:
-            form = replay(np.broadcast_to(np.zeros((), value.dtype), value.shape), path=((primitive, params),))
+            form = primitive.forward(np.broadcast_to(np.zeros((), value.dtype), value.shape), **params)
             out = Value(form.shape, value.dtype)
             self.equations.append(Equation(primitive, (value,), params, (out,)))
             value = out

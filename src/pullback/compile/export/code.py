@@ -23,7 +23,7 @@ class Expression:
         self.kind, self.parts, self.reads, self.number = kind, parts, reads, number
 
 
-class Block:
+class CodeBlock:
     """Statements in order; each is text with expressions in it, the definition of one, or a block with a head."""
 
     def __init__(self, head: Sequence[Any] = ()) -> None:
@@ -39,9 +39,9 @@ class Block:
         self.statements.append(expression)
         return expression
 
-    def inner(self, *head: Any) -> Block:
+    def inner(self, *head: Any) -> CodeBlock:
         """Append a block."""
-        block = Block(head)
+        block = CodeBlock(head)
         self.statements.append(block)
         return block
 
@@ -53,16 +53,16 @@ class Rendered:
     `types` are C's types by kinds; no name is one of those `taken`.
     """
 
-    def __init__(self, block: Block, types: dict[str, str], written: set[str], taken: Collection[str] = ()) -> None:
+    def __init__(self, block: CodeBlock, types: dict[str, str], written: set[str], taken: Collection[str] = ()) -> None:
         self.types, self.written, self.taken = types, written, taken
         self.counts: Counter[int] = Counter(id(each) for each in _used(block))
-        self.homes: dict[int, Block] = {}
+        self.homes: dict[int, CodeBlock] = {}
         self.names: dict[int, str] = {}
         self.pending: dict[int, str] = {}
         self._place(block)
         self.lines = [*self._block(block, 1)]
 
-    def _place(self, block: Block) -> None:
+    def _place(self, block: CodeBlock) -> None:
         """Note in which block each expression is defined, and which are used in others."""
         for statement in block.statements:
             if isinstance(statement, Expression):
@@ -70,7 +70,7 @@ class Rendered:
             for each in _parts(statement):
                 if isinstance(each, Expression) and self.counts[id(each)] and self.homes.get(id(each)) is not block:
                     self.counts[id(each)] += 1  # it is named: a loop would compute it again
-            if isinstance(statement, Block):
+            if isinstance(statement, CodeBlock):
                 self._place(statement)
 
     def _text(self, parts: Sequence[Any], *, whole: bool = False) -> str:
@@ -89,7 +89,7 @@ class Rendered:
                 found += str(part)
         return found
 
-    def _block(self, block: Block, depth: int) -> Iterator[str]:
+    def _block(self, block: CodeBlock, depth: int) -> Iterator[str]:
         margin = "    " * depth
         for statement in block.statements:
             if isinstance(statement, Expression):
@@ -103,7 +103,7 @@ class Rendered:
                     yield f"{margin}const {self.types[statement.kind]} {name} = {text};"
                 else:
                     self.pending[id(statement)] = text
-            elif isinstance(statement, Block):
+            elif isinstance(statement, CodeBlock):
                 head = self._text(statement.head)
                 yield f"{margin}{head} {{" if head else f"{margin}{{"
                 yield from self._block(statement, depth + 1)
@@ -115,10 +115,10 @@ class Rendered:
 def _parts(statement: Any) -> Sequence[Any]:
     if isinstance(statement, Expression):
         return statement.parts
-    return statement.head if isinstance(statement, Block) else statement
+    return statement.head if isinstance(statement, CodeBlock) else statement
 
 
-def _used(block: Block) -> Iterator[Expression]:
+def _used(block: CodeBlock) -> Iterator[Expression]:
     """Each use of an expression; of one that nobody uses, what it uses is not used either."""
     needed: set[int] = set()
     uses = [*_backwards(block)]
@@ -128,10 +128,10 @@ def _used(block: Block) -> Iterator[Expression]:
             yield from expressions
 
 
-def _backwards(block: Block) -> Iterator[tuple[Expression | None, list[Expression]]]:
+def _backwards(block: CodeBlock) -> Iterator[tuple[Expression | None, list[Expression]]]:
     """The statements from the last to the first: an expression that is defined, or None, and what the statement uses."""
     for statement in reversed(block.statements):
         expressions = [each for each in _parts(statement) if isinstance(each, Expression) and each.number is None]
-        if isinstance(statement, Block):
+        if isinstance(statement, CodeBlock):
             yield from _backwards(statement)
         yield (statement if isinstance(statement, Expression) else None), expressions

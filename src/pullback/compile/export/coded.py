@@ -14,7 +14,7 @@ from ..machine.elements import KINDS
 from ..machine.nests import REDUCTIONS
 from ..program import Equation, Value
 from . import algebra, indexing, ordering, windows
-from .code import Block, Rendered
+from .code import CodeBlock, Rendered
 from .kernels import Kernel
 from .words import STORED, TYPES, literal
 
@@ -50,7 +50,7 @@ def write(writer: FunctionWriter, equation: Equation) -> None:
     if equation.name in REDUCTIONS and not equation.inputs[0].size:
         _fill(writer, equation)
         return
-    outer, writer.block = writer.block, Block()
+    outer, writer.block = writer.block, CodeBlock()
     writer.numbered(lambda: KERNELS[equation.name](writer, equation))
     body, writer.block = writer.block, outer
     lines = Rendered(body, TYPES, {"total"}).lines

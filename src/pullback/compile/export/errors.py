@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..._core.sites import describe
 from ..program import Equation
+from ..statements import described
 
 MOST = 8
 """Lines of a message that name what is missing."""
@@ -22,7 +22,7 @@ def missing(name: str, equations: Iterable[Equation]) -> ExportError:
         kinds = sorted({str(value.dtype) for value in (*e.inputs, *e.outputs)})
         title = f"{e.name} of {' and '.join(kinds)}"
         known = lines.setdefault(title, [])
-        site = "a line unknown" if e.site is None else describe(e.site).strip()
+        site = "a line unknown" if e.site is None else described(e.site)[0].lstrip("# ")
         if site not in known:
             known.append(site)
     told = [

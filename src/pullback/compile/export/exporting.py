@@ -20,39 +20,23 @@ from .unit import FunctionWriter, Options, Unit
 
 
 def export(
-    compiled: Any,
-    path: str | os.PathLike[str],
-    args: Sequence[Any],
-    kwargs: dict[str, Any],
-    *,
-    name: str | None = None,
-    math: str = "own",
-    fma: bool = False,
-    products: str = "loops",
-    work: str = "argument",
-    gradients: bool = False,
+    compiled: Any, path: str | os.PathLike[str], args: Sequence[Any], kwargs: dict[str, Any], options: dict[str, Any]
 ) -> Path:
     """Write a folder for one call of a function."""
-    chosen = Options(math, fma, products)
-    for given, known, what in ((math, ("own", "libm"), "math"), (products, ("loops", "cblas"), "products"),
-                               (work, ("argument", "static"), "work")):  # fmt: skip
-        if given not in known:
-            raise ValueError(f"export: {what}={given!r} is not known: use {' or '.join(map(repr, known))}")
-    title = identifier(str(name or getattr(compiled.function, "__name__", "function")), set())
-    made = bound(compiled, title, args, kwargs, gradients=gradients)
-    return write(Path(path), title, [made], chosen, static=work == "static")
+    chosen = Options(**options).checked()
+    title = identifier(str(chosen.name or getattr(compiled.function, "__name__", "function")), set())
+    return write(Path(path), title, [bound(compiled, title, args, kwargs)], chosen)
 
 
-def write(folder: Path, title: str, bounds: list[Bound], options: Options, *, static: bool) -> Path:
+def write(folder: Path, title: str, bounds: list[Bound], options: Options) -> Path:
     """Write the files of functions that share a C file."""
     unit = Unit(title, options)
     functions = [files.WrittenFunction(unit, each, writer(unit, each)) for each in bounds]
     texts = {
-        f"{title}.h": files.header(title, functions, static=static),
-        f"{title}.c": files.source(title, unit, functions, static=static),
+        f"{title}.h": files.header(title, functions, static=options.static),
+        f"{title}.c": files.source(title, unit, functions, static=options.static),
     }
-    size = sum(map(len, texts.values()))
-    exported = Exported(title, functions, options, static, size)
+    exported = Exported(title, functions, options, sum(map(len, texts.values())))
     texts |= {file.format(name=title): written(exported) for file, written in TARGETS.items()}
     folder.mkdir(parents=True, exist_ok=True)
     for file, text in texts.items():

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from .. import scalars
 from ..mathematics.lanes import FRACTION, IRValue, Target
-from .code import Block, Expression, Rendered
-from .words import STORED, SUFFIX, TYPES, Words
+from .code import CodeBlock, Expression, Rendered
+from .words import STORED, SUFFIX, TYPES, CContext
 
 LIBM = {
     "exp": "exp", "exp2": "exp2", "expm1": "expm1", "tanh": "tanh", "sinh": "sinh", "cosh": "cosh", "log": "log",
@@ -16,7 +16,7 @@ LIBM = {
     "erf": "erf", "erfc": "erfc", "lgamma": "lgamma", "fmod": "fmod", "arcsinh": "asinh", "arccosh": "acosh",
     "arctanh": "atanh",
 }  # fmt: skip
-"""Functions that C's library has, by NumPy's names."""
+"""MathFunctions that C's library has, by NumPy's names."""
 
 
 def _rint(x: IRValue) -> IRValue:
@@ -46,7 +46,7 @@ ROUNDINGS = {"rint": _rint, "floor": _floor, "ceil": _ceil, "trunc": _trunc}
 """Operations that are calls of C's library on some processors, and so are functions of the file."""
 
 
-class Functions:
+class MathFunctions:
     """The functions and the tables of a file. `own` are formulas of ours; otherwise C's library is called where it can be."""
 
     def __init__(self, target: Target, *, own: bool = True) -> None:
@@ -94,8 +94,8 @@ class Functions:
         return full
 
     def _write(self, full: str, kind: str, operands: str, formula: Callable[..., IRValue]) -> None:
-        block = Block()
-        words = Words(block, self, self.target)
+        block = CodeBlock()
+        words = CContext(block, self, self.target)
         found = formula(*[IRValue(words, kind, Expression(kind, (name,), number=0)) for name in operands])
         block.say("return ", found.value, ";")
         arguments = ", ".join(f"{STORED[kind]} {name}" for name in operands)

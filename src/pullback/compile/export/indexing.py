@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..._core.xp import index_in_order
+from ... import ops
 from ..machine.elements import KINDS
 from ..machine.indices import strides
-from ..program import ARRAY, Equation, Value
+from ..program import ARRAY, Array, Equation, Value
 from .kernels import Kernel, code, flat, over, set_to, static, wrapped
 from .words import STORED
 
@@ -46,7 +47,11 @@ def _combined(writer: FunctionWriter, target: str, value: str, kind: str, how: s
         set_to(writer, target, kind, f"{target} {how} {value}" if how else value)
 
 
-def _spec(e: Equation, shape: tuple[int, ...], count: int) -> tuple[np.ndarray, list[np.ndarray], list[int]]:  # type: ignore[type-arg]
+Places = tuple[Array, list[Array], list[int]]
+"""Places for indices of 0, which element of each index stands where, and the axis of each."""
+
+
+def _spec(e: Equation, shape: tuple[int, ...], count: int) -> Places:
     """Places for indices of 0, which element of each index stands where, and the axis of each."""
     spec = e.params["spec"]
     arrays = e.inputs[-count:]
@@ -61,7 +66,7 @@ def _spec(e: Equation, shape: tuple[int, ...], count: int) -> tuple[np.ndarray, 
         axis += entry is not None
     zeros = [np.zeros(array.shape, np.int64) for array in arrays]
     numbers = np.arange(int(np.prod(shape))).reshape(shape)
-    base = index_in_order(numbers, *zeros, spec=spec)
+    base = ops.index.forward(numbers, *zeros, spec=spec)
     which = []
     for axis in axes:
         lengths = list(shape)
@@ -69,11 +74,11 @@ def _spec(e: Equation, shape: tuple[int, ...], count: int) -> tuple[np.ndarray, 
             lengths[other] = max(int(np.prod(each.shape)), 1)
         along = np.arange(lengths[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
         chosen = [np.arange(int(np.prod(each.shape))).reshape(each.shape) for each in arrays]
-        which.append(index_in_order(np.broadcast_to(along, lengths), *chosen, spec=spec))
+        which.append(ops.index.forward(np.broadcast_to(along, lengths), *chosen, spec=spec))
     return base, which, axes
 
 
-def _indexed(writer: FunctionWriter, e: Equation, x: Value, count: int, names: list[str], spec) -> str:  # type: ignore[no-untyped-def]
+def _indexed(writer: FunctionWriter, e: Equation, x: Value, count: int, names: list[str], spec: Places) -> str:
     """The place of an element in x, in terms of the indices of the result."""
     base, which, axes = spec
     terms = [static(writer, base, names)]
@@ -164,10 +169,9 @@ for (int i = 0; i < {n}; ++i) {
 KERNELS: dict[str, Kernel] = {}
 CONDITIONS: dict[str, Callable[[Equation], bool]] = {}
 COMBINED = {"scatter": "", "scatter_add": "+", "scatter_amax": ">", "scatter_amin": "<", "scatter_prod": "*"}
-for _name, _how in COMBINED.items():
-    KERNELS[_name] = lambda w, e, how=_how: _along(w, e, x=0, chosen=2, values=1, how=how)  # type: ignore[misc]
-KERNELS["take_along_axis"] = lambda w, e: _along(w, e, x=0, chosen=1, values=None, how="")
-KERNELS["put_along_axis"] = lambda w, e: _along(w, e, x=-1, chosen=1, values=0, how="+")
+KERNELS |= {name: functools.partial(_along, x=0, chosen=2, values=1, how=how) for name, how in COMBINED.items()}
+KERNELS["take_along_axis"] = functools.partial(_along, x=0, chosen=1, values=None, how="")
+KERNELS["put_along_axis"] = functools.partial(_along, x=-1, chosen=1, values=0, how="+")
 KERNELS |= {"scatter_rows": _scatter_rows, "index": _index, "index_add": _index_add, "index_put": _index_put}
 KERNELS |= dict.fromkeys(("gather", "put", "accumulate"), _of_rows)
 CONDITIONS |= dict.fromkeys(("index", "index_add", "index_put"), _whole)

@@ -21,10 +21,10 @@ from ..mathematics.arithmetic import cast, maximum, minimum
 from ..mathematics.lanes import IRValue
 from ..program import Value
 from . import sums
-from .code import Block, Expression
-from .functions import Functions
+from .code import CodeBlock, Expression
+from .functions import MathFunctions
 from .sums import Lanes, read, stored
-from .words import STORED, Words
+from .words import STORED, CContext
 
 WIDTH = 64
 """Bytes of the registers that the order of sums is that of."""
@@ -33,15 +33,15 @@ ROW = 256
 
 
 @dataclass(slots=True, eq=False)
-class OpenLoop:
+class LoopScope:
     """A loop that is open: its block, its index, and the nodes that are computed there."""
 
-    block: Block
+    block: CodeBlock
     index: str
     known: dict[int, IRValue] = field(default_factory=dict)
 
 
-class Sum(NamedTuple):
+class OpenSum(NamedTuple):
     """An open reduction: what it carries, as the name of an array of lanes or as variables."""
 
     root: Root
@@ -55,17 +55,17 @@ class NestWriter:
 
     def __init__(
         self,
-        functions: Functions,
-        block: Block,
+        functions: MathFunctions,
+        block: CodeBlock,
         layout: Layout,
         address: Callable[[Any], str],
         late: Collection[Value] = (),
     ) -> None:
         self.functions, self.layout, self.address, self.late = functions, layout, address, late
-        self.scopes = [OpenLoop(block, "")]
+        self.scopes = [LoopScope(block, "")]
         self.rows: dict[Value, str] = {}
         self.kept: dict[int, tuple[str, str]] = {}
-        self.active: list[Sum] = []
+        self.active: list[OpenSum] = []
         self.written: set[str] = set()
         self.lanes = lanes(layout, WIDTH)
         self._names = 0
@@ -92,8 +92,8 @@ class NestWriter:
         self.written.add(full)
         return full
 
-    def _words(self, level: int = -1) -> Words:
-        return Words(self.scopes[level].block, self.functions, self.functions.target)
+    def _words(self, level: int = -1) -> CContext:
+        return CContext(self.scopes[level].block, self.functions, self.functions.target)
 
     # Loops
 
@@ -101,13 +101,13 @@ class NestWriter:
         index, size = f"i{position}", self.layout.domain[position]
         self._open(f"for (int {index} = 0; {index} < {size}; ++{index})", index, inside)
 
-    def _open(self, head: str, index: str, inside: Callable[[], None], into: Block | None = None) -> None:
+    def _open(self, head: str, index: str, inside: Callable[[], None], into: CodeBlock | None = None) -> None:
         """A loop, appended after what is computed before it."""
-        block = Block((head,))
-        self._inside(OpenLoop(block, index), inside)
+        block = CodeBlock((head,))
+        self._inside(LoopScope(block, index), inside)
         (into or self.scopes[-1].block).statements.append(block)
 
-    def _inside(self, scope: OpenLoop, inside: Callable[[], None]) -> None:
+    def _inside(self, scope: LoopScope, inside: Callable[[], None]) -> None:
         self.scopes.append(scope)
         inside()
         self.scopes.pop()
@@ -169,14 +169,14 @@ class NestWriter:
         if size <= ROW:
             self._parts(roots, self.scopes[-1].block, "0", str(size), size)
         else:
-            block = Block((f"for (int start = 0; start < {size}; start += {ROW})",))
+            block = CodeBlock((f"for (int start = 0; start < {size}; start += {ROW})",))
             rest = f"start + {ROW} < {size} ? start + {ROW} : {size}" if size % ROW else f"start + {ROW}"
             block.say(f"const int end = {rest};")
             self._parts(roots, block, "start", "end", ROW)
             self.scopes[-1].block.statements.append(block)
         self.kept = {}
 
-    def _parts(self, roots: list[Root], into: Block, start: str, end: str, size: int) -> None:
+    def _parts(self, roots: list[Root], into: CodeBlock, start: str, end: str, size: int) -> None:
         """A loop for each costly node, one for the roots, and the sums of rows."""
         index = f"i{len(self.layout.domain) - 1}"
         head = f"for (int {index} = {start}; {index} < {end}; ++{index})"
@@ -187,9 +187,9 @@ class NestWriter:
             row = self._array("row", KINDS[node.dtype], size)
             self._kept_in_row(node, f"{row}[{index}{shift}]", loop, into)
             self.kept[id(node)] = row, f"{row}[{index}{shift}]"
-        summed: list[tuple[Sum, str]] = []
+        summed: list[tuple[OpenSum, str]] = []
 
-        def element(found: Sum) -> str:
+        def element(found: OpenSum) -> str:
             """The element of a new row, for what is reduced."""
             row = self._array("row", found.kind, size)
             summed.append((found, row))
@@ -201,7 +201,7 @@ class NestWriter:
             count = end if start == "0" else f"{end} - {start}"
             into.say(f"{sums.along(self.functions, found.lanes)}({found.names[0]}, {row}, {count});")
 
-    def _kept_in_row(self, node: ScalarNode, element: str, loop: Callable[..., None], into: Block) -> None:
+    def _kept_in_row(self, node: ScalarNode, element: str, loop: Callable[..., None], into: CodeBlock) -> None:
         """A loop that computes a costly node; the short form of its function, if all operands are moderate."""
         known = _function(node)
         far = self.functions.beyond(*known) if known else None
@@ -221,14 +221,14 @@ class NestWriter:
         if far is None:
             loop(store, into)
             return
-        block = Block()
+        block = CodeBlock()
         block.say("int far = 0;")
         loop(ask, block)
         loop(store, block.inner("if (far)"))
         loop(functools.partial(store, near=True), block.inner("else"))
         into.statements.append(block)
 
-    def _operands(self, node: ScalarNode, words: Words) -> list[IRValue]:
+    def _operands(self, node: ScalarNode, words: CContext) -> list[IRValue]:
         """The operands of a node, as its function takes them."""
         name, dtypes, _ = node.data
         values = [self._at(operand, words) for operand in node.operands]
@@ -237,7 +237,7 @@ class NestWriter:
 
     # Reductions
 
-    def _begin(self, position: int, *, outer: bool, roots: list[Root] | None = None) -> list[Sum]:
+    def _begin(self, position: int, *, outer: bool, roots: list[Root] | None = None) -> list[OpenSum]:
         """Declare what the reductions carry whose outermost loop this is."""
         begun = []
         layout = self.layout
@@ -248,29 +248,30 @@ class NestWriter:
         self.active += begun
         return begun
 
-    def _begun(self, root: Root, outer: bool) -> Sum:
+    def _begun(self, root: Root, outer: bool) -> OpenSum:
         layout, kind, block = self.layout, accumulated(root, self.layout), self.scopes[-1].block
         count = math.prod([layout.domain[axis] for axis in root.reduced])
         exact = root.how == "sum" and kind == "d" and root.value.dtype.itemsize == 8 and count > reducing.LONG_SUM
         last = len(layout.domain) - 1
         if not outer and layout.vector == last and last in root.reduced and layout.domain[last] >= 4:
-            found = Sum(root, kind, (self._fresh("lanes"),), Lanes(root.how, kind, self.lanes, exact))
-            sums.begun(self.functions, found.lanes, block, found.names[0])  # type: ignore[arg-type]
+            together = Lanes(root.how, kind, self.lanes, exact)
+            found = OpenSum(root, kind, (self._fresh("lanes"),), together)
+            sums.begun(self.functions, together, block, found.names[0])
         else:
             words = self._words()
             started = reducing.Accumulator.begun(words, root.how, kind, exact=exact)
             names = tuple([self._fresh("sum") for _ in started.carried])
             for name, value in zip(names, started.carried, strict=True):
                 block.say(f"{STORED[kind]} {name} = ", stored(value), ";")
-            found = Sum(root, kind, names, None)
+            found = OpenSum(root, kind, names, None)
         self.written.update(found.names)
         return found
 
-    def _carried(self, found: Sum, words: Words) -> reducing.Accumulator:
+    def _carried(self, found: OpenSum, words: CContext) -> reducing.Accumulator:
         values = [read(words, found.kind, name, name) for name in found.names]
         return reducing.Accumulator(found.root.how, found.kind, len(values) > 1, None, values)
 
-    def _finish(self, begun: list[Sum]) -> None:
+    def _finish(self, begun: list[OpenSum]) -> None:
         """Store the results of reductions."""
         for found in begun:
             self.active.remove(found)
@@ -300,10 +301,10 @@ class NestWriter:
         base, kind = self.address(root), accumulated(root, self.layout)
         self.written.add(base)
         block = self.scopes[0].block.inner(f"for (int i = 0; i < {root.value.size}; ++i)")
-        neutral = Words(block, self.functions, self.functions.target).number(kind, reducing.identity(root.how, kind))
+        neutral = CContext(block, self.functions, self.functions.target).number(kind, reducing.identity(root.how, kind))
         block.say(f"{base}[i] = ", stored(neutral), ";")
 
-    def _actions(self, roots: list[Root], row: Callable[[Sum], str] | None = None) -> None:
+    def _actions(self, roots: list[Root], row: Callable[[OpenSum], str] | None = None) -> None:
         """Store and accumulate; stores that may overwrite memory that the body reads come last."""
         found = []
         for root in roots:
@@ -327,7 +328,7 @@ class NestWriter:
         for root, value in found:
             self._write(value, self._base(root.value), root.at)
 
-    def _add(self, found: Sum, value: IRValue, words: Words) -> None:
+    def _add(self, found: OpenSum, value: IRValue, words: CContext) -> None:
         accumulator = self._carried(found, words)
         accumulator.add(words, value, None)
         made = [words.block.define(Expression(v.kind, (v.value,))) for v in accumulator.carried]
@@ -341,7 +342,7 @@ class NestWriter:
         """The number of the scope in which a node is computed."""
         return self.layout.outer if node.kind == "reduce" else max(node.axes, default=-1) + 1
 
-    def _at(self, node: ScalarNode, words: Words) -> IRValue:
+    def _at(self, node: ScalarNode, words: CContext) -> IRValue:
         """The value of a node, computed in the node's scope."""
         waiting = [node]
         while waiting:
@@ -362,14 +363,14 @@ class NestWriter:
     def _known(self, node: ScalarNode) -> dict[int, IRValue]:
         return self.scopes[self._level(node)].known
 
-    def _found(self, node: ScalarNode, words: Words) -> IRValue:
+    def _found(self, node: ScalarNode, words: CContext) -> IRValue:
         """The value of a node that is computed."""
         if node.kind == "number":
             return words.number(KINDS[node.dtype], node.data.item())
         known = self._known(node)[id(node)]
         return IRValue(words, known.kind, known.value)
 
-    def _compute(self, node: ScalarNode, words: Words) -> IRValue:
+    def _compute(self, node: ScalarNode, words: CContext) -> IRValue:
         kind = KINDS[node.dtype]
         if (kept := self.kept.get(id(node))) is not None:
             return read(words, kind, kept[1], kept[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..machine.forms import Form
 from ..machine.fusion import leading
-from .code import Block
+from .code import CodeBlock
 from .words import STORED
 
 BLAS = 1 << 12
@@ -31,7 +31,7 @@ def written(name: str, form: Form, *, blas: bool) -> str:
     kind = STORED[form.kind]
     room = f", {kind} *PB_RESTRICT packed" if packed(form, blas=blas) else ""
     head = f"static void {name}(const {kind} *PB_RESTRICT a, const {kind} *PB_RESTRICT b, {kind} *PB_RESTRICT c{room})"
-    block = Block()
+    block = CodeBlock()
     if by_blas(form, blas=blas):
         _call(form, block)
     elif form.right.columns == 1 or (form.right.right != 1 and not room):
@@ -41,10 +41,10 @@ def written(name: str, form: Form, *, blas: bool) -> str:
     return "\n".join([head, "{", *_lines(block, 1), "}", ""])
 
 
-def _lines(block: Block, depth: int) -> list[str]:
+def _lines(block: CodeBlock, depth: int) -> list[str]:
     found = []
     for statement in block.statements:
-        if isinstance(statement, Block):
+        if isinstance(statement, CodeBlock):
             head = "".join(statement.head)
             found += [
                 "    " * depth + (f"{head} {{" if head else "{"),
@@ -56,7 +56,7 @@ def _lines(block: Block, depth: int) -> list[str]:
     return found
 
 
-def _call(form: Form, block: Block) -> None:
+def _call(form: Form, block: CodeBlock) -> None:
     left, right = (leading(m.rows, m.columns, m.down, m.right) for m in (form.left, form.right))
     assert left is not None
     assert right is not None
@@ -76,7 +76,7 @@ def _place(*terms: tuple[str, int, int]) -> str:
     return " + ".join(_times(index, step) for index, step, size in terms if size > 1 and step) or "0"
 
 
-def _dots(form: Form, block: Block) -> None:
+def _dots(form: Form, block: CodeBlock) -> None:
     """Each element by itself; of one row, four at a time, for each sum waits for itself."""
     kind, a, b = STORED[form.kind], form.left, form.right
     loop = block if a.rows == 1 else block.inner(f"for (int i = 0; i < {a.rows}; ++i)")
@@ -101,7 +101,7 @@ def _dots(form: Form, block: Block) -> None:
             inner.say(f"c[{_place(('i', n, a.rows))} + {index}] = {name};")
 
 
-def _rows(form: Form, block: Block) -> None:
+def _rows(form: Form, block: CodeBlock) -> None:
     """Rows of the result as sums of rows of the right factor, which lie together, several at a time."""
     kind, a, b = STORED[form.kind], form.left, form.right
     down = b.down
@@ -126,7 +126,7 @@ def _rows(form: Form, block: Block) -> None:
 
 
 def _terms(
-    form: Form, block: Block, pairs: int, places: list[str] | list[int], down: int, *, first: bool = False
+    form: Form, block: CodeBlock, pairs: int, places: list[str] | list[int], down: int, *, first: bool = False
 ) -> None:
     """Add rows of the right factor, times elements of the left, to rows of the result."""
     kind, a = STORED[form.kind], form.left

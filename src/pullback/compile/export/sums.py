@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from ..machine import reducing
 from ..mathematics.lanes import IRValue
-from .code import Block, Expression, Rendered
-from .functions import Functions
-from .words import STORED, TYPES, Words
+from .code import CodeBlock, Expression, Rendered
+from .functions import MathFunctions
+from .words import STORED, TYPES, CContext
 
 
 class Lanes(NamedTuple):
@@ -33,13 +33,13 @@ class Lanes(NamedTuple):
         return self.across * (1 + self.exact)
 
 
-def begun(functions: Functions, lanes: Lanes, block: Block, name: str) -> None:
+def begun(functions: MathFunctions, lanes: Lanes, block: CodeBlock, name: str) -> None:
     """Declare what a reduction carries, with the neutral element."""
     block.say(f"{STORED[lanes.kind]} {name}[{lanes.size}];")
     parts = ((0, lanes.across, reducing.identity(lanes.how, lanes.kind)), (lanes.across, lanes.size, 0))
     for start, end, number in parts[: 1 + lanes.exact]:
         loop = block.inner(f"for (int l = {start}; l < {end}; ++l)")
-        words = Words(loop, functions, functions.target)
+        words = CContext(loop, functions, functions.target)
         loop.say(f"{name}[l] = ", stored(words.number(lanes.kind, number)), ";")
 
 
@@ -53,17 +53,17 @@ def stored(value: IRValue) -> Expression:
     return found
 
 
-def read(words: Words, kind: str, text: str, name: str = "") -> IRValue:
+def read(words: CContext, kind: str, text: str, name: str = "") -> IRValue:
     """The value of an element of memory."""
     cast = f"({TYPES[kind]})" if kind[0] == "i" else ""
     return words.value(kind, cast + text, reads=name)
 
 
-def along(functions: Functions, lanes: Lanes) -> str:
+def along(functions: MathFunctions, lanes: Lanes) -> str:
     """The name of the function that adds a row to lanes: `name(lanes, row, count)`."""
     name = f"{lanes.name}_along"
     if name not in functions.texts:
-        kind, block = lanes.kind, Block()
+        kind, block = lanes.kind, CodeBlock()
         block.say("int i = 0;")
         loop = block.inner(f"for (; i + {lanes.across} <= count; i += {lanes.across})")
         _added(functions, lanes, loop.inner(f"for (int l = 0; l < {lanes.across}; ++l)"), "row[i + l]")
@@ -73,8 +73,8 @@ def along(functions: Functions, lanes: Lanes) -> str:
     return name
 
 
-def _added(functions: Functions, lanes: Lanes, block: Block, element: str) -> None:
-    words, kind = Words(block, functions, functions.target), lanes.kind
+def _added(functions: MathFunctions, lanes: Lanes, block: CodeBlock, element: str) -> None:
+    words, kind = CContext(block, functions, functions.target), lanes.kind
     places = ["lanes[l]", f"lanes[l + {lanes.across}]"][: 1 + lanes.exact]
     accumulator = reducing.Accumulator(
         lanes.how, kind, lanes.exact, None, [read(words, kind, place, "lanes") for place in places]
@@ -84,19 +84,19 @@ def _added(functions: Functions, lanes: Lanes, block: Block, element: str) -> No
         block.say(f"{place} = ", stored(value), ";")
 
 
-def across(functions: Functions, lanes: Lanes) -> str:
+def across(functions: MathFunctions, lanes: Lanes) -> str:
     """The name of the function that combines lanes: `name(lanes)`, which changes them."""
     if lanes.name not in functions.texts:
-        kind, block = lanes.kind, Block()
+        kind, block = lanes.kind, CodeBlock()
         if lanes.exact:
-            total = Words(
+            total = CContext(
                 inner := block.inner(f"for (int l = 0; l < {lanes.across}; ++l)"), functions, functions.target
             )
             carried = [read(total, kind, f"lanes[l{more}]", "lanes") for more in ("", f" + {lanes.across}")]
             found = reducing.Accumulator(lanes.how, kind, True, None, carried).result(total)
             inner.say("lanes[l] = ", stored(found), ";")
         loop = block.inner(f"for (int h = {lanes.across // 2}; h; h /= 2)").inner("for (int l = 0; l < h; ++l)")
-        words = Words(loop, functions, functions.target)
+        words = CContext(loop, functions, functions.target)
         both = [read(words, kind, place, "lanes") for place in ("lanes[l]", "lanes[l + h]")]
         loop.say("lanes[l] = ", stored(reducing.combine(lanes.how, *both)), ";")
         block.say("return lanes[0];")
@@ -105,6 +105,6 @@ def across(functions: Functions, lanes: Lanes) -> str:
     return lanes.name
 
 
-def _put(functions: Functions, name: str, head: str, block: Block) -> None:
+def _put(functions: MathFunctions, name: str, head: str, block: CodeBlock) -> None:
     lines = Rendered(block, TYPES, {"lanes"}).lines
     functions.texts[name] = "\n".join([head, "{", *lines, "}", ""])

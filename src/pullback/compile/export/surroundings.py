@@ -30,7 +30,6 @@ class Exported(NamedTuple):
     name: str
     functions: list[WrittenFunction]
     options: Options
-    static: bool
     size: int
 
 
@@ -93,7 +92,7 @@ def test(exported: Exported) -> str:
     ]
     checks: list[str] = []
     for function in exported.functions:
-        arrays, lines = _checked(function, exported.static)
+        arrays, lines = _checked(function, exported.options.static)
         parts += arrays
         checks += lines
     body = "\n".join(f"    {line}" for line in checks)
@@ -175,22 +174,16 @@ clean:
 """
 
 
-def wrapper(exported: Exported) -> str:
-    """A module of Python that calls the library: ctypes and NumPy."""
-    name = exported.name
-    tables = ",\n".join(
-        f"    {function.name!r}: {_table(function, exported.static)!r}" for function in exported.functions
-    )
-    return f'''"""{name}, as pullback has exported it: `make lib{name}.so`, then `Library().{exported.functions[0].name}(...)`."""
+WRAPPER = '''"""@NAME@, as pullback has exported it: `make lib@NAME@.so`, then `Library().@FIRST@(...)`."""
 
 import ctypes
 import pathlib
 
 import numpy as np
 
-FUNCTIONS = {{
-{tables}
-}}
+FUNCTIONS = {
+@TABLES@
+}
 """Of each function its arguments, results, state and work memory: names, dtypes and shapes."""
 
 
@@ -215,15 +208,15 @@ class Function:
     def __call__(self, *given):
         arrays, results = [], []
         if len(given) != len(self.table["arguments"]):
-            raise TypeError(f"{{self.name}} takes {{len(self.table['arguments'])}} arguments, not {{len(given)}}")
+            raise TypeError(f"{self.name} takes {len(self.table['arguments'])} arguments, not {len(given)}")
         for (name, dtype, shape, written), value in zip(self.table["arguments"], given):
             array = np.asarray(value)
             if array.ndim == 0 and array.dtype != dtype and array.dtype.kind == np.dtype(dtype).kind:
                 array = array.astype(dtype)
             if array.shape != tuple(shape) or array.dtype != np.dtype(dtype):
-                raise ValueError(f"{{name}} is to be {{dtype}}{{list(shape)}}, not {{array.dtype}}{{list(array.shape)}}")
+                raise ValueError(f"{name} is to be {dtype}{list(shape)}, not {array.dtype}{list(array.shape)}")
             if written and not (array.flags.c_contiguous and array is value):
-                raise ValueError(f"{{name}} is written, so it is to be an array that lies together")
+                raise ValueError(f"{name} is written, so it is to be an array that lies together")
             arrays.append(np.ascontiguousarray(array))
         for name, dtype, shape, _ in self.table["results"]:
             results.append(np.empty(shape, dtype))
@@ -232,7 +225,7 @@ class Function:
         pointers += [self.work] if self.table["work"] else []
         code = self.call(*[ctypes.c_void_p(array.ctypes.data) for array in pointers])
         if code:
-            raise ValueError(f"{{self.name}}: check {{code}} failed, and the state is as it was")
+            raise ValueError(f"{self.name}: check {code} failed, and the state is as it was")
         return results[0] if len(results) == 1 else tuple(results)
 
 
@@ -240,10 +233,21 @@ class Library:
     """The compiled library."""
 
     def __init__(self, path=None):
-        library = ctypes.CDLL(str(path or pathlib.Path(__file__).resolve().parent / "lib{name}.so"))
+        library = ctypes.CDLL(str(path or pathlib.Path(__file__).resolve().parent / "lib@NAME@.so"))
         for name in FUNCTIONS:
             setattr(self, name, Function(library, name))
 '''
+
+
+def wrapper(exported: Exported) -> str:
+    """A module of Python that calls the library: ctypes and NumPy."""
+    static = exported.options.static
+    tables = ",\n".join(f"    {function.name!r}: {_table(function, static)!r}" for function in exported.functions)
+    words = {"@TABLES@": tables, "@FIRST@": exported.functions[0].name, "@NAME@": exported.name}
+    text = WRAPPER
+    for word, said in words.items():
+        text = text.replace(word, said)
+    return text
 
 
 Row = tuple[str, str, tuple[int, ...], bool]
@@ -288,7 +292,14 @@ def readme(exported: Exported) -> str:
     lines += [f"| `{name}.py` | calls `lib{name}.so` from Python, by ctypes |", ""]
     for function in exported.functions:
         bound = function.bound
-        lines += [f"## {function.name}", "", "```c", f"{function.signature(static=exported.static)};", "```", ""]
+        lines += [
+            f"## {function.name}",
+            "",
+            "```c",
+            f"{function.signature(static=exported.options.static)};",
+            "```",
+            "",
+        ]
         lines += ["| | dtype and shape | |", "|---|---|---|"]
         lines += [f"| `{s.name}` | {shown(s)} | {s.said}{', written' if s.written else ''} |" for s in bound.arguments]
         lines += [f"| `{s.name}` | {shown(s)} | result |" for s in bound.outputs]

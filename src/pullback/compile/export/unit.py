@@ -21,18 +21,33 @@ from ..program import Array, Value
 from ..statements import described
 from . import coded, loops, products
 from .assembly import PlannedSteps
-from .code import Block, Rendered
-from .functions import Functions
+from .code import CodeBlock, Rendered
+from .functions import MathFunctions
 from .nests import NestWriter
-from .words import STORED, TYPES, Words, literal
+from .words import STORED, TYPES, CContext, literal
 
 
 class Options(NamedTuple):
     """How a file is written."""
 
+    name: str | None = None
     math: str = "own"
     fma: bool = False
     products: str = "loops"
+    work: str = "argument"
+
+    def checked(self) -> Options:
+        """These, if each is one that is known."""
+        known = {"math": ("own", "libm"), "products": ("loops", "cblas"), "work": ("argument", "static")}
+        for option, values in known.items():
+            if (given := getattr(self, option)) not in values:
+                raise ValueError(f"export: {option}={given!r} is not known: use {' or '.join(map(repr, values))}")
+        return self
+
+    @property
+    def static(self) -> bool:
+        """Whether work memory belongs to the function."""
+        return self.work == "static"
 
 
 class Unit:
@@ -40,7 +55,7 @@ class Unit:
 
     def __init__(self, prefix: str, options: Options) -> None:
         self.prefix, self.options = prefix, options
-        self.functions = Functions(Target(fma=options.fma), own=options.math == "own")
+        self.functions = MathFunctions(Target(fma=options.fma), own=options.math == "own")
         self.texts: dict[str, str] = {}
         self.products: dict[Form, str] = {}
         self.constants: dict[tuple[str, bytes], tuple[str, str]] = {}
@@ -84,7 +99,7 @@ class FunctionWriter:
         self.taken = {*names.values()}
         self.rooms: dict[str, tuple[str, int]] = {}
         self.plan = steps
-        self.block = Block()
+        self.block = CodeBlock()
         self.failures: list[str] = []
         self.local: set[str] = set()
         self._count = 0
@@ -117,9 +132,9 @@ class FunctionWriter:
         self.rooms[name] = kind, max(known, size)
         return f"work->{name}"
 
-    def words(self) -> Words:
+    def words(self) -> CContext:
         """The context of values that are computed here."""
-        return Words(self.block, self.unit.functions, self.unit.functions.target)
+        return CContext(self.block, self.unit.functions, self.unit.functions.target)
 
     def address(self, key: Any) -> str:
         """The text of the pointer to a value, or to the partial results of a root."""
@@ -141,7 +156,7 @@ class FunctionWriter:
         return f"({text})[{place}]" if " " in text else f"{text}[{place}]"
 
     @contextlib.contextmanager
-    def inside(self, *head: Any) -> Iterator[Block]:
+    def inside(self, *head: Any) -> Iterator[CodeBlock]:
         """A block in which is written."""
         outer = self.block
         self.block = outer.inner(*head)
@@ -225,7 +240,7 @@ class FunctionWriter:
             kinds[name] = accumulated(key, layout) if isinstance(key, Root) else KINDS[key.dtype]
             return name
 
-        body = Block()
+        body = CodeBlock()
         writer = NestWriter(self.unit.functions, body, layout, address, late)
         writer.emit()
         lines = Rendered(body, TYPES, writer.written).lines
@@ -258,7 +273,9 @@ class FunctionWriter:
     def _check(self, step: int) -> None:
         """Return the number of a check that fails, after the step that computes it."""
         for _, value, expected in self.plan.guards.get(step, ()):
-            known = Words(Block(), self.unit.functions, self.unit.functions.target).number(KINDS[value.dtype], expected)
+            known = CContext(CodeBlock(), self.unit.functions, self.unit.functions.target).number(
+                KINDS[value.dtype], expected
+            )
             text = known.value.parts[0]
             self.block.say(f"if ({self.element(value)} != {text}) return {self.failure(self._checked(value))};")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..machine.elements import KINDS
-from ..program import Equation
+from ..program import Array, Equation
 from .kernels import Kernel, code, flat, over, set_to
 from .words import STORED
 
@@ -80,7 +80,7 @@ def _max_pool(writer: FunctionWriter, e: Equation) -> None:
             writer.block.say(f"y[{plane} + {where}] += a[{target}];")
 
 
-def _coefficients(e: Equation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def _coefficients(e: Equation) -> tuple[Array, Array, Array]:
     """The matrix of a linear operation as rows: where each begins, the columns, and the coefficients."""
     (x,) = e.inputs
     rows = []

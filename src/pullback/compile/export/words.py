@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..mathematics.lanes import ORDERED, REALS, WIDTH, Context, IRValue, Target
-from .code import Block, Expression
+from .code import CodeBlock, Expression
 
 if TYPE_CHECKING:
-    from .functions import Functions
+    from .functions import MathFunctions
 
 STORED = {"f": "float", "d": "double", "b1": "uint8_t"} | {
     kind: f"{'' if kind in ORDERED else 'u'}int{width}_t" for kind, width in WIDTH.items() if width > 1
@@ -55,10 +55,10 @@ def literal(kind: str, x: Any) -> str:
     return whole("u8" if kind == "b1" else kind, int(x))
 
 
-class Builder:
+class ExpressionBuilder:
     """Appends expressions to a block, by the names of LLVM's instructions."""
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: CodeBlock) -> None:
         self.block = block
 
     def made(self, kind: str, *parts: Any, reads: str = "") -> Expression:
@@ -156,17 +156,17 @@ SIGNS = {
 }  # fmt: skip
 
 
-class Words(Context):
+class CContext(Context):
     """The context of values that are C expressions: scalars, for compilers make vectors of loops themselves."""
 
-    def __init__(self, block: Block, functions: Functions, target: Target) -> None:
-        super().__init__(Builder(block), target, None)
+    def __init__(self, block: CodeBlock, functions: MathFunctions, target: Target) -> None:
+        super().__init__(ExpressionBuilder(block), target, None)
         self.functions = functions
 
     @property
-    def block(self) -> Block:
+    def block(self) -> CodeBlock:
         """The block that is written to."""
-        found: Block = self.builder.block
+        found: CodeBlock = self.builder.block
         return found
 
     def type(self, kind: str) -> str:

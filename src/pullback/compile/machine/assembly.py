@@ -202,7 +202,7 @@ class Assembly:
     def _lay_out(self, memory: MemoryLayout, slot: int) -> None:
         """Assign memory in the arena to temporaries, reusing that of temporaries that are dead."""
         last = self._last_uses()
-        free = _Free()
+        free = FreeParts()
         ends: dict[int, list[tuple[int, int]]] = {}
         for number, piece in enumerate(self.pieces):
             for start, size in ends.pop(number - 1, ()):
@@ -311,7 +311,7 @@ def room(body: Assembly, equation: Equation) -> int:
     return aligned(body.memory.arena) + sum(aligned(value.nbytes) for value in carries)
 
 
-class _Free:
+class FreeParts:
     """The free parts of the arena."""
 
     def __init__(self) -> None:
