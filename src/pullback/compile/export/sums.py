@@ -95,10 +95,13 @@ def across(functions: MathFunctions, lanes: Lanes) -> str:
             carried = [read(total, kind, f"lanes[l{more}]", "lanes") for more in ("", f" + {lanes.across}")]
             found = reducing.Accumulator(lanes.how, kind, True, None, carried).result(total)
             inner.say("lanes[l] = ", stored(found), ";")
-        loop = block.inner(f"for (int h = {lanes.across // 2}; h; h /= 2)").inner("for (int l = 0; l < h; ++l)")
-        words = CContext(loop, functions, functions.target)
-        both = [read(words, kind, place, "lanes") for place in ("lanes[l]", "lanes[l + h]")]
-        loop.say("lanes[l] = ", stored(reducing.combine(lanes.how, *both)), ";")
+        half = lanes.across // 2
+        while half:
+            loop = block.inner(f"for (int l = 0; l < {half}; ++l)")
+            context = CContext(loop, functions, functions.target)
+            both = [read(context, kind, place, "lanes") for place in ("lanes[l]", f"lanes[l + {half}]")]
+            loop.say("lanes[l] = ", stored(reducing.combine(lanes.how, *both)), ";")
+            half //= 2
         block.say("return lanes[0];")
         head = f"static {STORED[kind]} {lanes.name}({STORED[kind]} *lanes)"
         _put(functions, lanes.name, head, block)
