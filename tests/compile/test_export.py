@@ -3,6 +3,7 @@
 import contextlib
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import assume, given, settings
 
 import pullback
 from pullback import func, nn, optim
+from pullback.compile.export import coded, loops
 from pullback.compile.export.errors import ExportError
 
 from .. import samples
@@ -18,6 +20,7 @@ from .exporting import GCC, bound_program, called, compiled_library, run_test, w
 from .near import DivisionByZeroError, assert_near, slack
 from .programs import FLOATS, of_row, programs
 
+ROOT = Path(__file__).parents[2]
 needs_gcc = pytest.mark.skipif(GCC is None, reason="C is compiled by gcc, which is not installed")
 SANITIZED = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
@@ -428,6 +431,12 @@ def test_random_programs(made, tmp_path_factory):
         return
     folder = written_programs(tmp_path_factory.mktemp("random"), [bound])
     assert_near(called(compiled_library(folder), bound), allowed)
+
+
+def test_the_page_names_what_has_code_of_its_own():
+    page = (ROOT / "docs/how-to/export.md").read_text(encoding="utf-8")
+    for name in (*coded.KERNELS, *loops.WRITERS):
+        assert f"`{name}`" in page, f"name {name} on docs/how-to/export.md"
 
 
 def test_without_llvmlite(tmp_path):
