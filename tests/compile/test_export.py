@@ -484,6 +484,13 @@ energy(pullback.arange(3.0))
     assert (done.returncode, done.stderr) == (1, "pullback export: power is not there\n")
 
 
+@needs_gcc
+def test_empty_arrays_and_numbers_that_are_none_are_recorded(tmp_path):
+    f = pullback.compile(lambda x, none: (x.log(), 1 / x, none * 2, none.sum()))
+    folder = f.export(tmp_path / "out", pullback.tensor([-1.0, 0.0, 2.0]), pullback.zeros(0, 3), name="f")
+    assert run_test(folder, "f", *SANITIZED).endswith("passed\n")
+
+
 def test_names_of_c_are_not_taken(tmp_path):
     folder = pullback.compile(lambda double, state: double * state).export(tmp_path / "out", numbers(2), numbers(2))
     header = (folder / "lambda.h").read_text()

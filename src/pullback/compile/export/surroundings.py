@@ -52,6 +52,8 @@ def distance(one: Array, others: list[Array]) -> float:
     return most / (largest * float(np.finfo(one.dtype).eps)) if largest else 0.0
 
 
+NUMBERS = "#define PB_INF INFINITY\n#define PB_NAN NAN\n"
+
 COMPARED = """
 /* The distance of results from what was recorded, in units in the last place of the largest element. */
 static double distance(const char *name, const void *found, const void *expected, int count, char kind)
@@ -89,6 +91,7 @@ def test(exported: Exported) -> str:
         "#include <stdio.h>",
         "#include <string.h>",
         f'#include "{name}.h"',
+        NUMBERS,
     ]
     checks: list[str] = []
     for function in exported.functions:
@@ -116,10 +119,10 @@ def _checked(function: WrittenFunction, static: bool) -> tuple[list[str], list[s
                 lines.append(f"memcpy({slot.name}, {prefix}_{slot.name}, sizeof {slot.name});")
             given.append(slot.name if slot.written else f"{prefix}_{slot.name}")
         if slot.written:
-            arrays.append(_array(f"{prefix}_{slot.name}_after", slot, array))
+            arrays += [_array(f"{prefix}_{slot.name}_after", slot, array)] if array.size else []
             compared.append((slot, f"state.{slot.name}" if slot.state else slot.name, f"{prefix}_{slot.name}_after"))
     for slot, array in zip(bound.outputs, results, strict=True):
-        arrays.append(_array(f"{prefix}_{slot.name}_expected", slot, array))
+        arrays += [_array(f"{prefix}_{slot.name}_expected", slot, array)] if array.size else []
         lines.append(f"static {STORED[KINDS[slot.value.dtype]]} {slot.name}[{max(slot.value.size, 1)}];")
         given.append(slot.name)
         compared.append((slot, slot.name, f"{prefix}_{slot.name}_expected"))
