@@ -491,6 +491,16 @@ def test_empty_arrays_and_numbers_that_are_none_are_recorded(tmp_path):
     assert run_test(folder, "f", *SANITIZED).endswith("passed\n")
 
 
+@needs_gcc
+def test_a_function_and_arguments_may_have_names_of_c_and_of_the_file(tmp_path):
+    def exp(t0, i0, failed, a, y, p0):
+        return (t0 * i0).sin() + a, pullback.linalg.inv(y) @ y, failed.sum() * p0.cumsum(0), a[failed.argsort()]
+
+    args = [numbers(3, seed=seed, dtype=float) for seed in range(4)]
+    folder = pullback.compile(exp).export(tmp_path / "out", *args, numbers(3, 3, dtype=float), numbers(3, dtype=float))
+    assert run_test(folder, "exp_", *SANITIZED).endswith("passed\n")
+
+
 def test_names_of_c_are_not_taken(tmp_path):
     folder = pullback.compile(lambda double, state: double * state).export(tmp_path / "out", numbers(2), numbers(2))
     header = (folder / "lambda.h").read_text()

@@ -18,14 +18,17 @@ from ..program import Array, Equation, Program, Value, run
 from ..recorder import RefusedError
 from ..records import Argument, Exchanged, Gradient, Held, Place, Rate, Record
 from .errors import ExportError
+from .functions import LIBM, ROUNDINGS
 
 RESERVED = {
     "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float",
     "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof",
     "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "main", "state", "work",
-    "class", "new", "delete", "this", "template", "operator", "private", "public", "namespace", "bool", "true", "false",
+    "own", "class", "new", "delete", "this", "template", "operator", "private", "public", "namespace", "bool", "true", "false",
+    "abs", "div", "exit", "free", "gamma", "index", "malloc", "rand", "read", "remove", "rename", "round", "signal",
+    "time", "write", *LIBM.values(), *ROUNDINGS, "sqrt", "fabs", "fma", "copysign", "remainder", "memcpy", "memset",
 }  # fmt: skip
-"""CContext of C and C++, and names that the file uses itself."""
+"""Words of C and C++, names that the file uses itself, and functions of C's library."""
 
 
 @dataclass(slots=True)

@@ -71,8 +71,8 @@ def write(writer: FunctionWriter, equation: Equation) -> None:
         writer.block.say(f"{call};")
         return
     with writer.inside("") as block:
-        block.say(f"const int failed = {call};")
-        block.say("if (failed) return failed;")
+        block.say(f"const int pb_failed = {call};")
+        block.say("if (pb_failed) return pb_failed;")
 
 
 def parameters(equation: Equation) -> list[tuple[str, Value]]:

@@ -113,7 +113,7 @@ class WrittenFunction:
         lines = [self.signature(static=static), "{"]
         if static and self.rooms:
             lines += [f"    static {self.name}_work own;", f"    {self.name}_work *const work = &own;"]
-        used = "\n".join(self.lines)
+        used = "\n".join(line for line in self.lines if not line.lstrip().startswith("/*"))
         every = [*[slot.name for slot in (*self.bound.arguments, *self.bound.outputs)]]
         every += ["state"] if self.bound.state else []
         every += ["work"] if self.rooms and not static else []

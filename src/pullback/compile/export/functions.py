@@ -16,7 +16,7 @@ LIBM = {
     "erf": "erf", "erfc": "erfc", "lgamma": "lgamma", "fmod": "fmod", "arcsinh": "asinh", "arccosh": "acosh",
     "arctanh": "atanh",
 }  # fmt: skip
-"""MathFunctions that C's library has, by NumPy's names."""
+"""Functions that C's library has, by NumPy's names."""
 
 
 def _rint(x: IRValue) -> IRValue:

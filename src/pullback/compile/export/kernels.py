@@ -1,4 +1,4 @@
-"""CContext for the code of single primitives: loops over axes, places in memory, indices that are checked."""
+"""Words for the code of single primitives: loops over axes, places in memory, indices that are checked."""
 
 from __future__ import annotations
 
