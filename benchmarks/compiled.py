@@ -512,7 +512,7 @@ def main() -> None:
     rows = [measured(case, processes, effort) for case in chosen]
     if "torch" in processes and (not options.only or options.only == "eager"):
         rows += elementwise(processes, effort)
-    rows += first_calls.rows(options.only, [*processes])
+    rows += first_calls.rows(options.only, [*processes]) + first_calls.growth(options.only)
     missed = [row["name"] for row in rows if not row["ok"]]
     print(f"\n{len(rows) - len(missed)} of {len(rows)} reached" + "".join(f"\n  missed: {name}" for name in missed))
     if options.json:

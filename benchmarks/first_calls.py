@@ -1,7 +1,8 @@
 """Times first calls of compiled functions, and calls whose arguments change, against jax.jit: rows of `compiled.py`.
 
 Each library has a fresh process for each case, in which it has compiled one other small function, and no cache on disk. The
-functions are the same in both, and must agree. What jax.jit does not compile within minutes is left out there.
+functions are the same in both, and must agree. What jax.jit does not compile within minutes is left out there. Then, of
+functions that are called with hundreds of sizes or thousands of values, and by two threads, what is compiled and kept.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import functools
 import gc
 import importlib
+import random
+import threading
 from collections.abc import Callable, Sequence
 from statistics import median
 from time import perf_counter
@@ -62,6 +65,17 @@ def scalars(xp: Any, x: Any, w: Any) -> Any:
     for _ in range(3400):
         x = xp.sin(x * w) + 0.5 * x
     return x
+
+
+def irregular(xp: Any, x: Any, w: Any) -> Any:
+    """Single numbers without a step that comes twice, of some 30 000 equations with the way back."""
+    choose, known = random.Random(3), [x, w]
+    for _ in range(8000):
+        a, b = choose.choices(known[-40:], k=2)
+        known.append(
+            choose.choice((lambda a, _: xp.sin(a), lambda a, b: xp.tanh(a * b), lambda a, b: 0.5 * a + b))(a, b)
+        )
+    return functools.reduce(lambda total, each: total + each, known[-40:])
 
 
 def kalman(xp: Any, a: Any, observed: Any) -> Any:
@@ -122,6 +136,7 @@ class Case(NamedTuple):
 WEIGHTS = functools.partial(numbers, 21, 48, scale=0.3)
 CASES = (
     Case("unrolled loop, 30 000 equations", scalars, lambda: [(np.array(0.7), np.array(1.1))], jax=False),
+    Case("single numbers, 30 000 equations", irregular, lambda: [(np.array(0.7), np.array(1.1))], jax=False),
     Case("Kalman filter, 150 steps", kalman, lambda: [(0.9 * np.eye(4) + 0.05, numbers(150))]),
     Case("LSTM in Python, 300 steps", unrolled, lambda: [(WEIGHTS(), numbers(300, 8))], jax=False),
     Case("LSTM by scan, 200 steps", scanned, lambda: [(WEIGHTS(), numbers(200, 8))]),
@@ -181,4 +196,95 @@ def rows(only: str | None, libraries: Sequence[str]) -> list[dict[str, Any]]:
             flush=True,
         )
         found.append({"name": case.name, "pullback": mine[:2], "jax": its[:2], "ok": all(ok)})
+    return found
+
+
+# Functions whose arguments change: what is compiled, and what is kept
+
+
+class Growth(NamedTuple):
+    """A function, the arguments of its calls in turn, by one thread for each list, and the most megabytes that they may leave."""
+
+    name: str
+    function: Function
+    arguments: Callable[[], list[list[Sequence[Any]]]]
+    most: float
+
+
+def of_sizes(*sizes: int) -> list[Sequence[Any]]:
+    """The arguments of `regression` for some numbers of rows."""
+    return [(numbers(8), numbers(size, 8)) for size in sizes]
+
+
+GROWING = (
+    Growth("500 sizes", regression, lambda: [of_sizes(*range(20, 520))], 60),
+    Growth("10 000 values of a counter", decayed, lambda: [[(numbers(100), n) for n in range(1, 10_001)]], 20),
+    Growth("one thread at a size", regression, lambda: [of_sizes(203) * 5000], 20),
+    Growth("two threads at two sizes", regression, lambda: [of_sizes(size) * 5000 for size in (203, 217)], 20),
+)
+
+
+def resident() -> float:
+    """The memory of this process in megabytes."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096 / 1e6
+
+
+def grown(name: str) -> dict[str, float]:
+    """Records, codes compiled, megabytes, and microseconds a call at first and later, all threads together."""
+    xp, native = words("pullback"), importlib.import_module("pullback.compile.machine.native")
+    case = next(case for case in GROWING if case.name == name)
+    given = [
+        [[xp.array(a) if isinstance(a, np.ndarray) else a for a in each] for each in one] for one in case.arguments()
+    ]
+    compiled, code, codes = xp.compiled(xp.grad(functools.partial(case.function, xp))), native.compiled, [0]
+    uncompiled = xp.grad(functools.partial(case.function, xp))
+
+    def counted(*args: Any, **options: Any) -> Any:
+        codes[0] += 1
+        return code(*args, **options)
+
+    def calls(one: list[list[Any]]) -> None:
+        for each in one:
+            compiled(*each)
+
+    def turn() -> float:
+        threads = [threading.Thread(target=calls, args=(one,)) for one in given]
+        start = perf_counter()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return (perf_counter() - start) / sum(map(len, given)) * 1e6
+
+    xp.compiled(xp.grad(lambda x: xp.sum(x * x)))(xp.array(np.ones(3)))
+    native.compiled = counted
+    before = resident()
+    first, later = turn(), turn()
+    gc.collect()
+    found = {"records": sum(count for count, _ in compiled.report().records), "codes": codes[0], "first": first}
+    found |= {"memory": resident() - before, "later": min(later, turn())}
+    for one in given:
+        for each in (one[0], one[len(one) // 2], one[-1]):
+            np.testing.assert_allclose(np.asarray(compiled(*each)), np.asarray(uncompiled(*each)), rtol=1e-9)
+    return found
+
+
+def growth(only: str | None) -> list[dict[str, Any]]:
+    """Measure and print what grows, of the cases whose names hold a text."""
+    print(f"\n{'arguments that change':<36}{'records':>10}{'codes':>10}{'MB':>8}{'first us':>12}{'later us':>12}")
+    found = []
+    for case in GROWING:
+        if only and only not in case.name:
+            continue
+        process = Process("pullback")
+        row: dict[str, float] = process.call(grown, case.name)
+        process.end()
+        ok = row["memory"] <= case.most
+        print(
+            f"{case.name:<36}{row['records']:>10.0f}{row['codes']:>10.0f}{row['memory']:>8.1f}{row['first']:>12.1f}"
+            f"{row['later']:>12.2f} {verdict(ok)}",
+            flush=True,
+        )
+        found.append({"name": case.name, **row, "ok": ok})
     return found

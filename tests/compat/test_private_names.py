@@ -57,6 +57,49 @@ PROGRAMS = {
         assert p.tolist() == [0.5, 0.5] and p.grad_fn is None
         assert _default_to_fused_or_foreach([p], False) == (False, False)
     """,
+    "results of derivatives": """
+        from torch.autograd.functional import _as_tuple, _grad_postprocess, _tuple_postprocess
+        x, y = torch.ones(2, requires_grad=True), torch.zeros(3)
+        assert _as_tuple(x, "inputs", "f") == (False, (x,)) and _as_tuple((x, y))[0] is True
+        raises(TypeError, "inputs given to f must be", lambda: _as_tuple(1.0, "inputs", "f"))
+        rows = ((x, y),)
+        assert _tuple_postprocess(rows, (False, True)) == (x, y) and _tuple_postprocess(rows, (True, False)) == (x,)
+        assert _tuple_postprocess(rows, (False, False)) is x and _tuple_postprocess((x,), False) is x
+        assert _tuple_postprocess((x,), True) == (x,) and _tuple_postprocess(rows, (True, True)) == rows
+        ((kept,),) = _grad_postprocess(((x * 2,),), create_graph=True)
+        ((plain,),) = _grad_postprocess(((x * 2,),), create_graph=False)
+        assert kept.grad_fn is not None and plain.grad_fn is None
+    """,
+    "line searches": """
+        from torch.optim.lbfgs import _cubic_interpolate, _strong_wolfe
+        ends = [torch.tensor(each) for each in (0.0, 1.0, -2.0, 3.0, 4.0, 4.0)]
+        assert _cubic_interpolate(*ends) == 1.0 and _cubic_interpolate(*ends, bounds=(2.0, 3.0)) == 2.0
+        def at(x, t, d):
+            return float(((x + t * d) ** 4).sum()), 4 * (x + t * d) ** 3
+        x, d = torch.tensor([1.0, -2.0]), torch.tensor([-1.0, 2.0])
+        f, g = at(x, 0, d)
+        found = _strong_wolfe(at, x, 0.1, d, f, g, g.dot(d))
+        assert found[2:] == (0.1, 1) and abs(found[0] - 17 * 0.9**4) < 1e-4
+        strict = _strong_wolfe(at, x, 0.1, d, f, g, g.dot(d), c2=0.01)
+        assert strict[3] == 5 and abs(strict[2] - 1.0865) < 1e-4, strict
+    """,
+    "batches by classes": """
+        from torch.utils.data._utils.collate import collate, collate_tensor_fn, default_collate_fn_map
+        from torch.utils.data import default_collate
+        class Point:
+            def __init__(self, x):
+                self.x = x
+        def points(batch, *, collate_fn_map=None):
+            return collate([p.x for p in batch], collate_fn_map=collate_fn_map)
+        raises(TypeError, "batch must contain tensors", lambda: default_collate([Point(1.0)]))
+        kinds = {Point: points, **default_collate_fn_map}
+        found = collate([{"a": (Point(1.0), 2)}, {"a": (Point(3.0), 4)}], collate_fn_map=kinds)
+        assert found["a"][0].tolist() == [1.0, 3.0] and found["a"][1].tolist() == [2, 4]
+        assert default_collate_fn_map[torch.Tensor]([torch.ones(2)] * 3).shape == (3, 2)
+        default_collate_fn_map[Point] = points
+        assert default_collate([[Point(1)], [Point(2)]])[0].tolist() == [1, 2]
+        assert collate_tensor_fn([torch.ones(1)]).shape == (1, 1)
+    """,
     "reductions": """
         from torch.nn import _reduction
         assert [_reduction.get_enum(word) for word in ("none", "mean", "sum")] == [0, 1, 2]

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import pullback
+from pullback.compile.passes import simplify
+from pullback.program import record
 
 SHAPES = [(5, 40), (40, 5), (3, 4, 20), (20, 1, 3), (1, 30), (300, 200), (17,), (4, 4), (0, 20), (20, 0)]
 CASES = [(shape, axis) for shape in SHAPES for axis in range(-len(shape), len(shape), 1) if axis >= 0 or axis == -1]
@@ -103,3 +105,81 @@ def test_inside_a_loop():
 
     agree(f, x)
     agree(pullback.func.grad(lambda x: f(x).sum()), x, rtol=1e-10)
+
+
+STRANGE = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, 1.0, 2.0, -3.0]
+
+
+@pytest.mark.parametrize("name", ["cummax", "cummin"])
+@pytest.mark.parametrize("shape", [(40,), (9, 5), (5, 9), (2, 3, 17)])
+def test_places_of_extremes_with_ties_infinities_and_nan(name, shape):
+    for seed in range(20):
+        x = pullback.from_numpy(np.random.default_rng(seed).choice(STRANGE[seed % 2 :], shape))
+        for axis in range(-1, len(shape)):
+            expected = getattr(x, name)(axis)
+            for found, known in zip(
+                pullback.compile(lambda x, a=axis: getattr(x, name)(a), fullgraph=True)(x), expected, strict=True
+            ):
+                np.testing.assert_array_equal(found.numpy(), known.numpy())
+                assert found.dtype == known.dtype
+
+
+def concatenated(first, t, count):
+    return pullback.cat([first[:, None], t[:, None].expand(-1, count - 1)], 1)
+
+
+def written(first, t, count):
+    found = first[:, None].expand(-1, count).clone()
+    found[:, 1:] = t[:, None]
+    return found
+
+
+def written_elsewhere(first, t, count):
+    found = first[:, None].expand(-1, count).clone()
+    found[:, 2:] = t[:, None]
+    return found
+
+
+def written_along_the_other_axis(first, t, count):
+    found = first[:, None].expand(-1, count).clone()
+    found[..., 1:, :] = t[1:, None]
+    return found
+
+
+ENDS = {
+    "product": lambda m, x, r: m @ x,
+    "product from the left": lambda m, x, r: r @ m,
+    "scaled columns": lambda m, x, r: (m * x).sum(1),
+    "scaled rows": lambda m, x, r: (r[:, None] * m).sum(0, keepdim=True),
+    "scaled by both": lambda m, x, r: (m * (r[:, None] * x)).sum(1),
+    "itself": lambda m, x, r: m + 1,
+}
+
+
+@pytest.mark.parametrize("name", ["cumprod", "cumsum"])
+@pytest.mark.parametrize("start", [concatenated, written, written_elsewhere, written_along_the_other_axis])
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("shape", [(5, 7), (1, 4), (33, 20), (3, 3), (6, 2), (4, 1)])
+def test_one_number_after_a_first_one(name, start, end, shape):
+    def f(first, t, x, r):
+        return ENDS[end](getattr(start(first, t, shape[1]), name)(1), x, r)
+
+    def turned(first, t, x, r):
+        return ENDS[end](getattr(start(first, t, shape[1]).T.clone(), name)(0).T, x, r)
+
+    given = [numbers(shape[:1], 1), numbers(shape[:1]), numbers(shape[1:], 2), numbers(shape[:1], 3)]
+    for function in (f, turned):
+        agree(function, *given)
+        agree(pullback.func.grad(lambda *a, f=function: f(*a).square().sum(), argnums=1), *given, rtol=1e-9)
+        agree(pullback.func.grad(lambda *a, f=function: f(*a).square().sum(), argnums=2), *given, rtol=1e-9)
+
+
+def test_polynomials_are_summed_as_their_powers_are_made():
+    t, x = numbers((300,)), numbers((20,), 1)
+
+    def f(x):
+        return (concatenated(pullback.ones_like(t), t, 20).cumprod(1) * x).sum(1).square().sum()
+
+    for function in (f, pullback.func.grad(f)):
+        program = simplify(record(function, x).program)
+        assert max(value.size for e in program.equations for value in e.outputs) == 300

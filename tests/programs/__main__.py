@@ -167,7 +167,11 @@ def suite(folder):
             "no:cacheprovider",
             "tests/test_three_models.py",
         ]
-        environment = {**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
+        environment = {
+            **os.environ,
+            "HF_HUB_OFFLINE": "1",
+            "PYTHONPATH": str(Path(__file__).resolve().parents[2] / "src"),
+        }
         done = subprocess.run(command, cwd=folder, env=environment, check=False, stdout=subprocess.PIPE, text=True)
         passed.append({line for line in done.stdout.splitlines() if line.startswith("PASSED tests")})
     missing = sorted(line.rpartition("::")[2] for line in passed[0] - passed[1])

@@ -21,6 +21,7 @@ from .. import Tensor, dtype
 from .._core.dtypes import rules
 from .._core.machine import budget
 from .._core.modes import FieldBlock, mode, under
+from .._core.package import package
 from .._numerics.random import Moment, source
 from .._tape.memory import protect
 from .._tape.node import grad_of, leaf as leaf_node
@@ -374,6 +375,8 @@ class CapturedRun:
             known = self.known.get(id(leaf))
             if known is not None:
                 return "place", known[1]
+            if type(leaf) is not Tensor:
+                raise RefusedError(f"the function returns a tensor of the class {type(leaf).__qualname__}")
             if not isinstance(inside(leaf), Recorded) or leaf.level > 0:
                 raise RefusedError(
                     "the function returns a tensor of a transform, or one that it reaches in an unknown way"
@@ -393,10 +396,10 @@ class CapturedRun:
         if isinstance(leaf, Number):
             return answers.number(leaf)
         if not (_immutable(leaf) or self.state.knows(leaf) or any(leaf is given for given in self.leaves)):
-            raise RefusedError(
-                f"the function returns a new {type(leaf).__name__}, which is not looked into: return tensors, numbers, "
-                "strings, or lists, tuples, dicts and dataclasses of them"
-            )
+            way = "return tensors, numbers, strings, or lists, tuples, dicts and dataclasses of them"
+            if isinstance(leaf, ndarray):
+                way = f"NumPy's functions return tensors if they are given some, so pass {package}.tensor(array)"
+            raise RefusedError(f"the function returns a new {type(leaf).__name__}, which is not looked into: {way}")
         return "plain", leaf
 
     def _place_of(self, memory: MemoryBlock) -> Place:

@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -20,7 +20,7 @@ from ..nn.modules.module import Module
 from ..utils.trees import LEAF, flatten, unflatten
 from .capture import CapturedRun
 from .costs import peak, works
-from .holders import Passed
+from .holders import Passed, meaning
 from .kinds import Kind, Kinds
 from .machinery import Machinery
 from .numbers import Escaped, Root
@@ -47,7 +47,7 @@ REST = (
 )
 QUICK = 4  # times that the quick way of a record is written down
 PATIENCE = 8  # records for one kind of call, before a function is said to change too often
-RECORDS: Threshold = 256  # records of one function; beyond, those go that have not been used for the longest time
+RECORDS: Threshold = 1024  # records of one function; beyond, those go that have not been used for the longest time
 REASONS: Threshold = 64  # different reasons that are counted
 KINDS: Threshold = 256  # kinds of calls of which it is remembered that they are not compiled
 
@@ -75,6 +75,8 @@ class Compiled:
         self._rest = self._busy = 0
         self._alive: dict[Kind, list[Passed]] = {}
         self._gone: deque[Kind] = deque()
+        self._around: dict[Hashable, Compiled] = {}
+        self._unless: Callable[[object], bool] | None = None  # of calls that are left uncompiled
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives."""
@@ -99,6 +101,8 @@ class Compiled:
 
     def _looked_up(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What a record of the kind of the call gives, or one that is made."""
+        if self._unless is not None and self._unless((args, kwargs)):
+            return self._uncompiled(args, kwargs)
         leaves, structure = flatten((args, kwargs))
         now = mode.get()
         if innermost.get() is not None or now.pack is not None or now.compute is not None:
@@ -289,15 +293,26 @@ class Compiled:
             _, record, reason = self._made(None, leaves, structure)
         return record, reason
 
-    def around(self, transform: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Callable[..., Any]:
-        """What a transform makes of the function itself, compiled as it is.
+    def around(
+        self, transform: Callable[..., Any], *args: Any, unless: Callable[[object], bool] | None = None, **options: Any
+    ) -> Callable[..., Any]:
+        """What a transform makes of the function itself, compiled as it is; always the same for the same options.
 
         >>> import pullback
         >>> f = pullback.compile(lambda x: (x**3).sum())
         >>> f.around(pullback.func.grad)(pullback.tensor([1.0, 2.0]))
         tensor([ 3., 12.])
         """
-        return Compiled(transform(self.function), fullgraph=self.fullgraph, fuse=self.fuse, lenient=self.lenient)
+        key = transform, meaning(args), meaning(tuple(options.items()))
+        try:
+            hash((args, *options.values()))
+        except TypeError:  # a list may be another at the next call
+            return transform(self, *args, **options)
+        if key not in self._around:
+            how = {"fullgraph": self.fullgraph, "fuse": self.fuse, "lenient": self.lenient}
+            found = self._around[key] = Compiled(transform(self.function, *args, **options), **how)
+            found._unless = unless
+        return self._around[key]
 
     def on(self, engine: object) -> Placed:
         """The function on another library's arrays: its programs in the functions of that library.

@@ -268,15 +268,28 @@ def list_places() -> dict[str, int] | None:
 
 
 @functools.cache
-def set_size_place() -> int | None:
-    """Where a set has its length; None where it is not found.
+def size_place(kind: type) -> int | None:
+    """Where a set, or a dictionary, has its length; None where it is not found.
 
-    Relies upon `PySetObject`: a word after what all objects have. It is compared with three sets.
+    Relies upon `PySetObject` and `PyDictObject`: the first or second word after what all objects have. It is compared with
+    three of them.
     """
-    place = HEAD + WORD
-    probes = set[int](), {1}, {*range(100)}
+    place, make = (HEAD + WORD, set[int]) if kind is set else (HEAD, dict.fromkeys)
+    probes = [make(range(count)) for count in (0, 1, 100)]
     lengths = [word_at(id(probe) + place).value for probe in probes]
-    return place if lengths == [len(probe) for probe in probes] else None
+    return place if lengths == [0, 1, 100] else None
+
+
+@functools.cache
+def float_place() -> int | None:
+    """Where a float has its number; None where it is not found.
+
+    Relies upon `PyFloatObject`: it comes after what all objects have. It is compared with a float.
+    """
+    probe = float.fromhex("0x1.23456789abcdep+3")
+    if sys.implementation.name != "cpython" or float.__basicsize__ < HEAD + 8:
+        return None
+    return HEAD if ctypes.c_double.from_address(id(probe) + HEAD).value == probe else None
 
 
 MANAGED = 4

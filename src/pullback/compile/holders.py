@@ -33,6 +33,11 @@ class Row(NamedTuple):
     `kind` is "attribute", "other", "entry", "entries", "items" or "word"; `where` is the attribute or the key, the set of keys under
     which any float may be, or the place of the word; `expected` the object, MISSING for no entry, the entries or items, or
     the word.
+
+    Others are about a call: "context" about a variable that has a value, "count" about the number of arguments. In the rest
+    `where` is the number of an argument, which is to be what is held ("argument"), none of the addresses held ("outside"), and
+    not one object with those arguments whose numbers are expected ("apart"); or this number and the name of an attribute, which
+    is looked at where what is held has it ("part"), or asked for ("asked").
     """
 
     kind: str
@@ -167,14 +172,12 @@ class Holder:
     def take(self, now: dict[Any, Any]) -> None:
         """Take what it holds now for what it held."""
         self.before = now
-        self._keys, self._values = self._ids(now)
-
-    def _ids(self, now: dict[Any, Any]) -> tuple[tuple[int, ...] | int, tuple[int, ...]]:
-        return len(now) if self.numbered else tuple(map(id, now)), tuple(map(id, now.values()))
 
     def untouched(self, now: dict[Any, Any]) -> bool:
         """Whether it holds the very objects that it held."""
-        return self._ids(now) == (self._keys, self._values)
+        before, same = self.before, operator.is_
+        keyed = now is before or self.numbered or all(map(same, now, before))
+        return keyed and len(now) == len(before) and all(map(same, now.values(), before.values()))
 
     def means(self, now: dict[Any, Any]) -> bool:
         """Whether what it holds now means what it held; tensors under keys that move may be others of the same kind."""

@@ -115,11 +115,11 @@ class Kinds:
 
     def _with_inputs(self, kind: Kind, leaves: Sequence[object]) -> Kind:
         values = _ints(leaves)
-        return _replaced(kind, self._known(kind, leaves, values).inputs(values)) if values else kind
+        return _replaced(kind, leaves, self._known(kind, leaves, values).inputs(values)) if values else kind
 
     def _known(self, kind: Kind, leaves: Sequence[object], places: Container[int]) -> _Ints:
         """What is known of the ints of calls that differ from this one in nothing else than some arguments."""
-        general = _replaced(kind, places)
+        general = _replaced(kind, leaves, places)
         found = self._ints.get(general)
         if found is None:
             while len(self._ints) >= PLACES:
@@ -138,9 +138,10 @@ def _changing(leaves: Sequence[object]) -> list[int]:
     return [i for i, leaf in enumerate(leaves) if type(leaf) is int or isinstance(leaf, np.ndarray)]
 
 
-def _replaced(kind: Kind, ints: Container[int]) -> Kind:
-    """A kind with some ints as inputs."""
-    return kind._replace(leaves=tuple(int if i in ints else leaf for i, leaf in enumerate(kind.leaves)))
+def _replaced(kind: Kind, leaves: Sequence[object], places: Container[int]) -> Kind:
+    """A kind in which the classes of some arguments, as of ints that are inputs, stand for their values."""
+    classes: list[Hashable] = [*map(type, leaves)]
+    return kind._replace(leaves=tuple(classes[i] if i in places else leaf for i, leaf in enumerate(kind.leaves)))
 
 
 def _kind(leaf: object) -> Hashable:

@@ -60,3 +60,14 @@ def dense(array: Array) -> bool:
     low, high = bounds(array)
     forward = all(step > 0 for step, size in zip(array.strides, array.shape, strict=True) if size > 1)
     return forward and high - low == array.size * array.itemsize
+
+
+def apart(array: Array) -> Array:
+    """A copy, laid out as the array is: a function may ask for that."""
+    if array.flags.forc or not array.size or overlaps(array):
+        return array.copy(order="K")
+    low, high = bounds(array)
+    room = np.empty(high - low, np.uint8)
+    copy: Array = np.ndarray(array.shape, array.dtype, room, int(array.ctypes.data) - low, array.strides)
+    copy[...] = array
+    return copy

@@ -67,11 +67,16 @@ class Machinery:
         looker, rest = import_module("pullback.compile.machine.watching").watch(state.holders, state.renew)
         return looker, rest
 
-    def look(self, rows: Sequence[Row]) -> Any:
+    def look(self, rows: Sequence[Row], arguments: Sequence[object] = ()) -> Any:
         """A table that says by machine code whether all is as rows expect; None where only Python can."""
         if self.executable is None or not rows:
             return None
-        return import_module("pullback.compile.machine.watching").look(rows)
+        return import_module("pullback.compile.machine.watching").look(rows, arguments)
+
+    def together(self, tables: Sequence[Any]) -> Callable[..., bool]:
+        """What says whether all is as some tables expect."""
+        seen: Callable[..., bool] = import_module("pullback.compile.machine.watching").together(tables)
+        return seen
 
 
 @contextlib.contextmanager

@@ -17,6 +17,8 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import Any, Self
 
+import numpy as np
+
 from .cpython import (
     ASKING_FUNCTIONS,
     ASKING_MODULES,
@@ -30,6 +32,8 @@ from .state import of_library
 
 ERROR_STATE = {"_get_extobj_dict", "geterrobj"}
 """NumPy's function that reads its error state, from 2.0 on and before."""
+ERROR_BLOCKS = {getattr(method, "__code__", None) for method in (np.errstate.__enter__, np.errstate.__exit__)}
+"""What NumPy 1 runs around a block with an error state of its own, which reads the one that it puts back."""
 CLOCKS = {"now", "utcnow", "today"}
 """Methods of dates that read the clock."""
 ASKING = {
@@ -108,7 +112,16 @@ def _changes(function: Any, frame: FrameType) -> bool:
     if module == "sys":
         return name in SETTINGS
     asking = (module in ASKING_MODULES and name not in COMPUTING) or (module, name) in ASKING_FUNCTIONS
-    return asking or name in ERROR_STATE
+    return asking or (name in ERROR_STATE and not _puts_back(frame))
+
+
+def _puts_back(frame: FrameType | None) -> bool:
+    """True if NumPy's error state is read where a block with another one begins or ends."""
+    while frame is not None and _root(frame) == "numpy":
+        if frame.f_code in ERROR_BLOCKS:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _waits(owner: Any, name: str) -> bool:

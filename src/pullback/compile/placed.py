@@ -192,9 +192,11 @@ class Placed(Compiled):
         with self.engine.mode():
             self.buffers.fetch()
 
-    def around(self, transform: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Callable[..., Any]:
+    def around(
+        self, transform: Callable[..., Any], *args: Any, unless: Callable[[object], bool] | None = None, **options: Any
+    ) -> Callable[..., Any]:
         """What a transform makes of the function on the engine."""
-        return transform(self)
+        return transform(self, *args, **options)
 
     def on(self, engine: object) -> Placed:
         """The same function on another engine."""

@@ -22,7 +22,7 @@ from .layouts import clash, order, overlaps
 from .machinery import Machinery
 from .program import Program, has_effect
 from .records import Record, Way, signature
-from .whole import recorded
+from .whole import COMPILED, recorded
 
 if TYPE_CHECKING:
     from .._core.typing import Array
@@ -221,16 +221,12 @@ class _Spent(Obstacle):
         )
 
 
-def _never(g: Sequence[Any], arrays: Sequence[Any]) -> list[Array | None]:
-    return []
+SPENT = _Spent()
 
 
 def spent(array: Array) -> Tensor:
     """A tensor that requires grad and whose graph is gone."""
-    (made,) = recorded((), (array,), _never)
-    node = node_of(made)
-    assert node is not None
-    end = node.edges[0]
-    assert end is not None
-    end.saved = _Spent()
+    made: Tensor = Tensor.interpreter.record(COMPILED, (), (), array, {}, conjugated=False)
+    node: Any = node_of(made)
+    node.saved = SPENT
     return made

@@ -7,7 +7,7 @@ program and give a program; `check` is the definition of a valid one, and `run` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -246,6 +246,22 @@ def has_effect(equation: Equation) -> bool:
 def effectful(equation: Equation) -> bool:
     """Whether an equal equation may give something else: it has an effect, or its numbers are drawn at random."""
     return has_effect(equation) or equation.primitive.name == "drawn"
+
+
+def determined(value: Value, equations: Sequence[Equation], constants: Container[Value]) -> bool:
+    """Whether a value follows from constants alone, so that it is the same at each call."""
+    makers = {made: equation for equation in equations for made in equation.outputs}
+    waiting, seen = [value], {value}
+    while waiting:
+        one = waiting.pop()
+        if one in constants:
+            continue
+        maker = makers.get(one)
+        if maker is None or effectful(maker):
+            return False
+        waiting += [each for each in maker.inputs if each not in seen]
+        seen.update(maker.inputs)
+    return True
 
 
 class DepartedError(Exception):

@@ -1,9 +1,10 @@
 """The quick way into a program: checks and effects of one record, written down as the source of one function.
 
 What `Prepared` does in general, place by place, is known when a run has been recorded. The function written here does
-exactly that, for plain tensors in the usual modes, or gives up and leaves the call to the general way. It costs 3 us
-where that costs 35, and is all that stands between a call and machine code. What it reaches besides its arguments is
-watched by machine code where there is some; only if that finds a change, Python is asked whether it matters.
+exactly that, for plain tensors in the usual modes, or gives up and leaves the call to the general way. It costs half a
+microsecond where that costs 35, and is all that stands between a call and machine code. Where there is machine code, one
+built-in function of it looks at the arguments and at all else that the function reaches; only if that finds a change,
+Python is asked whether it matters.
 """
 
 from __future__ import annotations
@@ -73,8 +74,8 @@ class _FunctionText:
         self.names: dict[int, str] = {}
         self.nodes: dict[str, str] = {}
         self.conditions: list[str] = []
-        self.rows: list[Row] = []
-        self.asked: list[str] = []
+        self.given = _Looked()
+        self.reached = _Looked()
 
     def constant(self, value: Any) -> str:
         """A name for something known now."""
@@ -86,102 +87,79 @@ class _FunctionText:
 
     def write(self) -> None:
         """All lines."""
-        self.lines += [
-            (
-                f"if len(leaves) != {len(self.leaves)} or mode.get() is not {'RECORD' if mode.get() is RECORD else 'NO_GRAD'} "
-                "or innermost.get() is not None:"
-            ),
-            "    return GIVEN_UP",
-        ]
-        if self.leaves:
-            self.lines.append(f"{', '.join(f'a{i}' for i in range(len(self.leaves)))}, = leaves")
+        self._around()
         self._arguments()
         self._state()
         places = self._arrays()
         self._run(places)
 
+    def _around(self) -> None:
+        """Check how the function is called."""
+        count, now = len(self.leaves), mode.get()
+        self.given.see(f"len(leaves) == {count}", Row("count", None, None, count))
+        self.given.see(f"mode.get() is {'RECORD' if now is RECORD else 'NO_GRAD'}", Row("context", mode, None, now))
+        self.given.see("innermost.get() is None", Row("context", innermost, None, None))
+
     def _unless(self, *conditions: str) -> None:
         self.conditions += conditions
-
-    def _unless_seen(self, condition: str, *rows: Row) -> None:
-        """Give up unless a condition holds, which machine code sees in memory, where there is some."""
-        self.asked.append(condition)
-        self.rows += rows
-
-    def _looked(self, rows: list[Row], conditions: list[str]) -> str:
-        """The expression that is true if conditions hold: one call where machine code can look."""
-        table = self.machinery.look(rows)
-        return " and ".join(conditions) if table is None else f"{self.constant(table)}.unchanged()"
 
     def _checked(self) -> None:
         """Give up unless all conditions hold that have come together."""
         if self.conditions:
-            together = " and ".join(f"({condition})" for condition in self.conditions)
-            self.lines += [f"if not ({together}):", "    return GIVEN_UP"]
+            self.lines += _unless(self.conditions)
             self.conditions = []
 
     def _arguments(self) -> None:
         tensors = []
         for i, leaf in enumerate(self.leaves):
             if type(leaf) is Tensor:
-                tensors.append(f"a{i}")
-                self._tensor(f"a{i}", leaf)
+                tensors.append(i)
+                self.given.see(f"type(a{i}) is Tensor", _part(leaf, i, "__class__", Tensor))
+                self._tensor(f"a{i}", leaf, i)
                 reached = self.record.reached
                 if id(leaf) in reached:
                     self._unless(f"a{i} is {self.constant(leaf)}")
                 elif reached:
-                    self._unless(f"id(a{i}) not in {self.constant(reached)}")
+                    self.given.see(f"id(a{i}) not in {self.constant(reached)}", Row("outside", reached, i, None))
             elif isinstance(leaf, Tensor):
                 raise NotImplementedError
             elif type(leaf) in FLOATS:
-                self._unless(
-                    f"type(a{i}) is {self.constant(type(leaf))}",
-                    *[f"a{i}.hex() == {hex!r}" for j, hex in self.record.numbers if i == j],
-                )
+                self.given.see(f"type(a{i}) is {self.constant(type(leaf))}", _part(leaf, i, "__class__", type(leaf)))
+                self._unless(*[f"a{i}.hex() == {hex!r}" for j, hex in self.record.numbers if i == j])
             elif i in self.record.ints:
                 self._unless(f"type(a{i}) is int and {-LARGEST} <= a{i} <= {LARGEST}")
             elif isinstance(leaf, bool | int | str | bytes | None):
-                self._unless(f"type(a{i}) is {self.constant(type(leaf))} and a{i} == {self.constant(leaf)}")
+                one = f"type(a{i}) is {self.constant(type(leaf))} and a{i} == {self.constant(leaf)}"
+                self.given.see(one, Row("argument", leaf, i, None))
             elif passed(leaf):
-                self._unless(f"a{i} is {self.constant(ref(leaf))}()")
+                self.given.see(f"a{i} is {self.constant(ref(leaf))}()", Row("argument", leaf, i, None, kept=False))
             else:
-                self._unless(f"a{i} is {self.constant(leaf)}")
-        if len({id(leaf) for leaf in self.leaves if type(leaf) is Tensor}) < len(tensors):
+                self.given.see(f"a{i} is {self.constant(leaf)}", Row("argument", leaf, i, None))
+        if len({id(self.leaves[i]) for i in tensors}) < len(tensors):
             raise NotImplementedError
-        self._apart(tensors)
+        if len(tensors) > 1:
+            rows = [Row("apart", None, i, tensors[:place]) for place, i in enumerate(tensors) if place]
+            self.given.see(_apart([f"a{i}" for i in tensors]), *rows)
 
-    def _apart(self, names: list[str]) -> None:
-        """Check that no two are one object."""
-        if len(names) == FEW - 1:
-            self._unless(f"{names[0]} is not {names[1]}")
-        elif len(names) >= FEW:
-            self._unless(f"len({{{', '.join(f'id({name})' for name in names)}}}) == {len(names)}")
-
-    def _tensor(self, name: str, tensor: Tensor) -> None:
+    def _tensor(self, name: str, tensor: Tensor, number: int | None = None) -> None:
         """Check what `signature` describes; its dtype and shape are checked with its array, if the program has that."""
         if not any(not isinstance(p, Scalar) and p.tensor(self.leaves) is tensor for p in self.record.places):
             shape, dtype = self.constant(tensor._array.shape), self.constant(tensor._array.dtype)
             self._unless(f"{name}._array.shape == {shape} and {name}._array.dtype is {dtype}")
         expected = next((s for place, s in self.record.signatures if place.tensor(self.leaves) is tensor), None)
         node = tensor._node
-        always = name.startswith("c")  # the same tensor
         if node is None:
-            kept = "is" if expected is None or expected[4] else "is not"
-            plain = f"{name}._node is None and {name}._kept_grad {kept} None"
-            if always:
-                self._unless_seen(plain, Row("attribute", tensor, "_node", None), *_given(tensor, "_kept_grad"))
-            else:
-                self._unless(f"{plain} and not {name}._inference")
+            self._plain(name, tensor, number, kept=not (expected is None or expected[4]))
             return
         if type(node) is not AccumulateGrad or node.hooks is not None or node.post or expected is None:
             raise NotImplementedError
-        at = self.nodes[name] = self.constant(node) if always else f"{name}_node"
+        at = self.nodes[name] = self.constant(node) if number is None else f"{name}_node"
         plain = (
             f"{at}.hooks is None and not {at}.post and {at}.grad_dtype is {self.constant(node.grad_dtype)} and "
             f"{at}.grad {'is' if expected[3] else 'is not'} None"
         )
-        if always:  # so always the same node
-            self._unless_seen(
+        if number is None:  # always the same tensor, so always the same node
+            self.reached.see(
                 f"{name}._node is {at} and {plain}",
                 Row("attribute", tensor, "_node", node),
                 Row("attribute", node, "hooks", None),
@@ -195,22 +173,36 @@ class _FunctionText:
         self.lines.append(f"{at} = {name}._node")
         self._unless(f"type({at}) is AccumulateGrad", plain)
 
+    def _plain(self, name: str, tensor: Tensor, number: int | None, *, kept: bool) -> None:
+        """Check that a tensor has no history, and a gradient if it had one that was kept."""
+        plain = f"{name}._node is None and {name}._kept_grad is {'not ' if kept else ''}None"
+        if number is None:
+            self.reached.see(plain, Row("attribute", tensor, "_node", None), *_given(tensor, "_kept_grad"))
+            return
+        if kept:
+            self._unless(f"{name}._kept_grad is not None")
+        self.given.see(
+            f"{plain} and not {name}._inference",
+            _part(tensor, number, "_node", None),
+            *[Row("asked", tensor, (number, "_kept_grad"), None, kept=False) for _ in range(not kept)],
+            Row("asked", tensor, (number, "_inference"), False, kept=False),
+        )
+
     def _state(self) -> None:
-        self._holders()
         for fixed, _ in self.record.fixed:
             name = self.constant(fixed.found)
             if not isinstance(fixed.found, Tensor):
                 raise NotImplementedError
             self._tensor(name, fixed.found)
         rules = dtypes.rules()
-        self._unless_seen(f"rules() is {self.constant(rules)}", Row("entry", dtypes.rules.__globals__, "_rules", rules))
+        self.reached.see(f"rules() is {self.constant(rules)}", Row("entry", dtypes.rules.__globals__, "_rules", rules))
         for place in self.record.places:
             if isinstance(place, Fixed):  # its memory is written, but seldom exchanged
                 name, array = self.constant(place.found), place.array(())
-                self._unless_seen(
+                self.reached.see(
                     f"{name}._array is {self.constant(array)}", Row("attribute", place.found, "_array", array)
                 )
-        self._unless(self._looked(self.rows, self.asked))
+        self._seen()
         for place, strides in self.record.layouts:  # after the tensors, which tell where their gradients are, if any
             if isinstance(place, Fixed) and place in self.record.places:
                 continue  # of one array, as is checked with it
@@ -220,15 +212,26 @@ class _FunctionText:
             self._checked()
             self._unless(f"{self._name(one)}._array is {self._name(other)}._array")
 
-    def _holders(self) -> None:
-        """Check that all that is reached is what it was, in one call as far as machine code can tell."""
+    def _seen(self) -> None:
+        """Give up unless all that is reached is what it was, and the arguments are of their kinds: in one call where machine code looks."""
         state, name = self.record.state, self.constant
         watch, left = self.machinery.watch(state)
-        if watch is None:
-            self._unless(f"{name(state.same)}()")
-            return
-        others = [f" and {name(holder.same)}()" for holder in left]
-        self._unless(f"({name(watch.unchanged)}() or {name(watch.renewed)}()){''.join(others)}")
+        given, reached = self.machinery.look(self.given.rows, self.leaves), self.machinery.look(self.reached.rows)
+        names = [f"a{i}" for i in range(len(self.leaves))]
+        unpacked = [f"{', '.join(names)}, = leaves"] if names else []
+        around, seen = self.given.conditions[:3], self.given.conditions[3:]
+        if watch is not None:
+            seen.append(f"{name(watch)}.unchanged() or {name(watch)}.renewed()")
+        if reached is not None:
+            seen.append(f"{name(reached)}.unchanged()")
+        self._unless(*[f"{name(holder.same)}()" for holder in ([state] if watch is None else left)])
+        self._unless(*([] if reached else self.reached.conditions))
+        lines = [*_unless(around), *unpacked, *_unless(seen)]
+        if given is not None:
+            tables = [table for table in (given, reached, watch) if table is not None]
+            self.scope["tables"] = tables  # they keep alive what is looked at
+            lines = [f"if not {name(self.machinery.together(tables))}(*leaves):", *_indented(lines), *unpacked]
+        self.lines[:0] = lines
 
     def _name(self, place: Place) -> str:
         """The expression for the tensor at a place."""
@@ -250,10 +253,10 @@ class _FunctionText:
         for i, (place, value) in enumerate(zip(self.record.places, self.record.program.inputs, strict=True)):
             found.append(f"x{i}")
             if isinstance(place, Rate):
-                self.lines.append(f"x{i} = array({self.constant(place.holder.held)}['lr'])")
+                self.lines.append(f"x{i} = {self.constant(place.holder.held)}['lr']")
                 continue
             if isinstance(place, Float):
-                self.lines.append(f"x{i} = array(a{place.number})")
+                self.lines.append(f"x{i} = a{place.number}")
                 continue
             if isinstance(place, Int):
                 self._checked()
@@ -272,7 +275,7 @@ class _FunctionText:
             if writes:
                 self._unless(f"x{i}.base is None and id(x{i}) not in {ids}")
         if writes:
-            self._apart(others)
+            self._unless(*([_apart(others)] if len(others) > 1 else ()))
         self._orders()
         return found
 
@@ -300,13 +303,14 @@ class _FunctionText:
         pairs = zip(names, record.written, strict=True)
         self.lines += [f"{name} = {self._name(place)}" for name, (place, _) in pairs if name.startswith("w")]
         bare = self._protected(names)
-        call = f"({', '.join(arrays)})"
+        scalars = {f"x{i}" for i, place in enumerate(record.places) if isinstance(place, Rate | Float)}
+        slow = f"execute({', '.join(f'array({name})' if name in scalars else name for name in arrays)})"
         indent = "" if self.builtin is None else "    "
         if self.builtin is not None:
-            self.lines += [f"r = {self.constant(self.builtin)}{call}", "if type(r) is not list:"]
+            self.lines += [f"r = {self.constant(self.builtin)}({', '.join(arrays)})", "if type(r) is not list:"]
         if self.later:
             self.lines += [f"    if not ({' and '.join(self.later)}):", "        return GIVEN_UP"]
-        lines = ["try:", f"    r = execute{call}", "except Exception:", "    return GIVEN_UP"]
+        lines = ["try:", f"    r = {slow}", "except Exception:", "    return GIVEN_UP"]
         self.lines += [indent + line for line in lines]
         self._counted(names, bare=bare)
         for i, made in enumerate(record.made):
@@ -385,6 +389,37 @@ class _FunctionText:
             self.lines.append(f"{self._name(place)} = {value}")
         else:
             self.lines.append(f"{self.constant(place)}.put(leaves, {value})")
+
+
+class _Looked:
+    """Conditions, and the rows of a table by which machine code sees whether they hold."""
+
+    def __init__(self) -> None:
+        self.conditions: list[str] = []
+        self.rows: list[Row] = []
+
+    def see(self, condition: str, *rows: Row) -> None:
+        """Add a condition."""
+        self.conditions.append(condition)
+        self.rows += rows
+
+
+def _unless(conditions: Sequence[str]) -> list[str]:
+    """Lines that give up unless all conditions hold."""
+    together = " and ".join(f"({condition})" for condition in conditions)
+    return [f"if not ({together}):", "    return GIVEN_UP"] if conditions else []
+
+
+def _apart(names: Sequence[str]) -> str:
+    """The condition that no two are one object."""
+    if len(names) < FEW:
+        return f"{names[0]} is not {names[1]}"
+    return f"len({{{', '.join(f'id({name})' for name in names)}}}) == {len(names)}"
+
+
+def _part(value: object, number: int, name: str, expected: object) -> Row:
+    """What to look at to know what an argument of a class has in a slot."""
+    return Row("part", value, (number, name), expected, kept=False)
 
 
 def _indented(lines: list[str]) -> list[str]:

@@ -26,7 +26,6 @@ from .._core.modes import changed, innermost, mode, quiet, refusals, state_asked
 from .._core.package import package
 from .._core.xp import replay
 from .._numerics.random import Moment
-from .._tape.memory import bounds
 from .._tape.views import pieces
 from ..extend import Primitive
 from ..interpreters import Boxed, Interpreter
@@ -35,10 +34,10 @@ from .cpython import profile_function, set_profile_function
 from .deferred import LARGE, Deferred, begins, foreseen
 from .definitions import counted
 from .drawing import Draw
-from .layouts import overlaps
+from .layouts import apart, overlaps
 from .numbers import Number
 from .parameters import composed, stand_ins
-from .program import LOOPS, Equation, Program, Value
+from .program import LOOPS, Equation, Program, Value, determined
 
 if TYPE_CHECKING:
     from .._core.typing import Array, Index, Number as PythonNumber, NumpyType, Params, TensorLike
@@ -99,6 +98,13 @@ def _unanswered(what: str) -> str:
     )
 
 
+def _shaped_by_values(operation: str) -> str:
+    return (
+        f"the shape of the result of {operation} depends on values, at {describe(caller())}: compute it outside and pass it in, "
+        f"or use {package}.where, sort or topk, whose results have the same shape for all values"
+    )
+
+
 # 1. Memory
 
 
@@ -130,7 +136,7 @@ class MemoryBlock:
         """The array, after it has been copied if it is the caller's, or an alias."""
         assert self.array is not None
         if self.array is self.outside or self.alias:
-            self.array, self.alias = _apart(self.array), False
+            self.array, self.alias = apart(self.array), False
         return self.array
 
     @property
@@ -143,17 +149,6 @@ class MemoryBlock:
     def fill(self, array: Array) -> None:
         """Have the numbers that were put off."""
         self.array, self.form = array, None
-
-
-def _apart(array: Array) -> Array:
-    """A copy, laid out as the array is: the function may ask for that."""
-    if array.flags.forc or not array.size or overlaps(array):
-        return array.copy(order="K")
-    low, high = bounds(array)
-    room = np.empty(high - low, np.uint8)
-    copy: Array = ndarray(array.shape, array.dtype, room, int(array.ctypes.data) - low, array.strides)
-    copy[...] = array
-    return copy
 
 
 class Recorded(Boxed):
@@ -257,8 +252,8 @@ class Recorded(Boxed):
         return self
 
     def _concrete(self, operation: str = "nonzero") -> Array:
-        if self.interpreter.here:
-            raise RefusedError(f"the shape of the result of {operation} depends on values, at {describe(caller())}")
+        if self.interpreter.here and not self.interpreter.knows(self):
+            raise RefusedError(_shaped_by_values(operation))
         return self.settled()
 
     def __bool__(self) -> bool:
@@ -273,11 +268,11 @@ class Recorded(Boxed):
     __index__ = __int__
 
     def item(self) -> Any:
-        """CaptureError where it is recorded: the number is another one at each call."""
+        """CaptureError where it is recorded."""
         return self._elsewhere("the value of a tensor is needed (by if, item(), int(), float() or bool())").item()
 
     def tolist(self) -> Any:
-        """CaptureError where it is recorded: the numbers are others at each call."""
+        """CaptureError where it is recorded."""
         return self._elsewhere("tolist()").tolist()
 
     def view(self, *args: Any, **options: Any) -> Any:
@@ -486,12 +481,9 @@ class Recorder(Interpreter):
 
     def _recorded(self, primitive: Primitive, args: Sequence[Any], params: Params) -> Recorded | tuple[Recorded, ...]:
         """The result of an operation, in the thread that records."""
-        if primitive.name in SHAPED_BY_VALUES or (
-            primitive.name == "index" and any(arg.dtype == bool for arg in args[1:])
-        ):
-            raise RefusedError(
-                f"the shape of the result of {primitive.name} depends on values, at {describe(caller())}"
-            )
+        masked = primitive.name == "index" and any(arg.dtype == bool and not self.knows(arg) for arg in args[1:])
+        if primitive.name in SHAPED_BY_VALUES or masked:
+            raise RefusedError(_shaped_by_values(primitive.name))
         if any(type(arg) in NUMBERS for arg in args):
             args = _typed(primitive, args)
         if "axis" in params:
@@ -567,10 +559,10 @@ class Recorder(Interpreter):
     ) -> Recorded | tuple[Recorded, ...] | None:
         """The results as views of the only argument, if they lie in its memory; else None."""
         source, several = args[0] if args else None, type(result) is tuple
-        found = result if isinstance(result, tuple) else (np.asarray(result),)
+        found: tuple[Any, ...] = result if isinstance(result, tuple) else (np.asarray(result),)
         if len(args) != 1 or not isinstance(source, Recorded):
             return None
-        if not any(piece.size and np.may_share_memory(source.form, piece) for piece in found):
+        if not any(isinstance(x, ndarray) and x.size and np.may_share_memory(source.form, x) for x in found):
             return None
         steps = [(primitive, params)]
         if several:
@@ -626,6 +618,10 @@ class Recorder(Interpreter):
         made = self.process(sample, [p._array if p.level == 0 else p for p in parameters], described)
         self.moment = self.moment.now()
         return Tensor.interpreter.wrap(made, None)
+
+    def knows(self, held: Recorded | TensorLike) -> bool:
+        """Whether numbers follow from constants, such as arrays that the function makes."""
+        return not isinstance(held, Recorded) or determined(self.value_of(held), self.equations, self.constants)
 
     def guarded(self, held: Recorded) -> Any:
         """The number in a recorded value of one element; the program will hold only where it is the same."""

@@ -14,7 +14,7 @@ from .._core.modes import restoring
 from .._core.trees import Structure, flatten, mapped, unflatten
 from .._tensor.tensor import Tensor
 from .forward import jvp, require_primals
-from .levels import Level, chosen, output_leaves, require_numbers, require_real
+from .levels import Level, chosen, compiled_around, output_leaves, require_numbers, require_real
 from .mapping import vmap
 from .reverse import regrouped, split, tracked
 from .rows import of_units
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Numbers = int | tuple[int, ...]
 
 
+@compiled_around
 def jacrev(
     f: Callable[Given, Any], argnums: Numbers = 0, *, has_aux: bool = False, chunk_size: int | None = None
 ) -> Callable[Given, Any]:
@@ -140,6 +141,7 @@ def _with_leaves(
     return f(*given, **kwargs)
 
 
+@compiled_around
 def jacfwd(
     f: Callable[Given, Any],
     argnums: Numbers = 0,
@@ -204,6 +206,7 @@ def _columns(
     return parts
 
 
+@compiled_around
 def hessian(f: Callable[Given, Any], argnums: Numbers = 0) -> Callable[Given, Any]:
     """The function that computes the second derivatives of f, as jacfwd of jacrev.
 

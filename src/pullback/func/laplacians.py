@@ -15,7 +15,7 @@ from .._core.trees import Structure, flatten, unflatten
 from .diagonal import DiagonalTensor, Rows
 from .forward import applied, is_moving, require_primals
 from .jacobians import Numbers, identity
-from .levels import chosen, inner, output_leaves, require_real, tensor_of
+from .levels import chosen, compiled_around, inner, output_leaves, require_real, tensor_of
 from .taylor import Series, Taylor, derivative, is_linear_in
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class Collapsed(Taylor):
         return ops.sum(batch._array, axis=(0,), keepdims=False)
 
 
+@compiled_around
 def laplacian(f: Callable[Given, Any], argnums: Numbers = 0) -> Callable[Given, Any]:
     """The function that computes the Laplacian of f: the sum of its second derivatives by each element of an argument.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from weakref import ReferenceType, ref
 
 import numpy as np
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from .._core.typing import Params, Result, Value
 
 
+Transform = TypeVar("Transform", bound=Callable[..., Any])
 ndarray = np.ndarray
 
 INTEGERS = "Write 1.0 for 1; x.astype(float) converts an array, x.double() a tensor"
@@ -51,6 +53,24 @@ def tensors(tree: object) -> Any:
     leaves, structure = flatten(tree, is_row)
     stand = (*_NUMBERS, ndarray, list)
     return unflatten(structure, [new_tensor(leaf) if isinstance(leaf, stand) else leaf for leaf in leaves])
+
+
+def stands(tree: object) -> bool:
+    """Whether an array, or a list of numbers, stands for a tensor somewhere in a tree."""
+    return any(isinstance(leaf, (ndarray, np.generic, list)) for leaf in flatten(tree, is_row)[0])
+
+
+def compiled_around(transform: Transform) -> Transform:
+    """A transform that makes a compiled function of a compiled one, which compiles what the transform makes of it as a whole."""
+
+    @functools.wraps(transform)
+    def made(f: Callable[..., object], *args: object, **options: object) -> object:
+        around: Callable[..., object] | None = getattr(f, "around", None)
+        if around is None:
+            return transform(f, *args, **options)
+        return around(transform, *args, unless=stands, **options)
+
+    return cast("Transform", made)
 
 
 def tensor_of(value: Value) -> Tensor:

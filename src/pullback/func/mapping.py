@@ -16,7 +16,7 @@ from .._tape.views import steps, view
 from ..vocabulary.shapes import cat
 from .batched_indexing import has_rules, lifted
 from .batching import Batch, Split
-from .levels import beside, inner, is_row, rewritten, tensor_of, tensors
+from .levels import beside, compiled_around, inner, is_row, rewritten, tensor_of, tensors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +29,7 @@ ALONE = flatten(0)[1]
 """The structure of a single value that is not nested in a container."""
 
 
+@compiled_around
 def vmap(
     f: Callable[Given, Returned],
     in_dims: int | tuple[object, ...] = 0,

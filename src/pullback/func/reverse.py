@@ -14,7 +14,18 @@ from .._core.trees import Structure, flatten, mapped, paths, unflatten
 from .._tape import reasons
 from .._tape.cuts import strictly
 from .._tape.seeds import cotangent
-from .levels import Level, beside, chosen, is_row, output_leaves, require_numbers, require_tensors, tensor_of, tensors
+from .levels import (
+    Level,
+    beside,
+    chosen,
+    compiled_around,
+    is_row,
+    output_leaves,
+    require_numbers,
+    require_tensors,
+    tensor_of,
+    tensors,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +33,7 @@ if TYPE_CHECKING:
     from .._core.typing import Given, Tensor, Value
 
 
+@compiled_around
 def grad(f: Callable[Given, Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[Given, Any]:
     """The function that computes the gradient of a scalar function f.
 
@@ -117,8 +129,7 @@ def value_and_grad(
     With SciPy: `minimize(value_and_grad(f), x0, args=(data,), jac=True)`.
     """
     strict = "" if allow_escapes else "value_and_grad"
-    transform = functools.partial(_derivative, argnums=argnums, has_aux=False, strict=strict, connected=True)
-    derivative = f.around(transform) if hasattr(f, "around") else transform(f)
+    derivative = _derivative(f, argnums, has_aux=False, strict=strict, connected=True)
 
     @functools.wraps(f)
     def numbers(*args: Any, **kwargs: Any) -> Any:
@@ -138,6 +149,7 @@ def _doubles(tree: object) -> Any:
     return unflatten(structure, [np.asarray(leaf) if isinstance(leaf, (float, list)) else leaf for leaf in leaves])
 
 
+@compiled_around
 def _derivative(
     f: Function, argnums: int | tuple[int, ...], has_aux: bool, strict: str = "", *, connected: bool = False
 ) -> Function:

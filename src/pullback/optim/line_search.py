@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from .._core.typing import Tensor
 
-SUFFICIENT = 1e-4
-FLAT = 0.9
+
+class Conditions(NamedTuple):
+    """What of the slope at the start the function must have fallen by for each unit of the step, and may be left of it."""
+
+    sufficient: float
+    flat: float
+
+
+USUAL = Conditions(1e-4, 0.9)
 
 
 class Point(NamedTuple):
@@ -37,16 +44,21 @@ def minimum_of_cubic(a: Point, b: Point, bounds: tuple[float, float] | None = No
         a, b = b, a
     d = a.slope + b.slope - 3 * (a.f - b.f) / (a.t - b.t) if a.t != b.t else math.nan
     square = d * d - a.slope * b.slope
-    if not square >= 0:
-        return (low + high) / 2
-    root = math.sqrt(square)
+    root = math.sqrt(square) if square >= 0 else math.nan
     below = b.slope - a.slope + 2 * root
-    place = b.t - (b.t - a.t) * ((b.slope + root - d) / below) if below else math.nan
-    return min(max(place, low), high)
+    if not abs(below) > 0:
+        return (low + high) / 2
+    return min(max(b.t - (b.t - a.t) * ((b.slope + root - d) / below), low), high)
 
 
 def strong_wolfe(
-    evaluate: Callable[[float], Point], start: Point, t: float, length: float, tolerance: float, most: int
+    evaluate: Callable[[float], Point],
+    start: Point,
+    t: float,
+    length: float,
+    tolerance: float,
+    most: int,
+    conditions: Conditions = USUAL,
 ) -> tuple[Point, int]:
     """A point that fulfils the strong Wolfe conditions, or the best one found, and how many were evaluated.
 
@@ -56,10 +68,10 @@ def strong_wolfe(
     before, point, count, tries = start, evaluate(t), 1, 0
     ends = [start, point]
     while tries < most:
-        if _too_high(point, start) or (tries > 1 and point.f >= before.f):
+        if _too_high(point, start, conditions) or (tries > 1 and point.f >= before.f):
             ends = [before, point]
             break
-        if abs(point.slope) <= -FLAT * start.slope:
+        if abs(point.slope) <= -conditions.flat * start.slope:
             return point, count
         if point.slope >= 0:
             ends = [before, point]
@@ -68,12 +80,12 @@ def strong_wolfe(
         before, point = point, evaluate(further)
         count, tries = count + 1, tries + 1
         ends = [start, point]
-    return _zoom(evaluate, start, ends, length, tolerance, most - tries, count)
+    return _zoom(evaluate, start, ends, length, tolerance, most - tries, count, conditions)
 
 
-def _too_high(point: Point, start: Point) -> bool:
+def _too_high(point: Point, start: Point, conditions: Conditions) -> bool:
     """Whether the function has not fallen enough."""
-    return point.f > start.f + SUFFICIENT * point.t * start.slope
+    return point.f > start.f + conditions.sufficient * point.t * start.slope
 
 
 def _zoom(
@@ -84,6 +96,7 @@ def _zoom(
     tolerance: float,
     most: int,
     count: int,
+    conditions: Conditions,
 ) -> tuple[Point, int]:
     """A point between two that fulfils the conditions, or the lower of the ends that are left."""
     first, second = ends
@@ -96,11 +109,11 @@ def _zoom(
         t, stuck = _moved_inside(minimum_of_cubic(ends[0], ends[1]), left, right, stuck)
         point = evaluate(t)
         count += 1
-        if _too_high(point, start) or point.f >= ends[low].f:
+        if _too_high(point, start, conditions) or point.f >= ends[low].f:
             ends[high] = point
             low, high = (0, 1) if ends[0].f <= ends[1].f else (1, 0)
             continue
-        done = abs(point.slope) <= -FLAT * start.slope
+        done = abs(point.slope) <= -conditions.flat * start.slope
         if not done and point.slope * (ends[high].t - ends[low].t) >= 0:
             ends[high] = ends[low]
         ends[low] = point

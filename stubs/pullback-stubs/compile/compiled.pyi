@@ -31,7 +31,7 @@ import functools
 import os
 import sys
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 from .._core.errors import UncompiledError
@@ -44,7 +44,7 @@ from ..nn.modules.module import Module
 from ..utils.trees import LEAF, flatten, unflatten
 from .capture import CapturedRun
 from .costs import peak, works
-from .holders import Passed
+from .holders import Passed, meaning
 from .kinds import Kind, Kinds
 from .machinery import Machinery
 from .numbers import Escaped, Root
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 REST = 64
 QUICK = 4
 PATIENCE = 8
-RECORDS: Threshold = 256
+RECORDS: Threshold = 1024
 REASONS: Threshold = 64
 KINDS: Threshold = 256
 
@@ -127,7 +127,7 @@ class Compiled:
     def recorded(self, leaves: list[Any], structure: Structure) -> tuple[Record | None, str]:
         ...
 
-    def around(self, transform: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Callable[..., Any]:
+    def around(self, transform: Callable[..., Any], *args: Any, unless: Callable[[object], bool] | None=None, **options: Any) -> Callable[..., Any]:
         ...
 
     def on(self, engine: object) -> Placed:
@@ -168,6 +168,7 @@ class Compiled:
         ...
     _alive: _Any
     _alone: _Any
+    _around: _Any
     _busy: _Any
     _constant: _Any
     _gone: _Any
@@ -176,6 +177,7 @@ class Compiled:
     _rest: _Any
     _told: _Any
     _tries: _Any
+    _unless: _Any
     fullgraph: bool
     function: Callable[..., Any]
     fuse: bool

@@ -37,7 +37,7 @@ from .._core.modes import restoring
 from .._core.trees import Structure, flatten, mapped, unflatten
 from .._tensor.tensor import Tensor
 from .forward import jvp, require_primals
-from .levels import Level, chosen, output_leaves, require_numbers, require_real
+from .levels import Level, chosen, compiled_around, output_leaves, require_numbers, require_real
 from .mapping import vmap
 from .reverse import regrouped, split, tracked
 from .rows import of_units

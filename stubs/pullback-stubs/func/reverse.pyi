@@ -37,7 +37,7 @@ from .._core.trees import Structure, flatten, mapped, paths, unflatten
 from .._tape import reasons
 from .._tape.cuts import strictly
 from .._tape.seeds import cotangent
-from .levels import Level, beside, chosen, is_row, output_leaves, require_numbers, require_tensors, tensor_of, tensors
+from .levels import Level, beside, chosen, compiled_around, is_row, output_leaves, require_numbers, require_tensors, tensor_of, tensors
 if TYPE_CHECKING:
     from collections.abc import Callable
     from .._core.typing import Given, Tensor, Value
@@ -120,6 +120,7 @@ def value_and_grad(f: Callable[..., Tensor], argnums: int | tuple[int, ...]=0, *
 def _doubles(tree: object) -> Any:
     ...
 
+@compiled_around
 def _derivative(f: Function, argnums: int | tuple[int, ...], has_aux: bool, strict: str='', *, connected: bool=False) -> Function:
     ...
 

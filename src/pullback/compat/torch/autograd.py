@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Sequence
+from typing import Any
 
 from ... import Tensor, zeros
 from .inert import does_nothing
@@ -40,3 +41,32 @@ def _construct_standard_basis_for(tensors: Sequence[Tensor], tensor_numels: Sequ
         parts.append(part)
         before += count
     return tuple(parts)
+
+
+def _as_tuple(inp: object, arg_name: str | None = None, fn_name: str | None = None) -> tuple[bool, tuple[Tensor, ...]]:
+    """Whether a tensor or a tuple of tensors is a tuple, and its tensors.
+
+    Raises
+    ------
+    TypeError
+        If it is neither.
+    """
+    given = inp if isinstance(inp, tuple) else (inp,)
+    for each in given:
+        if not isinstance(each, Tensor):
+            raise TypeError(f"{arg_name} given to {fn_name} must be a Tensor or a tuple of Tensors; found {type(each)}")
+    return isinstance(inp, tuple), given
+
+
+def _tuple_postprocess(res: Any, to_unpack: bool | tuple[bool, bool]) -> Any:
+    """Results without the tuples around those of arguments, or of results and arguments, that were tensors alone."""
+    outer, inner = to_unpack if isinstance(to_unpack, tuple) else (to_unpack, True)
+    rows = res if inner else tuple(row[0] for row in res)
+    return rows if outer else rows[0]
+
+
+def _grad_postprocess(inputs: Any, create_graph: bool) -> Any:
+    """Tensors in tuples, without history unless the graph was asked for."""
+    if isinstance(inputs, Tensor):
+        return inputs if create_graph else inputs.detach()
+    return tuple(_grad_postprocess(each, create_graph) for each in inputs)

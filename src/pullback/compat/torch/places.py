@@ -113,12 +113,15 @@ PLACES: dict[str, str] = {
     "torch.utils.hooks": "pullback._tape.node",
     "torch.utils.checkpoint": f"{_HERE}.checkpointing pullback.utils.checkpoint",
     "torch.utils._foreach_utils": f"{_HERE}.grouping",
+    "torch.optim.lbfgs": f"{_HERE}.searching pullback.optim.lbfgs",
     "torch.optim.optimizer": f"{_HERE}.grouping pullback.optim.optimizer",
     "torch.nn._reduction": f"{_HERE}.losses",
     "torch.utils.benchmark": f"{_HERE}.benchmark",
     "torch.utils.dlpack": f"{_HERE}.exchange",
     **{
-        f"torch.utils.data.{name}": f"{_HERE}.sampling pullback.utils.data {_HERE}.inner:data {_HERE}.fetching"
+        f"torch.utils.data.{name}": (
+            f"{_HERE}.sampling pullback.utils.data pullback.utils.data.collating {_HERE}.inner:data {_HERE}.fetching"
+        )
         for name in "dataset dataloader sampler distributed _utils _utils.collate _utils.fetch _utils.worker".split()
     },
     "torch.utils.data": f"{_HERE}.sampling pullback.utils.data",

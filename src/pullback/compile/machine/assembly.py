@@ -170,7 +170,7 @@ class Assembly:
             known = set(self.program.needed)
             for step in self.planner.steps:
                 if isinstance(step, Loops):
-                    known |= step.nest.loaded
+                    known |= step.nest.loaded.keys()
                 elif isinstance(step, MatrixProduct):
                     known |= {step.left.value, step.right.value}
                 else:

@@ -1,6 +1,6 @@
 """The built-in function of Python that runs a compiled program.
 
-It checks that each argument is an array of the shape and dtype that the program was compiled for, makes the results, and
+It checks that each argument is an array of the shape and dtype that the program was compiled for, or a float, makes the results, and
 calls the code with a table of addresses. A call takes 0.2 microseconds; one by ctypes takes 2. One function serves all
 programs: its `self` is an array of words that describe the program (`Block`).
 """
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 WORDS = """inputs outputs run arena heavy cell slots constants constant_table arrays writes write_table parameters""".split()
 """The words of a block; `arrays` are rows of words as `callables.fits` reads them."""
+
+FLOAT = np.dtype(float).num
 
 
 def _apart(module: LinkedModule) -> ir.Function:
@@ -51,7 +53,7 @@ def _write(module: LinkedModule) -> None:
     It returns the list of results, the number of the guard that failed, or None for arguments that the program was not
     compiled for.
     """
-    fits, apart = callables.fits(module), _apart(module)
+    fits, apart, float_place = callables.fits(module), _apart(module), cpython.float_place() or 0
     body = FunctionBody(module, "run", 3, public=True)
     own, arguments, count = body.parameters
     block = body.field(own, "data")
@@ -65,8 +67,14 @@ def _write(module: LinkedModule) -> None:
     body.put(table, PARAMETERS, told.parameters)
     with body.loop(0, told.inputs) as number:
         given = body.word(arguments, number)
-        body.result_object_if(body.call(fits, given, row(number)) == 0)
-        body.put(table, number, body.field(given, "data"))
+        with body.either(body.field(given, "type") == body.link("float")) as (plain, other):
+            with plain:  # its memory is that of a number
+                nd, _, _, dtype = (body.word(row(number), i) for i in range(4))
+                body.result_object_if((nd != 0) | (dtype != FLOAT) | (float_place == 0))
+                body.put(table, number, given + float_place)
+            with other:
+                body.result_object_if(body.call(fits, given, row(number)) == 0)
+                body.put(table, number, body.field(given, "data"))
     body.result_object_if(body.call(apart, table, told.arrays, told.inputs, told.write_table, told.writes) == 0)
     results = body.call("PyList_New", told.outputs)
     body.result_if(results == 0)

@@ -21,6 +21,7 @@ from .fusion import Loops, Opaque
 from .loading import loaded
 from .lowering import lowered
 from .modules import ModuleWriter
+from .zeros import thinned
 
 ROUNDS = 5
 """The number of times a step is timed; the minimum counts."""
@@ -57,7 +58,7 @@ class Executable:
     def _assembly(self) -> Assembly:
         """The steps and their memory: half of what a record takes. Once there is a built-in function, reports make them anew."""
         if self._assembled is None:
-            self._assembled = Assembly(lowered(self.program))
+            self._assembled = Assembly(lowered(thinned(self.program)))
         return self._assembled
 
     # Calls

@@ -295,7 +295,8 @@ class Planner:
         for value in equation.outputs:
             self.level[value] = max([self.level[x] for x in equation.inputs], default=-1)
             self.leaves[value] = frozenset().union(*[self.leaves[x] for x in equation.inputs])
-            own = ELEMENTS[equation.name].cost if equation.name in ELEMENTS else 0
+            element = ELEMENTS.get(equation.name)
+            own = 0 if element is None else element.cost
             below = [self.costs.get(x, 0) for x in equation.inputs]
             self.costs[value] = own + sum([cost for cost in below if cost < AGAIN])
             self.depth[value] = 1 + max([self.depth.get(x, 0) for x in equation.inputs], default=0)
@@ -447,7 +448,7 @@ class Planner:
         assert isinstance(step, Loops)
         nest = step.nest
         places, size = math.prod(nest.domain), root.source.size
-        shares = places <= FEW or self.leaves[root.source] & (nest.loaded | step.roots.keys())
+        shares = places <= FEW or self.leaves[root.source] & (nest.loaded.keys() | step.roots.keys())
         if size > places or places % size or not shares or nest.full:
             return False
         root.outer = size < places

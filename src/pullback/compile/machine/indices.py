@@ -157,6 +157,8 @@ def along_axes(index: AnyIndex, shape: Shape, domain: Sequence[int]) -> Index:
 
 def broadcast(index: Index, shape: Shape) -> Index:
     """The index of an operand of that shape, which is broadcast."""
+    if not shape:
+        return ()
     return tuple(
         [NOWHERE if size == 1 else at for at, size in zip(index[len(index) - len(shape) :], shape, strict=True)]
     )

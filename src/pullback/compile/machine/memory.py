@@ -52,6 +52,8 @@ def splat(builder: ir.IRBuilder, value: ir.Value, lanes: int) -> ir.Value:
 
 def element(builder: ir.IRBuilder, base: ir.Value, kind: str, place: ir.Value) -> ir.Value:
     """The address of an element."""
+    if isinstance(place, ir.Constant) and place.constant == 0:
+        return base
     return builder.gep(base, [place], source_etype=stored_type(kind))
 
 

@@ -146,7 +146,7 @@ def _api() -> Any:
     return words_at(cpython.contents(umath._ARRAY_API), 100)
 
 
-OBJECTS = {"ndarray": np.ndarray, "None": None, "True": True, "False": False}
+OBJECTS = {"ndarray": np.ndarray, "float": float, "None": None, "True": True, "False": False}
 NEW_ARRAY = 93  # the index of PyArray_New, part of NumPy's ABI
 
 

@@ -114,10 +114,11 @@ class Nest:
         self.roots: list[Root] = []
         self.nodes: list[ScalarNode] = []
         self.inner: frozenset[int] | None = None
-        self.loaded: set[Value] = set()
-        self.inlined: set[Value] = set()
+        self.loaded: dict[Value, None] = {}
+        self.inlined: dict[Value, None] = {}
         self._known: dict[Any, ScalarNode] = {}
         self._unique: dict[Any, ScalarNode] = {}
+        self._reduced: list[Root] = []
 
     @property
     def full(self) -> bool:
@@ -139,19 +140,19 @@ class Nest:
                 raise
             else:
                 self.roots.append(root)
+                self._reduced += [root] if root.how else []
                 return
 
     def _moment(self) -> Callable[[], None]:
         """A function that takes back what is added from now on: nodes, too, which may follow from what did not come about."""
-        inner, consumed = self.inner, [root.consumed for root in self.roots]
-        loaded, inlined = self.loaded.copy(), self.inlined.copy()
-        tables: list[dict[Any, Any]] = [self._known, self._unique]
+        inner, reduced = self.inner, [root for root in self._reduced if not root.consumed]
+        tables: list[dict[Any, Any]] = [self._known, self._unique, self.loaded, self.inlined]
         sizes, count = [*map(len, tables)], len(self.nodes)
 
         def restore() -> None:
-            self.inner, self.loaded, self.inlined = inner, loaded, inlined
-            for root, before in zip(self.roots, consumed, strict=True):
-                root.consumed = before
+            self.inner = inner
+            for root in reduced:
+                root.consumed = False
             for table, size in zip(tables, sizes, strict=True):
                 for key in [*table][size:]:
                     del table[key]
@@ -242,7 +243,7 @@ class Nest:
                         waiting[-1] = one, at, needed
                         waiting.extend([(*pair, None) for pair in missing])
                         continue
-                self.inlined.add(one)
+                self.inlined[one] = None
                 found = self._applied(equation, one, at, [known[pair] for pair in needed])
             known[one, at] = found
             waiting.pop()
@@ -254,7 +255,7 @@ class Nest:
         if constant is not None and constant.size == 1:
             return self._make("number", value.dtype, (), constant.reshape(())[()], frozenset())
         if self.source.ready(value):
-            self.loaded.add(value)
+            self.loaded[value] = None
             place = flat(at, value.shape)
             return self._make("load", value.dtype, (), (value, place), frozenset(axis for axis, _ in place[1]))
         root = self.source.inside(value)
@@ -319,7 +320,7 @@ class Nest:
         x = equation.inputs[0]
         if not self.source.ready(x):
             raise Unaligned(x)
-        self.loaded.add(x)
+        self.loaded[x] = None
         rows, step = indices.strides(x.shape)
         if equation.primitive.name == "take_rows":
             rest, size = flat(at, x.shape[:1]), x.shape[1]

@@ -1,8 +1,8 @@
-"""Watching: a built-in function of Python that says whether holders of a state still hold what they held, by looking at memory.
+"""Watching: a built-in function of Python that says whether a record holds for a call, by looking at memory.
 
-A record holds as long as some dozens of dictionaries, lists, closures and functions are what they were. Python asks each
-in some tenths to several microseconds, this function all of them in one. It compares addresses alone: of objects that the
-holders keep alive, so that none is another one's by chance.
+A record holds as long as some dozens of dictionaries, lists, closures and functions are what they were, and for arguments
+of a kind. Python asks each in some tenths to several microseconds, this function all of them in one. It compares addresses
+alone: of objects that are kept alive, so that none is another one's by chance. It is called with the arguments of the call.
 """
 
 from __future__ import annotations
@@ -21,57 +21,93 @@ from . import callables, native
 from .callables import FunctionBody
 from .linking import LinkedModule
 
-WORD, OTHER, ENTRY, ENTRIES, ITEMS = range(5)
-"""Kinds of rows. A row is four words: its kind, an object, where in it or what of it, and what is expected there."""
+KINDS = "word other entry entries items context count argument part asked apart outside".split()
+"""Kinds of rows. A row is four words: its kind, an object, where in it or what of it, and what is expected there.
 
+From "argument" on, the object is the number of an argument.
+"""
+CALLS = frozenset(KINDS[5:])
+"""Kinds of rows about calls."""
 RENEWALS = 8
 """How often other objects that mean the same are watched instead: a function that makes new ones at each call is asked."""
 
 
-def _write(module: LinkedModule, places: dict[str, int]) -> None:
-    """Write the function, which returns True if all rows are as expected."""
-    body = FunctionBody(module, "unchanged", 3, public=True)
-    own = body.parameters[0]
-    rows, words = body.field(own, "data"), body.word(body.field(own, "dims"))
+class _Body(FunctionBody):
+    """The function, which returns True if all rows are as expected: for each kind of rows what looks at one."""
 
-    def check(condition: IRValue) -> None:
+    def __init__(self, module: LinkedModule, places: dict[str, int]) -> None:
+        super().__init__(module, "unchanged", 3, public=True)
+        self._places = places
+        own, self._arguments, self._count = self.parameters
+        rows, words = self.field(own, "data"), self.word(self.field(own, "dims"))
+        with self.loop(0, words >> 2) as number:
+            kind, *row = (self.word(rows + number * 32, place) for place in range(4))
+            for name in self.cases(kind, KINDS):
+                self._look(name, *row)
+        self.result_object("True")
+
+    def _check(self, condition: IRValue) -> None:
         """Return False where a condition does not hold."""
-        body.result_object_if(~condition, "False")
+        self.result_object_if(~condition, "False")
 
-    with body.loop(0, words >> 2) as number:
-        row = rows + number * 32
-        kind, thing, where, expected = (body.word(row, place) for place in range(4))
-        with body.when(kind == WORD):
-            check(body.word(thing + where) == expected)
-        with body.when(kind == OTHER):
-            check(body.word(thing + where) != expected)
-        with body.when(kind == ENTRY):
-            check(body.call("PyDict_GetItem", thing, where) == expected)
-        with body.when(kind == ENTRIES):
-            _entries(body, thing, where, expected, check)
-        with body.when(kind == ITEMS):
-            check(body.word(thing + places["list_size"]) == expected)
-            items = body.word(thing + places["list_items"])
-            with body.loop(0, expected) as place:
-                check(body.word(items, place) == body.word(where, place))
-    body.result_object("True")
+    def _look(self, kind: str, thing: IRValue, where: IRValue, expected: IRValue) -> None:
+        if kind == "word":
+            self._check(self.word(thing + where) == expected)
+        elif kind == "other":
+            self._check(self.word(thing + where) != expected)
+        elif kind == "entry":
+            self._check(self.call("PyDict_GetItem", thing, where) == expected)
+        elif kind == "entries":
+            self._entries(thing, where, expected)
+        elif kind == "items":
+            self._check(self.word(thing + self._places["list_size"]) == expected)
+            items = self.word(thing + self._places["list_items"])
+            with self.loop(0, expected) as place:
+                self._check(self.word(items, place) == self.word(where, place))
+        elif kind == "context":
+            found = self.variable(0)
+            self.call("PyContextVar_Get", thing, 0, found, of="i32")
+            self.call("Py_DecRef", self.word(found))
+            self._check(self.word(found) == expected)
+        elif kind == "count":
+            self._check(self._count == expected)
+        else:
+            self._argument(kind, self.word(self._arguments, thing), where, expected)
 
+    def _argument(self, kind: str, given: IRValue, where: IRValue, expected: IRValue) -> None:
+        """Look at an argument, a slot or another attribute of it, or which objects it is none of."""
+        if kind == "argument":
+            self._check(given == expected)
+        elif kind == "part":
+            self._check(self.word(given + where) == expected)
+        elif kind == "asked":
+            found = self.call("PyObject_GetAttr", given, where)
+            self.result_if(found == 0)
+            self.call("Py_DecRef", found)
+            self._check(found == expected)
+        elif kind == "apart":
+            with self.loop(0, where) as other:
+                self._check(self.word(self._arguments, self.word(expected, other)) != given)
+        elif kind == "outside":
+            number = self.call("PyLong_FromLong", given)
+            self.result_if(number == 0)
+            inside = self.call("PySet_Contains", where, number, of="i32")
+            self.call("Py_DecRef", number)
+            self._check(inside == 0)
 
-def _entries(
-    body: FunctionBody, thing: IRValue, where: IRValue, expected: IRValue, check: Callable[[IRValue], None]
-) -> None:
-    """Compare a dictionary with pairs of keys and values; a type with the lowest bit set stands for all its objects."""
-    position, key, value, place = (body.variable(0) for _ in range(4))
-    with body.forever() as leave:
-        leave(body.call("PyDict_Next", thing, position, key, value, of="i32") == 0)
-        check(body.word(place) < expected)
-        pair = where + body.word(place) * 16
-        check(body.word(pair) == body.word(key))
-        wanted, found = body.word(pair, 1), body.word(value)
-        with body.when(wanted != found):
-            check(wanted == body.field(found, "type") | 1)
-        body.put(place, 0, body.word(place) + 1)
-    check(body.word(place) == expected)
+    def _entries(self, thing: IRValue, where: IRValue, expected: IRValue) -> None:
+        """Compare a dictionary with pairs of keys and values; a type with the lowest bit set stands for all its objects."""
+        position, key, value, place = (self.variable(0) for _ in range(4))
+        with self.forever() as leave:
+            leave(self.call("PyDict_Next", thing, position, key, value, of="i32") == 0)
+            self._check(self.word(place) < expected)
+            pair = where + self.word(place) * 16
+            self._check(self.word(pair) == self.word(key))
+            wanted, found = self.word(pair, 1), self.word(value)
+            with self.when(wanted != found):
+                self._check(wanted == self.field(found, "type") | 1)
+            self.put(place, 0, self.word(place) + 1)
+        self._check(self.word(place) == expected)
 
 
 @native.once
@@ -80,7 +116,7 @@ def _method() -> Any:
     parts = cpython.list_places()
     if parts is None or not cpython.LOCKED:
         return None  # without a lock of the interpreter, a container might change while it is looked at
-    return callables.method("unchanged", "Whether all is what it was.", partial(_write, places=parts))
+    return callables.method("unchanged", "Whether all is what it was.", partial(_Body, places=parts))
 
 
 # Rows
@@ -91,31 +127,51 @@ class Table:
 
     def __init__(self, rows: Iterable[Row], method: Any) -> None:
         self._kept: list[Any] = []
-        self._words = self._looked_at(rows)
-        self.unchanged: Callable[[], bool] = cpython.builtin(method, self._words)
+        self.stand(method, self._looked_at(rows))
+
+    def stand(self, method: Any, words: Any) -> None:
+        """Have the words at some place."""
+        self.words = words
+        self.unchanged: Callable[..., bool] = cpython.builtin(method, words)
 
     def _looked_at(self, rows: Iterable[Row]) -> Any:
-        return np.array([word for row in rows for word in self._row(row)], np.int64)
+        found = [self._of_call(row) if row.kind in CALLS else self._row(row) for row in rows]
+        return np.array([(KINDS.index(kind), *words) for kind, *words in found], np.int64).reshape(-1)
 
-    def _row(self, row: Row) -> tuple[int, int, int, int]:
+    def _row(self, row: Row) -> tuple[str, int, int, int]:
         held, expected = id(row.held), row.expected
         self._kept.append(row if row.kept else row._replace(held=None))
         if row.kind in ("attribute", "other"):
             place = cpython.attribute_place(row.held, row.where)
             assert place is not None
             nothing = expected is None and not cpython.word_at(held + place).value
-            return WORD if row.kind == "attribute" else OTHER, held, place, 0 if nothing else id(expected)
+            return "word" if row.kind == "attribute" else "other", held, place, 0 if nothing else id(expected)
         if row.kind == "word":
-            return WORD, held, row.where, expected
+            return "word", held, row.where, expected
         if row.kind == "entry":
-            return ENTRY, held, id(row.where), 0 if expected is MISSING else id(expected)
-        if row.kind == "items" and type(row.held) is set:
-            return WORD, held, cpython.set_size_place() or 0, 0
+            return "entry", held, id(row.where), 0 if expected is MISSING else id(expected)
+        if not expected and (place := _size_place(row.held)) is not None:
+            return "word", held, place, 0
         if row.kind == "items":
-            return ITEMS, held, self._array(list(map(id, expected))), len(expected)
+            return "items", held, self._array(list(map(id, expected))), len(expected)
         any_float = id(float) | 1  # odd, as no address of an object is
         pairs = [(id(key), any_float if key in row.where else id(value)) for key, value in expected.items()]
-        return ENTRIES, held, self._array([word for pair in pairs for word in pair]), len(pairs)
+        return "entries", held, self._array([word for pair in pairs for word in pair]), len(pairs)
+
+    def _of_call(self, row: Row) -> tuple[str, int, int, int]:
+        """A row about the arguments of a call, or about what is around it."""
+        kind, held, where, expected, kept = row
+        self._kept.append(row if kept else row._replace(held=None))
+        if kind in ("context", "count"):
+            return kind, id(held), 0, expected if kind == "count" else id(expected)
+        if kind == "argument":
+            return kind, where, 0, id(held)
+        if kind == "apart":
+            return kind, where, len(expected), self._array([*expected])
+        if kind == "outside":
+            return kind, where, id(held), 0
+        number, name = where
+        return kind, number, id(name) if kind == "asked" else cpython.attribute_place(held, name) or 0, id(expected)
 
     def _array(self, words: list[int]) -> int:
         held = np.array(words, np.int64)
@@ -143,12 +199,18 @@ class Watch(Table):
         if not self._renew():
             return False
         self._renewals += any(type(holder) is not Library for holder in changed)  # which only import their methods
-        self._words[:] = self._looked_at(_rows(self._holders))
+        self.words[:] = self._looked_at(_rows(self._holders))
         return True
 
 
 def _rows(holders: Sequence[Holder]) -> list[Row]:
     return [row for holder in holders for row in holder.rows() or ()]
+
+
+def _size_place(held: object) -> int | None:
+    """Where a set or a dictionary has its length."""
+    kinds = [kind for kind in (set, dict) if isinstance(held, kind)]
+    return cpython.size_place(kinds[0]) if kinds else None
 
 
 def _watchable(row: Row) -> bool:
@@ -160,12 +222,14 @@ def _watchable(row: Row) -> bool:
             return place is not None
         found = None if place is None else cpython.word_at(id(held) + place).value
         return found == id(expected) or (found == 0 and expected is None)
-    if row.kind == "word":
+    if row.kind == "part":
+        return cpython.attribute_place(held, row.where[1]) is not None
+    if row.kind == "word" or row.kind in CALLS:
         return True
     if row.kind == "entry":
         return type(held) is dict and type(row.where) is str
     if row.kind == "items":
-        return type(held) is list or (type(held) is set and not expected and cpython.set_size_place() is not None)
+        return type(held) is list or (type(held) is set and not expected and _size_place(held) is not None)
     empty = not expected and isinstance(held, dict) and type(held).__len__ is dict.__len__
     return (
         type(held) in (dict, defaultdict) or empty
@@ -184,10 +248,19 @@ def watch(holders: Sequence[Holder], renew: Callable[[], bool]) -> tuple[Watch |
     return (Watch(watched, method, renew) if watched else None), left
 
 
-def look(rows: Sequence[Row]) -> Table | None:
-    """What says whether all is as rows expect, as it is now; None where machine code cannot look there."""
+def look(rows: Sequence[Row], arguments: Sequence[object]) -> Table | None:
+    """What says whether all is as rows expect, as it is at a call now; None where machine code cannot look there."""
     method = _method()
     if method is None or not all(map(_watchable, rows)):
         return None
     found = Table(rows, method)
-    return found if found.unchanged() else None
+    return found if found.unchanged(*arguments) else None
+
+
+def together(tables: Sequence[Table]) -> Callable[..., bool]:
+    """The built-in function that says whether all is as some tables expect, which have parts of its words from now on."""
+    method = _method()
+    words = np.concatenate([table.words for table in tables])
+    for table, end in zip(tables, np.cumsum([len(table.words) for table in tables]), strict=True):
+        table.stand(method, words[end - len(table.words) : end])
+    return cpython.builtin(method, words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from types import SimpleNamespace
 from typing import Any
@@ -169,6 +169,18 @@ class Writer:
     def either(self, condition: IRValue) -> AbstractContextManager[Any]:
         """Two blocks, of which the first runs where a condition holds, and else the second."""
         return self.builder.if_else(condition.value)
+
+    def cases(self, number: IRValue, names: Sequence[str]) -> Iterator[str]:
+        """A block for each name, of which the one at the place that is a number runs."""
+        end = self.builder.function.append_basic_block()
+        switch = self.builder.switch(number.value, end)
+        for place, name in enumerate(names):
+            block = self.builder.function.append_basic_block()
+            switch.add_case(LONG(place), block)
+            self.builder.position_at_end(block)
+            yield name
+            self.builder.branch(end)
+        self.builder.position_at_end(end)
 
     @contextlib.contextmanager
     def loop(

@@ -1,11 +1,14 @@
-"""Cumulative products and sums as loops over their axis, whose steps compute all elements along the other axes.
+"""Cumulative products, sums and extremes as loops over their axis, whose steps compute all elements along the other axes.
 
 A product with a vector takes such a result apart again: then it is a part of the loop, and nothing else is kept of the steps.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+
+import numpy as np
 
 from ..program import Equation, Program, Value
 from ..scans import SCAN, Scan
@@ -16,8 +19,8 @@ cumulated = Rules()
 
 STEPS = {"cumprod": ("multiply", 1), "cumsum": ("add", 0)}
 """What a step does, and the number from which it starts."""
-FEW, MANY = 16, 1 << 14
-"""Elements along the other axes up to which NumPy takes less time, and those of rows that lie so that they had to be transposed."""
+MANY = 1 << 14
+"""Elements of rows up to which it takes less time to transpose them than to leave them to NumPy."""
 
 Pair = tuple[Value, Value]
 """What a step is given, and where that comes from."""
@@ -54,23 +57,102 @@ class _Steps:
 @cumulated("cumprod", "cumsum")
 def _as_loop(build: Builder, e: Equation) -> Value | None:
     (x,), axis = e.inputs, e.params["axis"] % max(len(e.output.shape), 1)
-    if x.dtype != e.output.dtype or x.dtype.kind != "f" or x.dtype.itemsize < 4 or e.params.get("exclusive"):
+    if x.dtype != e.output.dtype or not _looped(x):
         return None
-    rest = (*x.shape[:axis], *x.shape[axis + 1 :])
-    if not x.size or x.size // x.shape[axis] <= FEW:
-        return None
-    name, start = STEPS[e.name]
-    steps = _Steps(build, x.shape[axis], build.broadcast_to(build.scalar(start, x.dtype), shape=rest))
+    if (parts := _from_first(build, e, axis)) is not None:
+        return build.concat(*parts, axis=axis, sizes=(1, x.shape[axis] - 1))
+    _, start = STEPS[e.name]
+    steps = _Steps(build, x.shape[axis], _spread(build, start, x, axis))
     if (whole := _unspread(build, x, axis)) is not None:
-        row = steps.given(build.broadcast_to(whole, shape=rest), column=False)
-    elif axis == len(x.shape) - 1 and x.size > MANY:
-        return None
+        row = steps.given(build.broadcast_to(whole, shape=steps.first.shape), column=False)
+    elif (found := _row(steps, x, axis)) is not None:
+        row = found
     else:
-        others = [i for i in range(len(x.shape)) if i != axis]
-        row = steps.given(build.permute_dims(x, axes=(axis, *others)), column=True)
-    steps.after = steps.inside.op(name, steps.before, row)
-    stack = steps.placed(e, [], [steps.after])
-    return build.permute_dims(stack, axes=(*range(1, axis + 1), 0, *range(axis + 1, len(x.shape))))
+        return None
+    return _stacked(build, e, steps, row, axis)
+
+
+@cumulated("arglast")
+def _last_extremes(build: Builder, e: Equation) -> Value | None:
+    """The place of the last extreme element, or NaN, up to each."""
+    (x,), axis, largest = e.inputs, e.params["axis"] % max(len(e.output.shape), 1), e.params["largest"]
+    if not _looped(x):
+        return None
+    steps = _Steps(build, x.shape[axis], _spread(build, -math.inf if largest else math.inf, x, axis))
+    row = _row(steps, x, axis)
+    if row is None:
+        return None
+    inside, place = steps.inside, Value(steps.first.shape, e.output.dtype)
+    number = steps.given(build.constant(np.arange(x.shape[axis], dtype=place.dtype)), column=True)
+    steps.after = inside.op("maximum" if largest else "minimum", steps.before, row)
+    found = inside.logical_or(inside.equal(row, steps.after), inside.isnan(row))
+    last = inside.where(found, number, place)
+    none = build.broadcast_to(build.scalar(0, place.dtype), shape=place.shape)
+    return _along(build, steps.placed(e, [(place, last, none)], [last]), axis)
+
+
+def _looped(x: Value) -> bool:
+    """Whether there are elements, of a dtype that loops have."""
+    return bool(x.size and x.shape) and x.dtype.kind == "f" and x.dtype.itemsize >= 4
+
+
+def _spread(build: Builder, number: float, x: Value, axis: int) -> Value:
+    """A number for each row of a value along an axis."""
+    return build.broadcast_to(build.scalar(number, x.dtype), shape=(*x.shape[:axis], *x.shape[axis + 1 :]))
+
+
+def _row(steps: _Steps, x: Value, axis: int) -> Value | None:
+    """A row at each step; none where the rows lie so that they had to be transposed, which takes longer."""
+    if axis == len(x.shape) - 1 > 0 and x.size > MANY:
+        return None
+    others = [i for i in range(len(x.shape)) if i != axis]
+    return steps.given(steps.build.permute_dims(x, axes=(axis, *others)), column=True)
+
+
+def _from_first(build: Builder, e: Equation, axis: int) -> tuple[Value, Value] | None:
+    """The first and all further results, where all but the first of what is accumulated have been broadcast."""
+    parts = None if e.params.get("exclusive") else _parted(build, e.inputs[0], axis)
+    if parts is None:
+        return None
+    first, others = parts
+    whole = _unspread(build, others, axis) if first.shape[axis] == 1 else None
+    if whole is None:
+        return None
+    rest = (*first.shape[:axis], *first.shape[axis + 1 :])
+    steps = _Steps(build, others.shape[axis], build.reshape(first, shape=rest))
+    row = steps.given(build.broadcast_to(whole, shape=rest), column=False)
+    return first, _stacked(build, e, steps, row, axis)
+
+
+def _parted(build: Builder, x: Value, axis: int) -> tuple[Value, Value] | None:
+    """Two values that have been put beside each other along an axis, or the second of which was written over the end of one."""
+    if (joined := build.maker(x, "concat")) is not None:
+        both = len(joined.inputs) == 2 and joined.params["axis"] % len(x.shape) == axis
+        return (joined.inputs[0], joined.inputs[1]) if both else None
+    written = build.maker(x, "overwrite")
+    whole = slice(None)
+    if written is None or [primitive.name for primitive, _ in written.params["path"]] != ["getitem"]:
+        return None
+    target, value = written.inputs
+    index = written.params["path"][0][1]["index"]
+    index = index[:-1] if index[-1:] == (Ellipsis,) else index
+    ends = [slice(1, None), slice(1, x.shape[axis])]
+    if len(index) != axis + 1 or any(entry != whole for entry in index[:-1]) or index[-1] not in ends:
+        return None
+    first = build.getitem(target, index=(*index[:-1], slice(0, 1)))
+    rest = (*x.shape[:axis], x.shape[axis] - 1, *x.shape[axis + 1 :])
+    return first, build.broadcast_to(value, shape=rest)
+
+
+def _stacked(build: Builder, e: Equation, steps: _Steps, row: Value, axis: int) -> Value:
+    """What there is after each step, or before it, along an axis."""
+    steps.after = steps.inside.op(STEPS[e.name][0], steps.before, row)
+    return _along(build, steps.placed(e, [], [steps.before if e.params.get("exclusive") else steps.after]), axis)
+
+
+def _along(build: Builder, stack: Value, axis: int) -> Value:
+    """Rows along an axis."""
+    return build.permute_dims(stack, axes=(*range(1, axis + 1), 0, *range(axis + 1, len(stack.shape))))
 
 
 def _unspread(build: Builder, x: Value, axis: int) -> Value | None:
@@ -84,6 +166,23 @@ def _unspread(build: Builder, x: Value, axis: int) -> Value | None:
         return source
     shape = (*source.shape[:place], *source.shape[place + 1 :])
     return build.reshape(source, shape=shape) if source.shape[place] == 1 else None
+
+
+@cumulated("sum")
+def _of_scaled(build: Builder, e: Equation) -> Value | None:
+    """A sum along an axis of a matrix that is cumulative, times a vector: their product."""
+    product, axes = build.maker(e.inputs[0], "multiply"), e.params["axis"]
+    if product is None or len(e.inputs[0].shape) != 2 or len(axes) != 1 or not e.output.size:
+        return None
+    rows, columns = e.inputs[0].shape
+    fitting = {(rows, 1)} if axes[0] % 2 == 0 else {(columns,), (1, columns)}
+    for matrix, other in (product.inputs, product.inputs[::-1]):
+        fits = matrix.shape == (rows, columns) and other.shape in fitting
+        if fits and (_steps_of(build, matrix) or _beside(build, matrix)):
+            vector = build.reshape(other, shape=(other.size,))
+            both = (matrix, vector) if axes[0] % 2 else (vector, matrix)
+            return build.reshape(build.matmul(*both), shape=e.output.shape)
+    return None
 
 
 @cumulated("matmul")
@@ -123,7 +222,7 @@ def _steps_of(build: Builder, matrix: Value) -> _Steps | None:
     row = steps.given(made.inputs[1], column=loop.columns == 1)
     inner = dict(zip(body.inputs, (steps.before, row), strict=True))
     (equation,) = body.equations
-    if equation.output not in body.outputs or any(v not in inner for v in equation.inputs):
+    if body.outputs[-1] is not equation.output or any(v not in inner for v in equation.inputs):
         return None
     steps.after = steps.inside.op(equation.name, *[inner[v] for v in equation.inputs], **equation.params)
     return steps

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from ..._core.dtypes import float64
-from ..._core.primitives import Carrier
 from ..._tensor.creation import as_tensor, tensor
 from ..._tensor.functions import stack
+from ..._tensor.tensor import Tensor
 
 if TYPE_CHECKING:
-    from ..._core.typing import Tensor
+    from typing import TypeAlias
+
+    Collations: TypeAlias = dict[type | tuple[type, ...], Callable[..., Any]]
+    """What makes a batch of samples, by their class."""
 
 
 Key = TypeVar("Key")
@@ -62,26 +65,36 @@ def default_collate(batch: Sequence[Any]) -> Any:
     >>> default_collate([{"x": 0.5}, {"x": 1.5}])
     {'x': tensor([0.5000, 1.5000], dtype=pullback.float64)}
     """
+    return collate(batch, collate_fn_map=default_collate_fn_map)
+
+
+def collate(batch: Sequence[Any], *, collate_fn_map: Collations | None = None) -> Any:
+    """A batch of samples by a dictionary of functions, whose keys are classes, or tuples of them.
+
+    That of the first sample's class, or else the first whose key it is an instance of, is called with the batch and
+    `collate_fn_map`. Mappings and sequences without one are traversed.
+
+    >>> from pullback.utils.data.collating import collate, default_collate_fn_map
+    >>> collate([{"x": 1j}, {"x": 2j}], collate_fn_map={complex: lambda batch, collate_fn_map: sum(batch), **default_collate_fn_map})
+    {'x': 3j}
+    """
     first = batch[0]
-    if isinstance(first, Carrier):
-        return stack(list(batch))
-    if isinstance(first, (str, bytes)):  # includes NumPy's str and bytes
-        return batch
-    if isinstance(first, (np.ndarray, np.generic)):
-        return _arrays(batch)
-    if isinstance(first, float):
-        return tensor(list(batch), dtype=float64)
-    if isinstance(first, int):
-        return tensor(list(batch))
+    functions = collate_fn_map or {}
+    function = functions.get(type(first)) or next(
+        (each for kind, each in functions.items() if isinstance(first, kind)), None
+    )
+    if function is not None:
+        return function(batch, collate_fn_map=collate_fn_map)
     if isinstance(first, Mapping):
         lacking = ((place, key) for place, sample in enumerate(batch) for key in first if key not in sample)
         if (found := next(lacking, None)) is not None:
             raise KeyError(
                 f"sample {found[0]} of the batch has no {found[1]!r}, which sample 0 has: give all the same keys"
             )
-        return _mapping(first, {key: default_collate([sample[key] for sample in batch]) for key in first})
+        columns = {key: [sample[key] for sample in batch] for key in first}
+        return _mapping(first, {key: collate(each, collate_fn_map=collate_fn_map) for key, each in columns.items()})
     if isinstance(first, Sequence):
-        return _sequences(batch)
+        return _sequences(batch, collate_fn_map)
     raise _refusal(type(first))
 
 
@@ -92,7 +105,17 @@ def _refusal(kind: object) -> TypeError:
     )
 
 
-def _arrays(batch: Sequence[Any]) -> Tensor:
+def collate_tensor_fn(batch: Sequence[Tensor], **_: object) -> Tensor:
+    """Tensors, stacked."""
+    return stack(list(batch))
+
+
+def collate_str_fn(batch: Sequence[Any], **_: object) -> Any:
+    """Texts and bytes as they are."""
+    return batch
+
+
+def collate_numpy_array_fn(batch: Sequence[Any], **_: object) -> Tensor:
     """Arrays as one tensor: stacked by NumPy, without an intermediate tensor for each."""
     first = batch[0]
     if first.dtype.kind not in "buifc":
@@ -102,12 +125,33 @@ def _arrays(batch: Sequence[Any]) -> Tensor:
     return stack([as_tensor(item) for item in batch])
 
 
-def _sequences(batch: Sequence[Sequence[object]]) -> Any:
+def collate_float_fn(batch: Sequence[float], **_: object) -> Tensor:
+    """Numbers as a tensor of float64."""
+    return tensor(list(batch), dtype=float64)
+
+
+def collate_int_fn(batch: Sequence[int], **_: object) -> Tensor:
+    """Numbers as a tensor of int64, or of bool."""
+    return tensor(list(batch))
+
+
+default_collate_fn_map: Collations = {
+    Tensor: collate_tensor_fn,
+    (str, bytes): collate_str_fn,  # those of NumPy, too
+    np.ndarray: collate_numpy_array_fn,
+    np.generic: collate_numpy_array_fn,
+    float: collate_float_fn,
+    int: collate_int_fn,
+}
+"""What `default_collate` does with a class of samples: a program may add its own."""
+
+
+def _sequences(batch: Sequence[Sequence[object]], collate_fn_map: Collations | None) -> Any:
     first = batch[0]
     sizes = [len(sample) for sample in batch]
     if len(set(sizes)) > 1:
         raise RuntimeError(f"each element in list of batch should be of equal size: they have {sizes} entries")
-    columns = [default_collate(column) for column in zip(*batch, strict=True)]
+    columns = [collate(column, collate_fn_map=collate_fn_map) for column in zip(*batch, strict=True)]
     if isinstance(first, tuple):
         return type(first)(*columns) if hasattr(first, "_fields") else columns
     return _sequence(first, columns)
