@@ -29,7 +29,9 @@ sys.path.append(str(ROOT / "tests" / "compile"))
 from measuring import TRUE, Loop, arguments, distance, loop_of, split, true_values, wider, wider_values  # noqa: E402
 
 from pullback.compile import scalars  # noqa: E402
-from pullback.compile.mathematics.lanes import EmitContext, IRValue, Target  # noqa: E402
+from pullback.compile.machine.contexts import EmitContext  # noqa: E402
+from pullback.compile.machine.llvm import host  # noqa: E402
+from pullback.compile.mathematics.lanes import IRValue  # noqa: E402
 
 PAGE = ROOT / "docs" / "explanation" / "accuracy.md"
 CHUNK = 1 << 16  # whose arrays stay in the cache
@@ -84,7 +86,7 @@ def floats(every: int) -> Iterator[Floats]:
 
 def units_of_floats(builder: Any, y: Any, truth: Any) -> Any:
     """How far a float is from a double, as `measuring.distance` has it, in machine code."""
-    ctx = EmitContext(builder, Target.host(), None)
+    ctx = EmitContext(builder, host(), None)
     y, truth = IRValue(ctx, "f", y), IRValue(ctx, "d", truth)
     found, inf = y.to("d"), ctx.number("d", np.inf)
     infinite = abs(found) == inf

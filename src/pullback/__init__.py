@@ -154,6 +154,7 @@ _PROVIDERS.update(
     {
         "machine code": "pullback.compile.machine",
         "engines": "pullback.compile.placed",
+        "export": "pullback.compile.export",
         "batches of cotangents": "pullback.func.rows",
         "numpy functions": "pullback._numpy",
         "array namespace": "pullback.array_api",

@@ -12,8 +12,10 @@ from llvmlite import binding, ir
 from scipy import special
 
 from pullback.compile import scalars
+from pullback.compile.machine.contexts import EmitContext
+from pullback.compile.machine.llvm import TYPES, host
 from pullback.compile.mathematics import trigonometry
-from pullback.compile.mathematics.lanes import TYPES, EmitContext, IRValue, Target
+from pullback.compile.mathematics.lanes import IRValue, Target
 
 mpmath.mp.prec = 160
 
@@ -114,14 +116,14 @@ def memory_size(dtype):
 def words(builder, dtype, operands, target=None):
     """LLVM values of one dtype as words."""
     lanes = getattr(operands[0].type, "count", None)
-    ctx = EmitContext(builder, target or Target.host(), lanes)
+    ctx = EmitContext(builder, target or host(), lanes)
     return [IRValue(ctx, dtype, operand) for operand in operands]
 
 
 @functools.cache
 def loop_of(name, dtype, *, near=False, fma=True, width=None):
     """The loop over an operation of `scalars`; `fma` where this machine has it."""
-    target = Target.host() if fma else Target(fma=False)
+    target = host() if fma else Target(fma=False)
     dtypes = [dtype] * COUNTS.get(name, 1)
 
     def body(builder, *operands):
@@ -133,7 +135,7 @@ def loop_of(name, dtype, *, near=False, fma=True, width=None):
 @functools.cache
 def loop_of_few(name, dtype, *, near=False, fma=True):
     """The loop over sine or cosine as they are where numbers are few, and each operation waits for the last."""
-    target = Target.host() if fma else Target(fma=False)
+    target = host() if fma else Target(fma=False)
 
     def body(builder, x):
         return getattr(trigonometry, name)(

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
 
 import pullback
-from pullback.compile import machine
+from pullback.compile.machine import executable as machine
 from pullback.compile.program import run
 
 from .programs import FLOATS, assert_same

@@ -16,8 +16,7 @@ import pullback
 from pullback import ops
 from pullback._core import xp as _xp
 from pullback._core.modes import quiet
-from pullback.compile import machine
-from pullback.compile.machine import elements, modules
+from pullback.compile.machine import elements, executable as machine, modules
 from pullback.compile.machinery import Machinery
 from pullback.compile.passes import simplify
 from pullback.compile.program import DepartedError, Equation, Program, Value, check, run

@@ -11,9 +11,11 @@ pytest.importorskip("mpmath", reason="true values come from mpmath, which is not
 
 from pullback.compile import scalars
 from pullback.compile.machine import elements
+from pullback.compile.machine.contexts import EmitContext
+from pullback.compile.machine.llvm import host
 from pullback.compile.mathematics import trigonometry
 from pullback.compile.mathematics.arithmetic import cast
-from pullback.compile.mathematics.lanes import EmitContext, IRValue, Target
+from pullback.compile.mathematics.lanes import IRValue
 
 from .measuring import (
     COUNTS,
@@ -53,7 +55,7 @@ def exact_loop(name, dtype, width):
     kinds = [elements.KINDS[each] for each in inputs]
 
     def body(builder, *operands):
-        ctx = EmitContext(builder, Target.host(), width)
+        ctx = EmitContext(builder, host(), width)
         words = [IRValue(ctx, kind, operand) for kind, operand in zip(kinds, operands, strict=True)]
         return elements.apply(name, words, inputs, out, {}).value
 
@@ -165,7 +167,7 @@ def test_casts_are_numpys(source, destination, width, rng):
             expected = x.astype(NUMPY[destination])
 
     def body(builder, operand):
-        return cast(IRValue(EmitContext(builder, Target.host(), width), source, operand), destination).value
+        return cast(IRValue(EmitContext(builder, host(), width), source, operand), destination).value
 
     assert_same_bits(Loop(body, [source], destination, width=width)(x), expected)
 

@@ -9,9 +9,8 @@ from hypothesis import assume, given, settings, strategies as st
 pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
 
 from pullback import ops
-from pullback.compile import machine
 from pullback.compile.loops import SCAN, Scan
-from pullback.compile.machine import fusion
+from pullback.compile.machine import executable as machine, fusion
 from pullback.compile.machine.stepping import with_loops
 from pullback.compile.passes import simplify
 from pullback.compile.program import Equation, Program, Value, check

@@ -13,6 +13,7 @@ import mpmath
 
 from pullback._numerics import arrays, error_functions, gamma_functions
 from pullback.compile import scalars
+from pullback.compile.machine.llvm import host
 from pullback.compile.mathematics import operations as lanes
 from pullback.ops import special
 
@@ -139,7 +140,7 @@ def of_numpy(name, x):
 
 def of_machine(name, x, fma):
     name, _, n = name.partition(" ")
-    kind, target = x.dtype.char, Target.host() if fma else Target(fma=False)
+    kind, target = x.dtype.char, host() if fma else Target(fma=False)
     if not n:
         return loop_of(name, kind, fma=fma)(x)
 

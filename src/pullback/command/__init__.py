@@ -1,4 +1,6 @@
-"""The command line: `pullback explain script.py`, `pullback run script.py`; `python -m pullback` is the same."""
+"""The command line: `pullback explain script.py`, `pullback run script.py`,
+`pullback export script.py:step`; `python -m pullback` is the same.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ from .pipes import reader_gone
 
 SUBCOMMANDS = {
     "explain": ("pullback.command.explain", "show what the backward calls of a script computed"),
+    "export": ("pullback.command.export", "write a compiled function of a script as C"),
     "run": ("pullback.command.run", "run a program written for torch"),
 }
 """The module of each subcommand, which has `main(arguments) -> exit code` and is imported on use."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Sequence
@@ -34,6 +35,8 @@ from .report import Report
 from .source import write
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .._core.trees import Structure
     from .._core.typing import Threshold
     from .costs import Work
@@ -328,6 +331,53 @@ class Compiled:
         """
         return provider("engines").placed(self, engine)
 
+    def export(
+        self,
+        folder: str | os.PathLike[str],
+        /,
+        *args: Any,
+        name: str | None = None,
+        math: str = "own",
+        fma: bool = False,
+        products: str = "loops",
+        work: str = "argument",
+        **kwargs: Any,
+    ) -> Path:
+        """Write the function of one call as C99 into a folder, which is returned; the call itself is taken back.
+
+        Parameters
+        ----------
+        folder
+            Where header, source, a recorded test, a makefile, a wrapper for Python and a README are written.
+        args, kwargs
+            The arguments of the call: shapes and dtypes in C are theirs. Tensors that the function reaches by itself, as
+            parameters, are its state, a struct that begins as they are now.
+        name
+            What the function is called in C.
+        math
+            "own" for pullback's formulas, with the same bits everywhere; "libm" for those of C's library, which are smaller.
+        fma
+            Fused multiply-adds, on processors that have them.
+        products
+            "loops", or "cblas" for larger matrix products by BLAS.
+        work
+            "argument" for memory that the caller gives; "static" for one function at a time.
+
+        Raises
+        ------
+        ExportError
+            If something has no C code: all of it is named with its lines, and nothing is written.
+
+        >>> import pullback, tempfile
+        >>> energy = pullback.compile(lambda x: (x**2).sum())
+        >>> folder = energy.export(tempfile.mkdtemp(), pullback.ones(3), name="energy")
+        >>> sorted(file.name for file in folder.iterdir())
+        ['Makefile', 'README.md', 'energy.c', 'energy.h', 'energy.py', 'test_energy.c']
+        """
+        options: dict[str, Any] = {"name": name, "math": math, "fma": fma, "products": products, "work": work}
+        written: Path = provider("export").export(self, folder, args, kwargs, options)
+        return written
+
     # What it is made of
 
     def _newest(self) -> Prepared:
@@ -465,6 +515,10 @@ class CompiledModule(Module):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module gives."""
         return self.__dict__["_compiled"](*args, **kwargs)
+
+    def export(self, folder: str | os.PathLike[str], /, *args: Any, **kwargs: Any) -> Path:
+        """Write the module's function of one call as C99: as `Compiled.export`."""
+        return self.__dict__["_compiled"].export(folder, *args, **kwargs)
 
     def on(self, engine: object) -> Placed:
         """Calls of the module on another library's arrays; parameters stay on the engine from call to call."""

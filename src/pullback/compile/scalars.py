@@ -1,4 +1,4 @@
-"""Mathematical functions by NumPy's names, as LLVM IR.
+"""Mathematical functions by NumPy's names, as formulas.
 
 `emit` appends a function to a block. Operands and result are scalars or fixed vectors; there are no calls and no branches
 (but in the exact remainders, see below), so that LLVM vectorizes loops over it. Errors are within 2 units in the last place
@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-
-from llvmlite import ir
 
 from .._numerics.formulas import FORMULAS
 from .mathematics import arcs, errors, exponentials, logarithms, operations, powers, remainders, trigonometry
@@ -125,18 +123,4 @@ def either(far: IRValue, values: Callable[[bool], list[IRValue]]) -> list[IRValu
 
     The builder is left in another block.
     """
-    builder, condition = far.ctx.builder, far.value
-    if far.ctx.lanes is not None:
-        lanes = ir.IntType(far.ctx.lanes)
-        condition = builder.icmp_unsigned("!=", builder.bitcast(condition, lanes), ir.Constant(lanes, 0))
-    found = []
-    with builder.if_else(condition, likely=False) as branches:
-        for branch, near in zip(branches, (False, True), strict=True):
-            with branch:
-                made = values(near)
-                found.append((made, builder.block))
-    chosen = [ir_value.with_value(builder.phi(ir_value.value.type)) for ir_value in found[0][0]]
-    for made, block in found:
-        for ir_value, value in zip(chosen, made, strict=True):
-            ir_value.value.add_incoming(value.value, block)
-    return chosen
+    return far.ctx.either(far, values)

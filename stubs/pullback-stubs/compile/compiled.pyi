@@ -28,6 +28,7 @@ _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
 import functools
+import os
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Sequence
@@ -57,6 +58,7 @@ from .records import Record
 from .report import Report
 from .source import write
 if TYPE_CHECKING:
+    from pathlib import Path
     from .._core.trees import Structure
     from .._core.typing import Threshold
     from .costs import Work
@@ -131,6 +133,9 @@ class Compiled:
     def on(self, engine: object) -> Placed:
         ...
 
+    def export(self, folder: str | os.PathLike[str], /, *args: Any, name: str | None=None, math: str='own', fma: bool=False, products: str='loops', work: str='argument', **kwargs: Any) -> Path:
+        ...
+
     def _newest(self) -> Prepared:
         ...
 
@@ -196,6 +201,9 @@ class CompiledModule(Module):
         ...
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
+        ...
+
+    def export(self, folder: str | os.PathLike[str], /, *args: Any, **kwargs: Any) -> Path:
         ...
 
     def on(self, engine: object) -> Placed:

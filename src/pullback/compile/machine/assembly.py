@@ -11,16 +11,19 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..mathematics.lanes import SIZES
 from ..program import Equation, Program, Value
+from .elements import ELEMENTS
+from .forms import flops, form
 from .fusion import Loops, MatrixProduct, Opaque, Own, Planner, Step, Steps, planned
-from .loops import accumulated, chunks, partial
 from .lowering import lowered
-from .memory import SIZES
 from .nests import MEMORY, Layout, laid_out
-from .products import flops, form
-from .registers import cost
+from .ranges import accumulated, chunks, partial
+
+if TYPE_CHECKING:
+    from ..scans import Scan
 
 ALIGNED = 64
 HEAVY = 100_000
@@ -141,7 +144,7 @@ class Assembly:
         elif isinstance(step, Steps):
             loop = step.equation.params["loop"]
             piece.body = None if step.small else Assembly(lowered(loop.body))
-            piece.cost = cost(loop) if piece.body is None else loop.length * piece.body.cost
+            piece.cost = _cost(loop) if piece.body is None else loop.length * piece.body.cost
         elif isinstance(step, Own):
             solved = step.equation.name == "solve_triangular"
             piece.cost = step.equation.inputs[0].size * (step.equation.output.shape[1] if solved else 1)
@@ -199,7 +202,7 @@ class Assembly:
     def _lay_out(self, memory: MemoryLayout, slot: int) -> None:
         """Assign memory in the arena to temporaries, reusing that of temporaries that are dead."""
         last = self._last_uses()
-        free = _Free()
+        free = FreeParts()
         ends: dict[int, list[tuple[int, int]]] = {}
         for number, piece in enumerate(self.pieces):
             for start, size in ends.pop(number - 1, ()):
@@ -308,7 +311,7 @@ def room(body: Assembly, equation: Equation) -> int:
     return aligned(body.memory.arena) + sum(aligned(value.nbytes) for value in carries)
 
 
-class _Free:
+class FreeParts:
     """The free parts of the arena."""
 
     def __init__(self) -> None:
@@ -337,3 +340,13 @@ class _Free:
                 self.parts.remove(other)
                 size += other[1]
         self.parts.append((start, size))
+
+
+def _cost(loop: Scan) -> int:
+    """The cost of a loop in registers, in additions."""
+    each = 1
+    for equation in loop.body.equations:
+        size = sum(value.size for value in equation.outputs)
+        inner = equation.inputs[0].shape[-1] if equation.name == "matmul" else 1
+        each += size * (ELEMENTS[equation.name].cost if equation.name in ELEMENTS else inner)
+    return loop.length * each

@@ -13,10 +13,10 @@ from typing import Any
 from llvmlite import ir
 
 from .. import cpython
-from ..mathematics.lanes import TYPES, IRValue
+from ..mathematics.lanes import IRValue
 from . import native
 from .linking import LinkedModule, address_of
-from .memory import LONG
+from .llvm import LONG, TYPES
 from .writing import Writer
 
 CELL = ir.PointerType(LONG)

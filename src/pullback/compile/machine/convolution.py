@@ -15,11 +15,11 @@ import numpy as np
 
 from ..._core.lazy import computed
 from ...ops.convolution import Sizes, Window
-from ..mathematics.lanes import Target
 from . import moving
 from .elements import KINDS
 from .gathered import GatheredEmitter, tile
 from .indices import strides
+from .llvm import host
 from .tasks import BoundKernel, lanes
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def offsets(lengths: Sizes, steps: list[int], dtype: NumpyType) -> NumpyArray:
 @functools.lru_cache(maxsize=64)
 def plan(x: Sizes, weight: Sizes, window: Window, dtype: NumpyType) -> ConvolutionPlan | None:
     """The plan of a convolution by machine code; None if NumPy is faster or the case is not supported."""
-    if window.groups > 1 or dtype not in (np.float32, np.float64) or not Target.host().fma or 0 in x:
+    if window.groups > 1 or dtype not in (np.float32, np.float64) or not host().fma or 0 in x:
         return None
     width, places = lanes(KINDS[dtype]), math.prod(window.lengths(x[2:], weight[2:]))
     fits = width // 8 <= weight[0] <= WIDEST and max(tile()[0], width) <= places <= PLACES

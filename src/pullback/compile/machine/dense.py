@@ -14,13 +14,12 @@ import numpy as np
 
 from ..._numerics.blas import single as single
 from .. import cpython
-from ..mathematics.lanes import IRValue
+from ..mathematics.lanes import SIZES, IRValue
 from . import callables, matrices, native, pool
 from .callables import ALIGNED as ALIGNED_FLAG, WRITABLE, FunctionBody
 from .elements import KINDS
+from .forms import ALIGNED, BAND, PARTS, SPLIT
 from .linking import LinkedModule
-from .memory import SIZES
-from .products import ALIGNED, BAND, PARTS, SPLIT
 from .tasks import TaskEmitter, functions
 from .writing import Array
 

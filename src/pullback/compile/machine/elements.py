@@ -1,4 +1,4 @@
-"""The table of elementwise primitives with their machine code.
+"""The table of elementwise primitives with their code, in LLVM or C.
 
 An entry is a function of IR values (see `mathematics.lanes`) and of the primitive's parameters. For NaN, infinities, signed zeros
 and ties it gives what NumPy gives.
@@ -8,19 +8,14 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
 
 from .. import scalars
-from ..mathematics import trigonometry
 from ..mathematics.arithmetic import cast, maximum, minimum, plus, times, truth
-from ..mathematics.lanes import BITS, REALS, TYPES, EmitContext, IRValue, Target
-from . import native
-from .linking import LinkedModule, linked
-from .memory import SIZES
+from ..mathematics.lanes import REALS, IRValue
 
 if TYPE_CHECKING:
     from ..._core.typing import NumpyType
@@ -57,125 +52,9 @@ def _add(operands: str, cost: int, reals: bool = False, **entries: Callable[...,
         ELEMENTS[name] = Element(function, cost, operands, reals)
 
 
-INLINE = 3
-"""The number of uses of a mathematical function that are inlined; inlining more would compile slowly."""
-REDUCED = "reduced"
-"""The name in `library` of the argument reduction of trigonometric functions."""
-
-
-OF_ANGLE = {"sin": trigonometry.sine, "cos": trigonometry.cosine}
-"""Functions of a reduced angle: the sine and the cosine of one angle share the reduction."""
-
-
 def call(name: str, *ir_values: IRValue) -> IRValue:
-    """A mathematical function by the name of NumPy's ufunc: inlined, or a call of the one in `library`."""
-    ctx, kind, module = ir_values[0].ctx, ir_values[0].kind, ir_values[0].ctx.builder.module
-    if not isinstance(module, LinkedModule):
-        return written(name, ir_values)
-    key = _key(name, ir_values)
-    module.uses[key] += 1
-    if (
-        ctx.often
-        and module.uses[key] <= INLINE
-        and (ctx.branching or (ctx.lanes is not None and (name in OF_ANGLE or name not in scalars.MODERATE)))
-    ):
-        return written(name, ir_values)
-    return IRValue(ctx, kind, _called(key, ir_values, ctx.type(kind)))
-
-
-def _key(name: str, ir_values: Sequence[IRValue]) -> str:
-    return f"{name}.{ir_values[0].kind}{ir_values[0].ctx.lanes or ''}.{len(ir_values)}"
-
-
-def _called(key: str, ir_values: Sequence[IRValue], result: ir.Type) -> ir.Value:
-    """A call of a function of `library`."""
-    ctx, given = ir_values[0].ctx, [ir_value.value for ir_value in ir_values]
-    return ctx.builder.call(linked(ctx.builder, key, ir.FunctionType(result, [value.type for value in given])), given)
-
-
-def written(name: str, ir_values: Sequence[IRValue]) -> IRValue:
-    """A mathematical function inlined; if branches are allowed, large angles are reduced in a branch of their own."""
-    if name in OF_ANGLE:
-        return OF_ANGLE[name](ir_values[0], _reduced(ir_values[0]))
-    return (scalars.emit_by_case if ir_values[0].ctx.branching else scalars.emit)(name, *ir_values)
-
-
-def _reduced(x: IRValue) -> trigonometry.Rest:
-    """The reduction of an angle, computed once in a builder's code."""
-    known: dict[int, tuple[ir.Value, trigonometry.Rest]] = x.ctx.builder.__dict__.setdefault("reduced", {})
-    found = known.get(id(x.value))
-    if found is None:
-        found = x.value, trigonometry.Rest(*(reduction(x) if x.ctx.branching else _by_call(x)))
-        if isinstance(x.value, ir.Instruction):  # what else there is may be written before and after a loop
-            known[id(x.value)] = found
-    return found[1]
-
-
-def rest_of(ctx: EmitContext, kind: str) -> ir.Type:
-    """The LLVM type of a reduced angle."""
-    return ir.LiteralStructType([ctx.type(part) for part in (kind, kind, BITS[kind])])
-
-
-def _by_call(x: IRValue) -> list[IRValue]:
-    """The reduction of an angle, by the function in `library` that is valid for all angles."""
-    rest = _called(_key(REDUCED, [x]), [x], rest_of(x.ctx, x.kind))
-    kinds = enumerate((x.kind, x.kind, BITS[x.kind]))
-    return [IRValue(x.ctx, kind, x.ctx.builder.extract_value(rest, place)) for place, kind in kinds]
-
-
-def reduction(x: IRValue) -> list[IRValue]:
-    """The reduction of an angle; the short one if all lanes are moderate."""
-
-    def ir_values(near: bool) -> list[IRValue]:
-        if not near and isinstance(x.ctx.builder.module, LinkedModule):
-            return _by_call(x)
-        several = (x.ctx.lanes or 1) * SIZES[x.kind] > native.width()  # registers, which code for many elements takes
-        return [*trigonometry.reduced(x, near=near)] if near or several else _lane_by_lane(x)
-
-    return scalars.either(~trigonometry.is_moderate(x), ir_values)
-
-
-def _lane_by_lane(x: IRValue) -> list[IRValue]:
-    """The reduction of large angles, of one after the other: vectors of 64-bit integers take long to compile."""
-    ctx, builder, place = x.ctx, x.ctx.builder, ir.IntType(32)
-    function = _far(builder.module, ctx.target, x.kind)
-    begun, loop, done = builder.block, builder.append_basic_block(), builder.append_basic_block()
-    builder.branch(loop)
-    builder.position_at_end(loop)
-    lane, *vectors = phis = [builder.phi(of) for of in (place, ctx.type(x.kind), ctx.type(BITS[x.kind]))]
-    rest = builder.call(function, [x.value if ctx.lanes is None else builder.extract_element(x.value, lane)])
-    parts = [builder.extract_value(rest, part) for part in range(2)]
-    if ctx.lanes is not None:
-        parts = [builder.insert_element(vector, part, lane) for vector, part in zip(vectors, parts, strict=True)]
-    following = builder.add(lane, place(1))
-    for phi, value in zip(phis, (following, *parts), strict=True):
-        phi.add_incoming(phi.type(0 if phi is lane else ir.Undefined), begun)
-        phi.add_incoming(value, loop)
-    builder.cbranch(builder.icmp_unsigned("<", following, place(ctx.lanes or 1)), loop, done)
-    builder.position_at_end(done)
-    return [x.with_value(parts[0]), x.with_value(parts[0]), IRValue(ctx, BITS[x.kind], parts[1])]
-
-
-def _far(module: ir.Module, target: Target, kind: str) -> ir.Function:
-    """The function of a module that reduces one large angle."""
-    name, real, whole = f"far.{kind}", TYPES[kind], TYPES[BITS[kind]]
-    if (known := module.globals.get(name)) is not None:
-        return known
-    result = ir.LiteralStructType([real, whole])
-    function = ir.Function(module, ir.FunctionType(result, [real]), name)
-    function.linkage = "internal"
-    builder = ir.IRBuilder(function.append_basic_block())
-    r, _, n = trigonometry.reduced(IRValue(EmitContext(builder, target, None), kind, function.args[0]))
-    returned(builder, result, (r, n))
-    return function
-
-
-def returned(builder: ir.IRBuilder, of: ir.Type, ir_values: Sequence[IRValue]) -> None:
-    """Return several IR values from a function."""
-    found = ir.Constant(of, ir.Undefined)
-    for place, ir_value in enumerate(ir_values):
-        found = builder.insert_value(found, ir_value.value, place)
-    builder.ret(found)
+    """A mathematical function by the name of NumPy's ufunc."""
+    return ir_values[0].ctx.function(name, *ir_values)
 
 
 def _power(x: IRValue, *, exponent: float) -> IRValue:

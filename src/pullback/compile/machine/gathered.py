@@ -14,9 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
-from ..mathematics.lanes import IRValue
+from ..mathematics.lanes import SIZES, IRValue
 from . import native
-from .memory import SIZES
 from .tasks import TaskEmitter
 from .writing import Array
 

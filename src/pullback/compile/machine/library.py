@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from ..._core import forks
-from ..mathematics.lanes import EmitContext, IRValue, Target
-from . import elements, native
+from ..mathematics.lanes import IRValue
+from . import contexts, native
+from .contexts import EmitContext
+from .llvm import host
 
 _codes: dict[str, native.Code] = {}
 """The code in which each function is that has been asked for."""
@@ -29,16 +31,16 @@ def _text(names: Sequence[str]) -> str:
 def _write(module: ir.Module, name: str) -> None:
     """Write a function by its name: operation, kind and lanes, number of operands; as in `power.f16.2`."""
     operation, kind, count = name.split(".")
-    ctx = EmitContext(None, Target.host(), int(kind[1:]) if kind[1:] else None, branching=True)
+    ctx = EmitContext(None, host(), int(kind[1:]) if kind[1:] else None, branching=True)
     of = ctx.type(kind[0])
-    result = elements.rest_of(ctx, kind[0]) if operation == elements.REDUCED else of
+    result = contexts.rest_of(ctx, kind[0]) if operation == contexts.REDUCED else of
     function = ir.Function(module, ir.FunctionType(result, [of] * int(count)), name)
     builder = ctx.builder = ir.IRBuilder(function.append_basic_block())
     ir_values = [IRValue(ctx, kind[0], value) for value in function.args]
-    if operation == elements.REDUCED:
-        elements.returned(builder, result, elements.reduction(ir_values[0]))
+    if operation == contexts.REDUCED:
+        contexts.returned(builder, result, contexts.reduction(ir_values[0]))
     else:
-        builder.ret(elements.written(operation, ir_values).value)
+        builder.ret(contexts.written(operation, ir_values).value)
 
 
 def addresses(names: Sequence[str]) -> list[int]:

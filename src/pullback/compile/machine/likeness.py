@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from ... import ops
 from ..program import Value
+from .forms import form
 from .fusion import MatrixProduct
-from .loops import partial
 from .nests import MEMORY, Layout, Root, ScalarNode
-from .products import form
+from .ranges import partial
 
 EXTREMES = {"maximum", "minimum"}
 """Operations whose operands may be exchanged where code is compared, besides those that commute to the bit."""

@@ -10,7 +10,7 @@ from collections import Counter
 
 from llvmlite import ir
 
-from .memory import BYTE, POINTER, long
+from .llvm import BYTE, POINTER, long
 
 TABLE, NAMES = "links", "names"
 TABLE_ARGUMENT = "table"

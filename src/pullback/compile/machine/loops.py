@@ -14,71 +14,23 @@ from typing import Any
 from llvmlite import ir
 
 from ..mathematics.arithmetic import cast, maximum, minimum
-from ..mathematics.lanes import EmitContext, IRValue, Target
+from ..mathematics.lanes import Context, IRValue
 from ..program import Value
 from . import elements, memory, native, reducing
-from .elements import ALTERNATING, COSTLY, KINDS
+from .contexts import EmitContext
+from .elements import KINDS
 from .indices import Affine
 from .linking import address_at
-from .memory import LONG
+from .llvm import LONG, host, long
 from .nests import Layout, Root, ScalarNode
+from .ranges import accumulated, first_reduced, lanes, partial
 from .reducing import Accumulator
 from .writing import Writer
 
-CHUNK = 1 << 16
-"""The number of iterations in a chunk."""
-ALIGNED = 64
 TOGETHER = 4
 """The number of registers up to which the masked remainder is part of the same loop, where masks cost nothing."""
 BRIEF = 8
 """The number of registers up to which mathematical functions are called instead of inlined."""
-MANY = 16
-"""The number of registers in a row above which costly operations are interleaved for several registers."""
-SHORT, SHORT_IN_LANES = 8, 128
-"""The number of floats that are summed in single precision, sequentially and in lanes."""
-
-
-def chunks(layout: Layout) -> tuple[int, int]:
-    """The number of chunks of the outermost loop, and their size; results depend on it, not on the number of threads."""
-    if not layout.domain or (layout.phases > 1 and layout.outer == 0):
-        return 1, layout.domain[0] if layout.domain else 1
-    first, total = layout.domain[0], math.prod(layout.domain)
-    count = min(total // CHUNK, first)
-    if any(0 in root.reduced for root in layout.roots) and len(layout.domain) > 1:
-        count = min(count, first // 64)
-    if count < 2:
-        return 1, first
-    step = -(-first // count)
-    if layout.vector == 0:
-        step = -(-step // ALIGNED) * ALIGNED
-    return -(-first // step), step
-
-
-def partial(root: Root, layout: Layout, count: int) -> bool:
-    """Whether a reduction stores partial results of chunks, which are combined afterwards."""
-    if not root.how:
-        return False
-    rest = [p for p in root.reduced if p < _start(root, layout)]
-    return bool(rest) or (count > 1 and 0 in root.reduced)
-
-
-def _start(root: Root, layout: Layout) -> int:
-    """The outermost of the innermost loops that are all reduced."""
-    axes = layout.outer if root.outer else len(layout.domain)
-    while axes > 0 and axes - 1 in root.reduced:
-        axes -= 1
-    return max(axes, layout.outer) if not root.outer and layout.outer else axes
-
-
-def accumulated(root: Root, layout: Layout) -> str:
-    """The kind in which a reduction accumulates: doubles for floats, unless few are added."""
-    assert root.node is not None
-    kind = reducing.kind_of(root.how, root.node.operands[0].dtype, root.value.dtype)
-    if kind == "d" and root.value.dtype.itemsize == 4:
-        count = math.prod([layout.domain[axis] for axis in root.reduced])
-        if count <= (SHORT_IN_LANES if layout.vector in root.reduced else SHORT):
-            return "f"
-    return kind
 
 
 @dataclass(slots=True, eq=False)
@@ -113,8 +65,8 @@ class Emitter:
         any_length: bool = False,
     ) -> None:
         self.function = builder.function
-        self.layout, self.place, self.target = layout, place, Target.host()
-        self.lanes = self._lanes()
+        self.layout, self.place, self.target = layout, place, host()
+        self.lanes = lanes(layout, native.width())
         self.count, self.any_length, self.late = count, any_length, late
         self.often = any_length or math.prod(layout.domain) > BRIEF * self.lanes
         self.top = OpenLoop(builder, None)
@@ -122,22 +74,6 @@ class Emitter:
         self.mask: ir.Value | None = None
         self.active: list[tuple[Root, Accumulator]] = []
         self.levels: dict[int, int] = {}
-
-    def _lanes(self) -> int:
-        """The number of lanes, for the dtype that most results have."""
-        sizes = [node.dtype.itemsize for node in self.layout.nodes if node.axes and node.dtype.kind != "b"]
-        size = max(set(sizes), key=lambda s: (sizes.count(s), s)) if sizes else 4
-        lanes = max(2, native.width() // max(size, 4))
-        return lanes * ALTERNATING if self._long(lanes) and self._costly() else lanes
-
-    def _long(self, lanes: int) -> bool:
-        """Whether the vectorized loop has many iterations."""
-        layout = self.layout
-        return layout.vector >= 0 and layout.domain[layout.vector] >= MANY * lanes
-
-    def _costly(self) -> bool:
-        """Whether the vectorized loop has a costly operation."""
-        return any(node.cost >= COSTLY and self.layout.vector in node.axes for node in self.layout.nodes)
 
     def emit(self) -> None:
         """Write the code."""
@@ -154,7 +90,7 @@ class Emitter:
         size = self.layout.domain[position]
         if position == 0 and (self.count > 1 or self.any_length):
             return self.function.args[1], self.function.args[2], None
-        return memory.long(0), memory.long(size), size
+        return long(0), long(size), size
 
     def _loop(self, position: int, inside: Callable[[], None]) -> None:
         begin, end, size = self._bounds(position)
@@ -164,14 +100,14 @@ class Emitter:
         lanes = self.lanes
         if size is not None:
             whole = size // lanes * lanes
-            middle, rest = memory.long(whole), size > whole
+            middle, rest = long(whole), size > whole
             if rest and whole <= TOGETHER * lanes and self.target.masks:
                 middle = begin
             elif whole:
                 self._run(begin, middle, lanes, inside)
         else:
             builder = self.scopes[-1].builder
-            middle = builder.add(begin, builder.and_(builder.sub(end, begin), memory.long(-lanes)))
+            middle = builder.add(begin, builder.and_(builder.sub(end, begin), long(-lanes)))
             self._run(begin, middle, lanes, inside)
             rest = self.any_length or bool(self.layout.domain[position] % lanes)
         if rest:
@@ -210,7 +146,7 @@ class Emitter:
         inside()
         self.mask = old
         last = self.scopes.pop().builder
-        index.add_incoming(last.add(index, memory.long(step)), last.block)
+        index.add_incoming(last.add(index, long(step)), last.block)
         for accumulator, ir_values in carried:
             for phi, ir_value in zip(ir_values, accumulator.carried, strict=True):
                 phi.value.add_incoming(ir_value.value, last.block)
@@ -258,7 +194,7 @@ class Emitter:
         started = []
         ends = self.layout.outer if outer else len(self.layout.domain)
         for root in self.layout.roots if roots is None else roots:
-            if root.how and root.outer == outer and position < ends and _start(root, self.layout) == position:
+            if root.how and root.outer == outer and position < ends and first_reduced(root, self.layout) == position:
                 kind = self._kind(root)
                 lanes = self.lanes if self._in_lanes(position) or self.layout.vector >= position else None
                 if root.outer and self.layout.vector >= self.layout.outer:
@@ -421,8 +357,8 @@ class Emitter:
         known = self.top.known.get(id(root))
         if known is None:
             base = self._address((id(root), "all"), self.place(root))
-            chunk = self.function.args[3] if self.count > 1 else memory.long(0)
-            offset = self.top.builder.mul(chunk, memory.long(root.value.size))
+            chunk = self.function.args[3] if self.count > 1 else long(0)
+            offset = self.top.builder.mul(chunk, long(root.value.size))
             known = self.top.known[id(root)] = memory.element(self.top.builder, base, self._kind(root), offset)
         return known
 
@@ -439,13 +375,13 @@ class Emitter:
             )
 
         active, self.active = self.active, []
-        self._run(memory.long(0), memory.long(root.value.size), 1, inside)
+        self._run(long(0), long(root.value.size), 1, inside)
         self.active = active
 
     def _offset(self, place: Affine) -> tuple[ir.Value, int, OpenLoop]:
         """The address of an access without its lanes, the stride between lanes, and the scope in which it is known."""
         offset, terms = place
-        found, scope = memory.long(offset), self.top
+        found, scope = long(offset), self.top
         key: tuple[int, ...] = (offset,)
         step = 0
         for axis, coefficient in terms:
@@ -455,12 +391,12 @@ class Emitter:
             key = (*key, axis, coefficient)
             known = scope.known.get(key)
             if known is None:
-                index = scope.index if coefficient == 1 else scope.builder.mul(scope.index, memory.long(coefficient))
+                index = scope.index if coefficient == 1 else scope.builder.mul(scope.index, long(coefficient))
                 known = scope.known[key] = scope.builder.add(found, index)
             found = known
         return found, step, scope
 
-    def _read(self, base: ir.Value, kind: str, place: Affine, ctx: EmitContext) -> IRValue:
+    def _read(self, base: ir.Value, kind: str, place: Affine, ctx: Context) -> IRValue:
         offset, step, _ = self._offset(place)
         address = memory.element(ctx.builder, base, kind, offset)
         if ctx.lanes is None:

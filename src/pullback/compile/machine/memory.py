@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from ..mathematics.lanes import TYPES, EmitContext, IRValue, declared
-
-LONG, POINTER, BYTE = ir.IntType(64), ir.PointerType(), ir.IntType(8)
-SIZES = {"f": 4, "d": 8, "b1": 1} | {f"{letter}{width}": width // 8 for letter in "iu" for width in (8, 16, 32, 64)}
-
-
-def long(number: int) -> ir.Constant:
-    """A constant of 64 bits."""
-    return ir.Constant(LONG, number)
+from ..mathematics.lanes import SIZES, Context, IRValue
+from .contexts import EmitContext
+from .llvm import BYTE, LONG, POINTER, TYPES, declared, long
 
 
 def stored_type(kind: str) -> ir.Type:
@@ -26,7 +20,7 @@ def _suffix(kind: str, lanes: int) -> str:
     return f"v{lanes}{letters}"
 
 
-def _from_memory(ctx: EmitContext, kind: str, value: ir.Value) -> IRValue:
+def _from_memory(ctx: Context, kind: str, value: ir.Value) -> IRValue:
     if kind != "b1":
         return IRValue(ctx, kind, value)
     return IRValue(ctx, "u8", value) != 0
@@ -63,12 +57,12 @@ def element(builder: ir.IRBuilder, base: ir.Value, kind: str, place: ir.Value) -
     return builder.gep(base, [place], source_etype=stored_type(kind))
 
 
-def load(ctx: EmitContext, kind: str, address: ir.Value) -> IRValue:
+def load(ctx: Context, kind: str, address: ir.Value) -> IRValue:
     """Load one element."""
     return _from_memory(ctx, kind, ctx.builder.load(address, typ=stored_type(kind), align=SIZES[kind]))
 
 
-def load_spread(ctx: EmitContext, kind: str, address: ir.Value) -> IRValue:
+def load_spread(ctx: Context, kind: str, address: ir.Value) -> IRValue:
     """Load one element into all lanes."""
     one = load(EmitContext(ctx.builder, ctx.target, None), kind, address)
     return IRValue(ctx, kind, splat(ctx.builder, one.value, ctx.lanes or 1))
@@ -79,7 +73,7 @@ def store(ir_value: IRValue, address: ir.Value) -> None:
     ir_value.ctx.builder.store(_to_memory(ir_value), address, align=SIZES[ir_value.kind])
 
 
-def _addresses(ctx: EmitContext, kind: str, address: ir.Value, step: int) -> ir.Value:
+def _addresses(ctx: Context, kind: str, address: ir.Value, step: int) -> ir.Value:
     lanes = ctx.lanes or 1
     numbers = ir.Constant(ir.VectorType(LONG, lanes), [step * lane for lane in range(lanes)])
     found = ctx.builder.gep(address, [numbers], source_etype=stored_type(kind))
@@ -87,7 +81,7 @@ def _addresses(ctx: EmitContext, kind: str, address: ir.Value, step: int) -> ir.
     return found
 
 
-def load_lanes(ctx: EmitContext, kind: str, address: ir.Value, step: int, mask: ir.Value | None) -> IRValue:
+def load_lanes(ctx: Context, kind: str, address: ir.Value, step: int, mask: ir.Value | None) -> IRValue:
     """Load one element for each lane, `step` apart; zeros where the mask is off."""
     lanes, builder = ctx.lanes or 1, ctx.builder
     of = ir.VectorType(stored_type(kind), lanes)
@@ -96,20 +90,20 @@ def load_lanes(ctx: EmitContext, kind: str, address: ir.Value, step: int, mask: 
     return _masked_load(ctx, kind, address if step == 1 else _addresses(ctx, kind, address, step), mask)
 
 
-def load_places(ctx: EmitContext, kind: str, base: ir.Value, places: ir.Value, mask: ir.Value | None) -> IRValue:
+def load_places(ctx: Context, kind: str, base: ir.Value, places: ir.Value, mask: ir.Value | None) -> IRValue:
     """Load one element for each lane, from a vector of indices."""
     pointers = ctx.builder.gep(base, [places], source_etype=stored_type(kind))
     pointers.type = ir.VectorType(POINTER, ctx.lanes)  # llvmlite does not see it
     return _masked_load(ctx, kind, pointers, mask)
 
 
-def _masked_load(ctx: EmitContext, kind: str, pointers: ir.Value, mask: ir.Value | None) -> IRValue:
+def _masked_load(ctx: Context, kind: str, pointers: ir.Value, mask: ir.Value | None) -> IRValue:
     of = ir.VectorType(stored_type(kind), ctx.lanes or 1)
     return _from_memory(ctx, kind, _masked(ctx, kind, of, [pointers], mask, [ir.Constant(of, None)]))
 
 
 def _masked(
-    ctx: EmitContext, kind: str, of: ir.Type, given: list[ir.Value], mask: ir.Value | None, other: list[ir.Value]
+    ctx: Context, kind: str, of: ir.Type, given: list[ir.Value], mask: ir.Value | None, other: list[ir.Value]
 ) -> ir.Value:
     """Call an intrinsic that loads or stores the lanes where a mask is on; the last of `given` are the addresses.
 

@@ -18,13 +18,15 @@ from llvmlite import ir
 from ..program import Value
 from .assembly import AssembledStep, Assembly, Stage
 from .elements import KINDS
+from .forms import Form, form
 from .fusion import MatrixProduct, Opaque, Own, Steps
 from .likeness import Likeness, factors, is_single, of_nest, of_product
 from .linking import TABLE_ARGUMENT, LinkedModule, address_at, linked
-from .loops import Emitter, accumulated, partial
-from .memory import LONG, POINTER, long
+from .llvm import LONG, POINTER, long
+from .loops import Emitter
 from .nests import Layout, Root, ScalarNode
-from .products import Form, ProductEmitter, form
+from .products import ProductEmitter
+from .ranges import accumulated, partial
 from .registers import LoopEmitter
 from .repeating import RepeatEmitter
 from .scattering import ScatterEmitter

@@ -26,11 +26,11 @@ from llvmlite import binding, ir
 
 from ..._core import forks
 from ..._numerics import blas, blocks
-from ..mathematics.lanes import TYPES, IRValue, declared
+from ..mathematics.lanes import IRValue
 from . import callables, native
 from .callables import FunctionBody
 from .linking import LinkedModule
-from .memory import LONG
+from .llvm import LONG, TYPES, declared
 
 THREADS = 64
 """The most threads that help."""

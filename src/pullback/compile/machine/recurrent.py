@@ -18,9 +18,10 @@ from ... import get_num_threads
 from ...ops.recurrent import Sizes, in_order
 from ..mathematics.arithmetic import maximum
 from ..mathematics.exponentials import sigmoid, tanh
-from ..mathematics.lanes import IRValue, Target
+from ..mathematics.lanes import IRValue
 from . import matrices
 from .elements import KINDS
+from .llvm import host
 from .tasks import BoundKernel, TaskEmitter, lanes
 from .writing import Array
 
@@ -266,6 +267,6 @@ class RecurrentPlan:
 @functools.lru_cache(maxsize=64)
 def plan(name: str, sizes: Sizes, reverse: bool, width: int, dtype: NumpyType) -> RecurrentPlan | None:
     """The plan of a layer by machine code; None if NumPy is faster or the case is not supported."""
-    if dtype not in (np.float32, np.float64) or not Target.host().fma or list(sizes) != sorted(sizes, reverse=True):
+    if dtype not in (np.float32, np.float64) or not host().fma or list(sizes) != sorted(sizes, reverse=True):
         return None
     return RecurrentPlan(name, sizes, reverse, width, dtype)

@@ -10,13 +10,12 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from llvmlite import ir
 
 from ..mathematics.arithmetic import cast, maximum, minimum, plus, times
-from ..mathematics.lanes import REALS, EmitContext, IRValue
+from ..mathematics.lanes import REALS, Context, IRValue
 from .elements import KINDS
 
 if TYPE_CHECKING:
@@ -72,12 +71,12 @@ class Accumulator:
     carried: list[IRValue]
 
     @staticmethod
-    def begun(ctx: EmitContext, how: str, kind: str, *, exact: bool) -> Accumulator:
+    def begun(ctx: Context, how: str, kind: str, *, exact: bool) -> Accumulator:
         """An accumulator with the neutral element."""
         numbers = [identity(how, kind), *([0] if exact else [])]
         return Accumulator(how, kind, exact, ctx.lanes, [ctx.number(kind, number) for number in numbers])
 
-    def add(self, ctx: EmitContext, ir_value: IRValue, mask: ir.Value | None) -> None:
+    def add(self, ctx: Context, ir_value: IRValue, mask: Any) -> None:
         """Accumulate an IR value, where the mask is on."""
         ir_value = cast(ir_value, self.kind)
         if mask is not None:
@@ -92,10 +91,10 @@ class Accumulator:
         lost = (old - (total - part)) + (ir_value - part)
         self.carried = [total, self._held(1, ctx) + lost]
 
-    def _held(self, place: int, ctx: EmitContext) -> IRValue:
+    def _held(self, place: int, ctx: Context) -> IRValue:
         return IRValue(ctx, self.kind, self.carried[place].value)
 
-    def result(self, ctx: EmitContext) -> IRValue:
+    def result(self, ctx: Context) -> IRValue:
         """The result; where a sum overflowed, without the compensation, which is NaN."""
         total = self._held(0, ctx)
         if not self.exact:
@@ -104,10 +103,10 @@ class Accumulator:
         return (abs(lost) < math.inf).select(total + lost, total)
 
 
-def across(how: str, ir_value: IRValue, scalar: EmitContext) -> IRValue:
+def across(how: str, ir_value: IRValue, scalar: Context) -> IRValue:
     """The reduction of all lanes of an IR value, pairwise."""
     lanes = ir_value.ctx.lanes or 1
     while lanes > 1:
         lanes //= 2
         ir_value = combine(how, *[ir_value.shuffled(None, range(start, start + lanes)) for start in (0, lanes)])
-    return IRValue(scalar, ir_value.kind, ir_value.ctx.builder.extract_element(ir_value.value, ir.IntType(32)(0)))
+    return IRValue(scalar, ir_value.kind, ir_value.ctx.first(ir_value))

@@ -14,12 +14,14 @@ import numpy as np
 from llvmlite import ir
 
 from ..mathematics.arithmetic import cast
-from ..mathematics.lanes import REALS, EmitContext, FactoredProduct, IRValue, Sum, Target
+from ..mathematics.lanes import REALS, FactoredProduct, IRValue, Sum
 from ..program import Equation, Value
 from ..scans import Scan
 from . import elements, indices, reducing
+from .contexts import EmitContext
 from .elements import COSTLY, ELEMENTS, KINDS
 from .fusion import PIECES
+from .llvm import host
 from .memory import load, load_lanes, splat, store, store_lanes
 from .nests import REDUCTIONS
 from .writing import Writer
@@ -109,13 +111,13 @@ class LoopEmitter(Writer):
         return self.array(base, "i8").at(number * value.nbytes).value
 
     def _desk(self, size: int) -> EmitContext:
-        return EmitContext(self.builder, Target.host(), _lanes(size), branching=True)
+        return EmitContext(self.builder, host(), _lanes(size), branching=True)
 
     def _loaded(self, value: Value, address: ir.Value) -> IRValue:
         kind, ctx = KINDS[value.dtype], self._desk(value.size)
         if ctx.lanes is None:
             return load(ctx, kind, address)
-        exact = load_lanes(EmitContext(self.builder, Target.host(), value.size), kind, address, 1, None)
+        exact = load_lanes(EmitContext(self.builder, host(), value.size), kind, address, 1, None)
         return exact if ctx.lanes == value.size else self._gathered(exact, list(range(value.size)))
 
     def _stored(self, value: Value, ir_value: IRValue, address: ir.Value) -> None:
@@ -286,13 +288,3 @@ class LoopEmitter(Writer):
             total = x * y if total is None else x.mad(y, total)
         assert total is not None
         return total
-
-
-def cost(loop: Scan) -> int:
-    """The cost of a loop, in additions."""
-    each = 1
-    for equation in loop.body.equations:
-        size = sum(value.size for value in equation.outputs)
-        inner = equation.inputs[0].shape[-1] if equation.name == "matmul" else 1
-        each += size * (ELEMENTS[equation.name].cost if equation.name in ELEMENTS else inner)
-    return loop.length * each

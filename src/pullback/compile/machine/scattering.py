@@ -6,11 +6,10 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..mathematics.lanes import IRValue
+from ..mathematics.lanes import SIZES, IRValue
 from ..program import Equation
 from . import native
 from .elements import KINDS
-from .memory import SIZES
 from .writing import Writer
 
 if TYPE_CHECKING:

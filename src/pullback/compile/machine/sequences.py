@@ -13,7 +13,7 @@ from typing import NamedTuple
 from llvmlite import ir
 
 from .linking import PARAMETERS, LinkedModule, address_at
-from .memory import LONG
+from .llvm import LONG
 from .writing import Array, Writer
 
 LEAST = 24

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..mathematics.lanes import IRValue
 from . import native
+from .forms import PACKED
 from .matrices import FACTORS, SIZED
 from .tasks import lanes
 from .writing import Writer
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
     from .writing import Array as Address
 
-PACKED = 1 << 13
-"""The largest right factor that is packed, in elements."""
 ROWS = (8, 2, 1)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from llvmlite import ir
 
 from ..._numerics.blas import Word, routine
-from ..mathematics.lanes import TYPES
 from ..program import Equation
 from .elements import KINDS
 from .linking import linked
+from .llvm import TYPES
 from .writing import Writer
 
 

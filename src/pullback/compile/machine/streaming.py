@@ -6,12 +6,12 @@ from types import SimpleNamespace
 
 from llvmlite import ir
 
-from ..mathematics.lanes import IRValue, declared
+from ..mathematics.lanes import SIZES, IRValue
 from ..program import Equation, Program
 from . import elements, native
 from .elements import KINDS
 from .linking import LinkedModule
-from .memory import POINTER, SIZES
+from .llvm import POINTER, declared
 from .writing import Array, Writer
 
 PART = 1 << 14

@@ -11,9 +11,8 @@ import functools
 from array import array
 from typing import TYPE_CHECKING, ClassVar
 
-from ..mathematics.lanes import IRValue
+from ..mathematics.lanes import SIZES, IRValue
 from . import native, pool
-from .memory import SIZES
 from .writing import Writer
 
 if TYPE_CHECKING:

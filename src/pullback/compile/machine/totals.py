@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ..mathematics.lanes import BIAS, FRACTION, TINY, IRValue
+from ..mathematics.lanes import BIAS, FRACTION, SIZES, TINY, IRValue
 from . import native
 from .elements import KINDS
-from .memory import SIZES
 from .reducing import Accumulator, across, combine, identity, kind_of
 from .tasks import BoundKernels, TaskEmitter
 from .writing import Array

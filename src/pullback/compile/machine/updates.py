@@ -19,13 +19,13 @@ import numpy as np
 from ... import Tensor, ops
 from ..._core.machine import budget
 from ..._core.modes import NO_GRAD, mode
+from ..mathematics.lanes import SIZES
 from ..program import Array, Program
 from ..recorder import CaptureError, Recorder, RefusedError
 from . import elements, library, native, pool
 from .elements import KINDS
 from .linking import LinkedModule
 from .lowering import lowered
-from .memory import SIZES
 from .streaming import COOL, SPREAD, applied
 from .writing import Writer
 

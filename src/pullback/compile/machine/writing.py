@@ -10,9 +10,10 @@ from typing import Any
 
 from llvmlite import ir
 
-from ..mathematics.lanes import TYPES, EmitContext, IRValue, Target, declared
+from ..mathematics.lanes import SIZES, IRValue
 from . import memory
-from .memory import BYTE, LONG, POINTER, SIZES
+from .contexts import EmitContext
+from .llvm import BYTE, LONG, POINTER, TYPES, declared, host, long
 
 VOID = ir.VoidType()
 
@@ -59,7 +60,7 @@ class Array(IRValue):
 
 
 def _value(ir_value: IRValue | int) -> ir.Value:
-    return ir_value.value if isinstance(ir_value, IRValue) else memory.long(ir_value)
+    return ir_value.value if isinstance(ir_value, IRValue) else long(ir_value)
 
 
 class Writer:
@@ -67,9 +68,7 @@ class Writer:
 
     def __init__(self, builder: ir.IRBuilder | None, kind: str = "i64", lanes: int = 1) -> None:
         self.kind, self.lanes = kind, lanes
-        self.scalar, self.ctx = (
-            EmitContext(builder, Target.host(), count) for count in (None, lanes if lanes > 1 else None)
-        )
+        self.scalar, self.ctx = (EmitContext(builder, host(), count) for count in (None, lanes if lanes > 1 else None))
         self.builder: ir.IRBuilder = builder  # none before a function is begun
 
     def begin(
@@ -136,7 +135,7 @@ class Writer:
         """Memory for some elements, until the function returns."""
         before = self.builder.block
         self.builder.position_at_start(self.builder.function.entry_basic_block)  # its end would be searched for
-        made = self.builder.alloca(TYPES[kind or self.kind], size=memory.long(count))
+        made = self.builder.alloca(TYPES[kind or self.kind], size=long(count))
         made.align = align
         self.builder.position_at_end(before)
         return self.array(self.number(self.builder.ptrtoint(made, LONG)), kind)  # llvmlite gives it a type of its own

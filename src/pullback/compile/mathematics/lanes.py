@@ -1,30 +1,29 @@
-"""LLVM values with Python's operators, in which formulas of this package are written.
+"""Values with Python's operators, in which formulas of this package are written.
 
-An `IRValue` is an LLVM value and the builder to which its operators and methods append instructions. It is a scalar or a vector:
-constants get as many lanes as the other operand, so that a formula serves both. No instruction has a fast-math flag: what a
-formula says is computed.
+An `IRValue` is a value of generated code and the context in which its operators and methods write instructions: LLVM's
+(`machine.contexts`) or those of C (`export.builder`). It is a scalar or a vector: constants get as many lanes as the other
+operand, so that a formula serves both. No instruction has a fast-math flag: what a formula says is computed.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import functools
-from collections.abc import Sequence
-
-from llvmlite import binding, ir
+from collections.abc import Callable, Sequence
+from typing import Any
 
 ORDERED = ("i8", "i16", "i32", "i64")
 """The kinds of signed integers."""
 UNSIGNED = ("u8", "u16", "u32", "u64")
 WIDTH = {"b1": 1} | {kind: int(kind[1:]) for kind in (*ORDERED, *UNSIGNED)}
 
-REALS = {"f": ir.FloatType(), "d": ir.DoubleType()}
-TYPES = REALS | {kind: ir.IntType(width) for kind, width in WIDTH.items()}
+SIZES = {"f": 4, "d": 8, "b1": 1} | {kind: width // 8 for kind, width in WIDTH.items() if kind != "b1"}
+"""Bytes of an element in memory."""
+
+REALS = ("f", "d")
 
 BITS = {"f": "i32", "d": "i64"}  # the signed integer of the same size
 FRACTION = {"f": 23, "d": 52}  # bits of the significand that are stored
-REGISTER, ROUNDING = 64, 4  # bytes of an AVX-512 register, and its code for rounding to nearest
-PARTED = 0b1111  # for significands from 3/4 to 3/2, NaN below 0
+REGISTER = 64  # bytes of an AVX-512 register
 BIAS = {"f": 127, "d": 1023}
 TINY = {"f": 2.0**-126, "d": 2.0**-1022}  # the smallest number that is not subnormal
 
@@ -40,104 +39,65 @@ class Target:
     scalef: bool = False
     masks: bool = False
 
-    @staticmethod
-    @functools.cache
-    def host() -> Target:
-        """The target of this machine."""
-        if "aarch64" in binding.get_process_triple() or "arm64" in binding.get_process_triple():
-            return Target(fma=True)
-        features = binding.get_host_cpu_features()
-        wide, masks = (bool(features.get(name)) for name in ("avx512f", "avx512vl"))
-        return Target(fma=bool(features.get("fma")), scalef=wide, masks=masks)
 
+class Context:
+    """What writes the operations of values: a builder, the number of lanes (None for scalars), and the target.
 
-class _Spread(ir.Constant):  # type: ignore[misc]  # llvmlite has no annotations
-    """A constant that is the same in every lane, in the short form of LLVM's text."""
-
-    def get_reference(self) -> str:
-        """The text of an operand."""
-        return f"splat ({self.constant[0]})"
-
-
-@functools.lru_cache(maxsize=4096)
-def _constant(kind: str, number: float | str, lanes: int | None) -> ir.Constant:
-    """A constant, a real by its hexadecimal digits; one object for each, which writes its text once."""
-    one = ir.Constant(TYPES[kind], float.fromhex(number) if isinstance(number, str) else number)
-    return one if lanes is None else _Spread(ir.VectorType(TYPES[kind], lanes), [one] * lanes)
-
-
-class EmitContext:
-    """The context of IR values: a builder, the number of lanes (None for scalars), and the target.
-
-    `branching` says whether formulas may branch, and leave the builder in another block; `often`, whether the code runs
-    often enough to inline functions instead of calling them.
+    `branching` says whether formulas may branch; `often`, whether the code runs often enough to inline functions instead of
+    calling them.
     """
 
     def __init__(
-        self,
-        builder: ir.IRBuilder | None,
-        target: Target,
-        lanes: int | None,
-        *,
-        branching: bool = False,
-        often: bool = True,
+        self, builder: Any, target: Target, lanes: int | None, *, branching: bool = False, often: bool = True
     ) -> None:
-        self.builder: ir.IRBuilder = builder
+        self.builder = builder
         self.target, self.lanes, self.branching, self.often = target, lanes, branching, often
 
-    def type(self, kind: str) -> ir.Type:
-        """The LLVM type of a value of that kind here."""
-        return TYPES[kind] if self.lanes is None else ir.VectorType(TYPES[kind], self.lanes)
+    def type(self, kind: str) -> Any:
+        """The type of a value of that kind here, as the builder is told it."""
+        raise NotImplementedError
 
     def number(self, kind: str, x: float) -> IRValue:
         """A constant, the same in every lane."""
-        if kind in REALS:
-            x = float(x)
-        elif kind != "b1":
-            x = int(x)
-        return IRValue(self, kind, _constant(kind, x.hex() if kind in REALS else x, self.lanes))
+        raise NotImplementedError
 
     def intrinsic(self, name: str, kind: str, *operands: IRValue) -> IRValue:
-        """LLVM's intrinsic of that name, whose operands and result are reals of one kind."""
-        letters = {"f": "f32", "d": "f64"}[kind]
-        full = f"llvm.{name}.{letters}" if self.lanes is None else f"llvm.{name}.v{self.lanes}{letters}"
-        of = self.type(kind)
-        function = declared(self.builder.module, full, ir.FunctionType(of, [of] * len(operands)))
-        return IRValue(self, kind, self.builder.call(function, [operand.value for operand in operands]))
+        """An operation that processors have, by LLVM's name; operands and result are reals of one kind."""
+        raise NotImplementedError
 
     def lookup(self, name: str, table: Sequence[float], index: IRValue) -> IRValue:
         """An entry of a named table of doubles, at an index in range."""
-        array = _table(self.builder.module, f"pullback.{name}", table)
-        if self.lanes is None:
-            return IRValue(self, "d", self._entry(array, index.value))
-        found = ir.Constant(self.type("d"), ir.Undefined)
-        for lane in range(self.lanes):
-            at = ir.Constant(TYPES["i32"], lane)
-            entry = self._entry(array, self.builder.extract_element(index.value, at))
-            found = self.builder.insert_element(found, entry, at)
-        return IRValue(self, "d", found)
+        raise NotImplementedError
 
-    def _entry(self, array: ir.Value, index: ir.Value) -> ir.Value:
-        address = self.builder.gep(array, [ir.Constant(TYPES["i64"], 0), index], inbounds=True)
-        return self.builder.load(address)
+    def function(self, name: str, *operands: IRValue) -> IRValue:
+        """A mathematical function by the name of NumPy's ufunc: inlined, or called."""
+        raise NotImplementedError
 
+    def either(self, far: IRValue, values: Callable[[bool], list[IRValue]]) -> list[IRValue]:
+        """The values of `values(True)`, or of `values(False)` where a bool is true in any lane: a branch, and code for both."""
+        raise NotImplementedError
 
-def declared(module: ir.Module, name: str, of: ir.Type) -> ir.Function:
-    """The function of that name in a module, declared there if it is not yet."""
-    known = module.globals.get(name)
-    return ir.Function(module, of, name) if known is None else known
+    def apart(self, name: str, formula: Callable[..., IRValue], *operands: IRValue) -> IRValue:
+        """A formula of doubles that is a function of its own, called for each lane."""
+        raise NotImplementedError
 
+    def repeated(
+        self, values: Sequence[IRValue], going: Callable[..., IRValue], step: Callable[..., Sequence[IRValue]]
+    ) -> list[IRValue]:
+        """What becomes of scalars by a step that is repeated while a bool of them is true: a loop."""
+        raise NotImplementedError
 
-def _table(module: ir.Module, name: str, entries: Sequence[float]) -> ir.GlobalVariable:
-    """The constant array of that name in a module."""
-    known = module.globals.get(name)
-    if known is not None:
-        return known
-    of = ir.ArrayType(TYPES["d"], len(entries))
-    array = ir.GlobalVariable(module, of, name)
-    array.linkage, array.global_constant, array.unnamed_addr = "internal", True, True
-    array.initializer = ir.Constant(of, list(entries))
-    return array
+    def scaling(self, name: str, *operands: IRValue) -> IRValue:
+        """What AVX-512's scalef, getmant or getexp makes of values, where the target has these."""
+        raise NotImplementedError
+
+    def shuffled(self, x: IRValue, other: IRValue | None, places: Sequence[int]) -> IRValue:
+        """A vector of elements of a vector, or of two, whose elements are counted on."""
+        raise NotImplementedError
+
+    def first(self, x: IRValue) -> Any:
+        """The first lane of a vector, as what a scalar holds."""
+        raise NotImplementedError
 
 
 class IRValue:
@@ -145,10 +105,10 @@ class IRValue:
 
     __hash__ = None  # type: ignore[assignment]  # == is an instruction here
 
-    def __init__(self, ctx: EmitContext, kind: str, value: ir.Value) -> None:
+    def __init__(self, ctx: Context, kind: str, value: Any) -> None:
         self.ctx, self.kind, self.value = ctx, kind, value
 
-    def with_value(self, value: ir.Value) -> IRValue:
+    def with_value(self, value: Any) -> IRValue:
         """Another value of this kind, with as many lanes."""
         return IRValue(self.ctx, self.kind, value)
 
@@ -230,41 +190,23 @@ class IRValue:
     @property
     def scales(self) -> bool:
         """Whether `scaled_by` and `parted` are available: for whole AVX-512 registers."""
-        return self.ctx.target.scalef and not (self.ctx.lanes or 1) * {"f": 4, "d": 8}[self.kind] % REGISTER
+        return self.ctx.target.scalef and not (self.ctx.lanes or 1) * SIZES[self.kind] % REGISTER
 
     def scaled_by(self, power: IRValue) -> IRValue:
         """This times 2^power, a whole number as a real; rounded once."""
-        return self._by_registers("scalef", power)
+        return self.ctx.scaling("scalef", self, power)
 
     def parted(self) -> tuple[IRValue, IRValue]:
         """m from 3/4 to 3/2 and k, a whole number as a real, whose m 2^k is this.
 
         m is NaN below 0; k is -inf of 0 and inf of inf, with an m of 1.
         """
-        m, k = self._by_registers("getmant", ir.IntType(32)(PARTED)), self._by_registers("getexp")
+        m, k = self.ctx.scaling("getmant", self), self.ctx.scaling("getexp", self)
         return m, (m < 1).select(k + 1, k)
-
-    def _by_registers(self, name: str, *operands: IRValue | ir.Value) -> IRValue:
-        """What an instruction of AVX-512 makes of this, one register after another."""
-        builder, lanes = self.ctx.builder, REGISTER // {"f": 4, "d": 8}[self.kind]
-        of, mask, mode = ir.VectorType(TYPES[self.kind], lanes), ir.IntType(max(8, lanes)), ir.IntType(32)
-        full, parts = f"llvm.x86.avx512.mask.{name}.p{'s' if self.kind == 'f' else 'd'}.512", []
-        for start in range(0, self.ctx.lanes or 0, lanes):
-            places = range(start, start + lanes)
-            own, *others = [x.shuffled(None, places).value if isinstance(x, IRValue) else x for x in (self, *operands)]
-            arguments = [own, *others, own, mask(-1), mode(ROUNDING)]
-            function = declared(builder.module, full, ir.FunctionType(of, [x.type for x in arguments]))
-            parts.append(builder.call(function, arguments))
-        while len(parts) > 1:
-            parts = [_joined(builder, *pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
-        return IRValue(self.ctx, self.kind, parts[0])
 
     def shuffled(self, other: IRValue | None, places: Sequence[int]) -> IRValue:
         """A vector of elements of this vector, or of this one and another, whose elements are counted on."""
-        second = ir.Constant(self.value.type, ir.Undefined) if other is None else other.value
-        order = ir.Constant(ir.VectorType(ir.IntType(32), len(places)), [*places])
-        ctx = EmitContext(self.ctx.builder, self.ctx.target, len(places))
-        return IRValue(ctx, self.kind, ctx.builder.shuffle_vector(self.value, second, order))
+        return self.ctx.shuffled(self, other, places)
 
     # Comparisons: false where a side is NaN, but for !=.
 
@@ -442,12 +384,6 @@ class Sum(IRValue):
         """This and a term that is known before."""
         left, right = self._product
         return left.mad(right, self._term + other)
-
-
-def _joined(builder: ir.IRBuilder, left: ir.Value, right: ir.Value) -> ir.Value:
-    """The lanes of two vectors, one after the other."""
-    count = 2 * left.type.count
-    return builder.shuffle_vector(left, right, ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(count))))
 
 
 def power_of_two(n: IRValue, kind: str) -> IRValue:

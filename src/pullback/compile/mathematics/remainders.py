@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import math
 
-from llvmlite import ir
-
 from .exponentials import scaled
-from .lanes import BIAS, FRACTION, TYPES, EmitContext, IRValue, Target, declared
+from .lanes import BIAS, FRACTION, IRValue
 from .pairs import product
 
 # Below this quotient, and for doubles of a size between the other two, the short form is exact.
@@ -52,7 +50,7 @@ def fmod(a: IRValue, b: IRValue, *, near: bool = False) -> IRValue:
     a, b = a.to("d"), b.to("d")
     if near:
         return _near(a, b, short=kind == "f").to(kind)
-    return _called(a, b).to(kind)
+    return a.ctx.apart("fmod", _long_division, a, b).to(kind)
 
 
 def _floored(a: IRValue, b: IRValue, *, near: bool) -> tuple[IRValue, IRValue, IRValue]:
@@ -81,59 +79,23 @@ def floor_divide(a: IRValue, b: IRValue, *, near: bool = False) -> IRValue:
     return (b == 0).select(plain, (quotient == 0).select(_zero_like(plain), whole))
 
 
-def _called(a: IRValue, b: IRValue) -> IRValue:
-    """The remainder of any doubles, by a call for each lane."""
-    ctx, builder = a.ctx, a.ctx.builder
-    function = _long_division(builder.module)
-    if ctx.lanes is None:
-        return IRValue(ctx, "d", builder.call(function, [a.value, b.value]))
-    out = ir.Constant(ctx.type("d"), ir.Undefined)
-    for lane in range(ctx.lanes):
-        at = ir.Constant(TYPES["i32"], lane)
-        operands = [builder.extract_element(x.value, at) for x in (a, b)]
-        out = builder.insert_element(out, builder.call(function, operands), at)
-    return IRValue(ctx, "d", out)
-
-
-def _long_division(module: ir.Module) -> ir.Function:
-    """The function of a module for the remainders of doubles."""
-    double = TYPES["d"]
-    function = declared(module, "pullback.fmod", ir.FunctionType(double, [double, double]))
-    if not function.is_declaration:
-        return function
-    function.linkage = "internal"
-    for attribute in ("nounwind", "noinline"):
-        function.attributes.add(attribute)
-    entry, loop, done = (function.append_basic_block(name) for name in ("entry", "loop", "done"))
-    builder = ir.IRBuilder(entry)
-    ctx = EmitContext(builder, Target(fma=False), None)
-    a, b = (IRValue(ctx, "d", value) for value in function.args)
+def _long_division(a: IRValue, b: IRValue) -> IRValue:
+    """The remainder of any two doubles."""
     (left, left_power), (right, right_power) = _whole(abs(a)), _whole(abs(b))
     gap = left_power - right_power
     # Long division divides by at least 1, and does nothing when a is smaller; what it gives then is not used.
     divisor = (right == 0).select(1, right)
     start = (gap < 0).select(left, left % divisor)
-    builder.cbranch((gap > 0).value, loop, done)
 
-    builder.position_at_end(loop)
-    rest_phi, gap_phi = builder.phi(TYPES["i64"]), builder.phi(TYPES["i64"])
-    step = IRValue(ctx, "i64", gap_phi).at_most(STEP)
-    rest = (IRValue(ctx, "i64", rest_phi) << step) % divisor
-    remaining = IRValue(ctx, "i64", gap_phi) - step
-    for phi, first, then in ((rest_phi, start, rest), (gap_phi, gap, remaining)):
-        phi.add_incoming(first.value, entry)
-        phi.add_incoming(then.value, loop)
-    builder.cbranch((remaining > 0).value, loop, done)
+    def step(rest: IRValue, gap: IRValue) -> tuple[IRValue, IRValue]:
+        bits = gap.at_most(STEP)
+        return (rest << bits) % divisor, gap - bits
 
-    builder.position_at_end(done)
-    final = builder.phi(TYPES["i64"])
-    final.add_incoming(start.value, entry)
-    final.add_incoming(rest.value, loop)
-    whole = scaled(IRValue(ctx, "i64", final).to("d"), (right_power.to("d"), right_power))
+    rest, _ = a.ctx.repeated([start, gap], lambda rest, gap: gap > 0, step)
+    whole = scaled(rest.to("d"), (right_power.to("d"), right_power))
     result = (abs(a) < abs(b)).select(abs(a), whole).copysign(a)
     valid = (abs(a) < math.inf) & (abs(b) > 0)
-    builder.ret(valid.select(result, math.nan).value)
-    return function
+    return valid.select(result, math.nan)
 
 
 def _whole(x: IRValue) -> tuple[IRValue, IRValue]:

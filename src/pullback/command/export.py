@@ -1,0 +1,97 @@
+"""`pullback export script.py:step -o folder`: run a script, and write one of its compiled functions as C."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import os
+import runpy
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..compat.torch import install
+from ..compile.compiled import Compiled
+from ..compile.export import ExportError
+
+Calls = dict[int, tuple[tuple[Any, ...], dict[str, Any]]]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The exit code of `pullback export` with these arguments.
+
+    >>> from pullback.command.export import main
+    >>> main(["--help"])  # doctest: +ELLIPSIS
+    usage: pullback export ...
+    0
+    """
+    parser = _parser()
+    try:
+        given = parser.parse_args([*arguments])
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    script, _, name = given.script.rpartition(":")
+    if not script or not name.isidentifier():
+        print(f"pullback export: name the function as well: {given.script}:step", file=sys.stderr)
+        return 2
+    if not os.path.isfile(script):
+        print(f"pullback export: can't open file {script!r}: no such file", file=sys.stderr)
+        return 2
+    calls: Calls = {}
+    names = _run(script, given.arguments, calls)
+    found = names.get(name)
+    compiled = getattr(found, "__dict__", {}).get("_compiled", found)
+    if not isinstance(compiled, Compiled) or id(compiled) not in calls:
+        what = "is not compiled: write @pullback.compile above it" if found is not None else "is not there"
+        print(
+            f"pullback export: {name} {'is never called' if isinstance(compiled, Compiled) else what}", file=sys.stderr
+        )
+        return 1
+    args, kwargs = calls[id(compiled)]
+    options: dict[str, Any] = {"math": given.math, "fma": given.fma, "products": given.products, "work": given.work}
+    try:
+        folder = compiled.export(given.output or name, *args, name=name, **options, **kwargs)
+    except ExportError as error:
+        print(f"pullback export: {error}", file=sys.stderr)
+        return 1
+    print(f"{folder}: {', '.join(sorted(file.name for file in folder.iterdir()))}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="pullback export",
+        description="Runs a script, with pullback in the place of torch, and writes one of its compiled functions as C, for "
+        "arguments like those of its last call, with its state as it is at the end.",
+    )
+    parser.add_argument("script", metavar="SCRIPT:FUNCTION")
+    parser.add_argument("arguments", nargs="*", metavar="ARGUMENT", help="arguments of the script")
+    parser.add_argument("-o", "--output", metavar="FOLDER", help="the folder (default: the function's name)")
+    parser.add_argument("--math", choices=("own", "libm"), default="own", help="whose exp, sin and the like")
+    parser.add_argument("--fma", action="store_true", help="fused multiply-adds")
+    parser.add_argument(
+        "--products", choices=("loops", "cblas"), default="loops", help="how larger matrices are multiplied"
+    )
+    parser.add_argument("--work", choices=("argument", "static"), default="argument", help="whose the work memory is")
+    return parser
+
+
+def _run(script: str, arguments: Sequence[str], calls: Calls) -> dict[str, Any]:
+    """Run a script, and note the arguments of each compiled function's last call; the script's variables."""
+    call: Callable[..., Any] = Compiled.__call__
+
+    @functools.wraps(call)
+    def noted(self: Compiled, *args: Any, **kwargs: Any) -> Any:
+        calls[id(self)] = args, kwargs
+        return call(self, *args, **kwargs)
+
+    install()
+    before, sys.argv = sys.argv, [script, *arguments]
+    sys.path.insert(0, os.path.dirname(os.path.realpath(script)))
+    type.__setattr__(Compiled, "__call__", noted)
+    try:
+        return runpy.run_path(script, run_name="__main__")
+    finally:
+        type.__setattr__(Compiled, "__call__", call)
+        sys.argv = before
+        del sys.path[0]

@@ -1,0 +1,8 @@
+"""Export: a compiled function as a folder with one C99 file, which needs no library and allocates nothing."""
+
+from __future__ import annotations
+
+from .errors import ExportError
+from .exporting import export
+
+__all__ = ["ExportError", "export"]

@@ -1,0 +1,230 @@
+"""A call of a compiled function as a program to export: its arguments, its state, and what it returns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...utils.trees import flatten
+from ..compiled import Compiled
+from ..machinery import Machinery
+from ..passes import simplify
+from ..passes.dead import without_dead_code
+from ..program import Array, Equation, Program, Value, run
+from ..recorder import RefusedError
+from ..records import Argument, Exchanged, Gradient, Held, Place, Rate, Record
+from .errors import ExportError
+from .functions import LIBM, ROUNDINGS
+
+RESERVED = {
+    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float",
+    "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof",
+    "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "main", "state", "work",
+    "own", "class", "new", "delete", "this", "template", "operator", "private", "public", "namespace", "bool", "true", "false",
+    "abs", "div", "exit", "free", "gamma", "index", "malloc", "rand", "read", "remove", "rename", "round", "signal",
+    "time", "write", *LIBM.values(), *ROUNDINGS, "sqrt", "fabs", "fma", "copysign", "remainder", "memcpy", "memset",
+}  # fmt: skip
+"""Words of C and C++, names that the file uses itself, and functions of C's library."""
+
+
+@dataclass(slots=True)
+class Slot:
+    """An argument, a result or a member of the state: its name in C and in the program, its value, what it held when recorded."""
+
+    name: str
+    said: str
+    value: Value
+    array: Array | None = None
+    state: bool = False
+    written: bool = False
+
+
+@dataclass(slots=True)
+class Bound:
+    """A function to be exported."""
+
+    name: str
+    program: Program
+    inputs: list[Slot]
+    outputs: list[Slot]
+
+    @property
+    def arguments(self) -> list[Slot]:
+        """What a call is given."""
+        return [slot for slot in self.inputs if not slot.state]
+
+    @property
+    def state(self) -> list[Slot]:
+        """What stays from call to call."""
+        return [slot for slot in self.inputs if slot.state]
+
+    def expected(self) -> tuple[list[Array], list[Array]]:
+        """What a call with the recorded inputs gives, and what the inputs hold after it."""
+        arrays = [np.array(slot.array) for slot in self.inputs]
+        results = Machinery(self.program).execute(*arrays)
+        return [np.array(result) for result in results[: len(self.outputs)]], arrays
+
+    def rounded_otherwise(self) -> dict[str, list[Array]]:
+        """What results, and inputs that are written, are by NumPy, and for inputs that differ in the last place."""
+        found: dict[str, list[Array]] = {}
+        for moved in (False, True):
+            arrays = [_moved(np.array(slot.array)) if moved else np.array(slot.array) for slot in self.inputs]
+            made = run(self.program.changed(guards=()), arrays)
+            slots = [*self.outputs, *[self.inputs[place] for place, _ in self.program.writes]]
+            for slot, array in zip(slots, made, strict=True):
+                found.setdefault(slot.name, []).append(array)
+        return found
+
+
+def _moved(array: Array) -> Array:
+    return np.nextafter(array, 2 * array) if array.dtype.kind == "f" else array
+
+
+def identifier(text: str, taken: set[str]) -> str:
+    """A name of C that is not taken yet, from a name of Python or a path like `layers[0].weight`."""
+    plain = re.sub(r"\W+", "_", text).strip("_") or "x"
+    plain = f"{plain}_" if plain in RESERVED or plain.startswith("pb_") or plain[0].isdigit() else plain
+    plain = f"x{plain}" if plain[0].isdigit() else plain
+    found, number = plain, 2
+    while found in taken:
+        found, number = f"{plain}_{number}", number + 1
+    taken.add(found)
+    return found
+
+
+def bound(compiled: Any, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Bound:
+    """One call of a function as a program to export; the call itself is taken back."""
+    function: Callable[..., Any] = compiled.function
+    leaves, structure = flatten((tuple(args), kwargs))
+    try:
+        record, reason = Compiled(function, fullgraph=True).recorded(leaves, structure)
+    except RefusedError as refusal:
+        record, reason = None, str(refusal)
+    if record is None:
+        again = ": if the first call creates state, as an optimizer does, call the function once before" if args else ""
+        raise ExportError(f"{name} cannot be exported, because {reason}{again}")
+    return _Binding(record, leaves, name, getattr(function, "forward", function)).made()
+
+
+class _Binding:
+    """From a record to what is exported."""
+
+    def __init__(self, record: Record, leaves: list[Any], name: str, function: Callable[..., Any]) -> None:
+        self.record, self.leaves, self.name, self.function = record, leaves, name, function
+        self.equations = list(record.program.equations)
+        self.taken: set[str] = set()
+
+    def made(self) -> Bound:
+        """The function."""
+        record, program = self.record, self.record.program
+        said = record.names(self.function)
+        inputs = [self._input(*each) for each in zip(said, record.places, program.inputs, strict=True)]
+        results: list[tuple[str, Value]] = []
+        for kind, what in record.outputs[: record.leaves]:
+            value = self._value(kind, what)
+            if value is not None and value not in [each for _, each in results]:
+                results.append(("out", value))
+        writes = [*program.writes]
+        for place, number in record.effects:
+            if number is None:
+                continue
+            value = self._value(*record.outputs[number])
+            at = self._state_of(place)
+            if at is not None and value is not None:
+                writes.append((at, self._fitting(value, program.inputs[at], said[at])))
+            elif not isinstance(place, Gradient):
+                raise ExportError(
+                    f"{self.name} cannot be exported: the call puts a new tensor into {self._told(place)}, which held none "
+                    "before. Call the function once before the export, so that its state is there"
+                )
+        changed = program.changed(
+            equations=tuple(self.equations), outputs=tuple(value for _, value in results), writes=tuple(writes)
+        )
+        simple = without_dead_code(simplify(without_dead_code(changed)))
+        return self._named(simple, inputs, [each for each, _ in results])
+
+    def _named(self, program: Program, inputs: list[Slot], results: list[str]) -> Bound:
+        written = {place for place, _ in program.writes}
+        used = {x for e in program.equations for x in e.inputs} | set(program.needed)
+        kept: list[Slot] = []
+        places: dict[int, int] = {}
+        for place, (slot, value) in enumerate(zip(inputs, program.inputs, strict=True)):
+            slot.value, slot.written = value, place in written
+            if value in used or place in written or not slot.state:
+                places[place] = len(kept)
+                kept.append(slot)
+        names = [identifier(slot.said, self.taken) for slot in kept]
+        for slot, name in zip(kept, names, strict=True):
+            slot.name = name
+        outputs = []
+        for number, (said, value) in enumerate(zip(results, program.outputs, strict=True)):
+            full = f"{said}{number}" if results.count(said) > 1 else said
+            outputs.append(Slot(identifier(full, self.taken), full, value))
+        writes = tuple((places[place], value) for place, value in program.writes)
+        return Bound(
+            self.name, program.changed(inputs=tuple(slot.value for slot in kept), writes=writes), kept, outputs
+        )
+
+    def _input(self, said: str, place: Place, value: Value) -> Slot:
+        own = isinstance(place, Argument | Rate)
+        return Slot("", said, value, np.array(place.array(self.leaves)), state=not own)
+
+    def _value(self, kind: str, what: Any) -> Value | None:
+        """The value that a leaf of the result is made of; None for what is no new tensor."""
+        program = self.record.program
+        if kind == "number":
+            return program.outputs[what]
+        if kind == "again":
+            return self._value(*self.record.outputs[what])
+        if kind == "made":
+            return self._made(what)
+        if kind == "seen":
+            start, steps = what
+            return self._seen(self._made(start), steps)
+        return None
+
+    def _made(self, number: int) -> Value:
+        made = self.record.made[number]
+        return self._seen(self.record.program.outputs[made.number], made.steps)
+
+    def _seen(self, value: Value, steps: Any) -> Value:
+        """A value seen through views, as further equations."""
+        for primitive, params in steps:
+            form = primitive.forward(np.broadcast_to(np.zeros((), value.dtype), value.shape), **params)
+            out = Value(form.shape, value.dtype)
+            self.equations.append(Equation(primitive, (value,), params, (out,)))
+            value = out
+        return value
+
+    def _state_of(self, place: Place) -> int | None:
+        """The input that a place is."""
+        for number, other in enumerate(self.record.places):
+            if isinstance(place, Held):
+                same = isinstance(other, Held) and other.holder is place.holder and other.key == place.key
+            elif isinstance(place, Gradient):
+                same = isinstance(other, Gradient) and self._is_one(other.of, place.of)
+            else:
+                same = isinstance(place, Exchanged) and self._is_one(other, place.of)
+            if same:
+                return number
+        return None
+
+    def _is_one(self, place: Place, other: Place) -> bool:
+        """Whether two places hold one tensor."""
+        return place is other or place.tensor(self.leaves) is other.tensor(self.leaves)
+
+    def _fitting(self, value: Value, target: Value, said: str) -> Value:
+        if (value.shape, value.dtype) != (target.shape, target.dtype):
+            raise ExportError(
+                f"{self.name} cannot be exported: {said} is {target.dtype}{list(target.shape)}, and the call puts "
+                f"{value.dtype}{list(value.shape)} there: memory in C has one size"
+            )
+        return value
+
+    def _told(self, place: Place) -> str:
+        key = getattr(place, "key", None)
+        return f"{key!r}" if key is not None else type(place).__name__.lower()

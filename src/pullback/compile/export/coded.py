@@ -1,0 +1,88 @@
+"""Primitives with code of their own: each is a function of the file, given pointers to its operands and results.
+
+What is in no table, and neither nest nor product, cannot be exported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ..machine import reducing
+from ..machine.elements import KINDS
+from ..machine.nests import REDUCTIONS
+from ..program import Equation, Value
+from . import algebra, indexing, ordering, windows
+from .code import CodeBlock, Rendered
+from .kernels import Kernel
+from .words import STORED, TYPES, literal
+
+if TYPE_CHECKING:
+    from .unit import FunctionWriter
+
+KERNELS: dict[str, Kernel] = algebra.KERNELS | indexing.KERNELS | ordering.KERNELS | windows.KERNELS
+CONDITIONS: dict[str, Callable[[Equation], bool]] = (
+    algebra.CONDITIONS | indexing.CONDITIONS | ordering.CONDITIONS | windows.CONDITIONS
+)
+"""What of an equation has to hold for its code."""
+
+
+def exportable(equation: Equation) -> bool:
+    """Whether an equation that is neither nest nor product has code."""
+    if any(value.dtype not in KINDS for value in (*equation.inputs, *equation.outputs)):
+        return False
+    if not any(value.size for value in equation.outputs):
+        return True
+    if equation.name in REDUCTIONS and not equation.inputs[0].size:
+        return True
+    return equation.name in KERNELS and CONDITIONS.get(equation.name, _always)(equation)
+
+
+def _always(equation: Equation) -> bool:
+    return True
+
+
+def write(writer: FunctionWriter, equation: Equation) -> None:
+    """Write the code of an equation."""
+    if not any(value.size for value in equation.outputs):
+        return
+    if equation.name in REDUCTIONS and not equation.inputs[0].size:
+        _fill(writer, equation)
+        return
+    outer, writer.block = writer.block, CodeBlock()
+    writer.numbered(lambda: KERNELS[equation.name](writer, equation))
+    body, writer.block = writer.block, outer
+    lines = Rendered(body, TYPES, {"total"}).lines
+    given, declared = [], []
+    for name, value in parameters(equation):
+        if any(re.search(rf"\b{name}\b", line) for line in lines):
+            constant = "const " if value in equation.inputs else ""
+            declared.append(f"{constant}{STORED[KINDS[value.dtype]]} *{name}")
+            given.append(writer.address(value))
+    if any("work->" in line for line in lines):
+        declared.append(f"{writer.title}_work *work")
+        given.append("work")
+    checked = any("return" in line for line in lines)
+    tail = ["    return 0;"] if checked else []
+    name = writer.unit.shared("\n".join([f"({', '.join(declared)})", "{", *lines, *tail, "}", ""]), checked=checked)
+    call = f"{name}({', '.join(given)})"
+    if not checked:
+        writer.block.say(f"{call};")
+        return
+    with writer.inside("") as block:
+        block.say(f"const int pb_failed = {call};")
+        block.say("if (pb_failed) return pb_failed;")
+
+
+def parameters(equation: Equation) -> list[tuple[str, Value]]:
+    """The pointers that the code of an equation sees: to operands, a, b and so on, and to results, y and those after it."""
+    return [*zip("abcdefgh", equation.inputs, strict=False), *zip("yzuvw", equation.outputs, strict=False)]
+
+
+def _fill(writer: FunctionWriter, equation: Equation) -> None:
+    """A reduction of nothing."""
+    out, kind = equation.output, KINDS[equation.output.dtype]
+    number = literal(kind, reducing.identity(REDUCTIONS[equation.name], kind))
+    with writer.inside(f"for (int i = 0; i < {out.size}; ++i)") as block:
+        block.say(f"{writer.element(out, 'i')} = {number};")

@@ -1,0 +1,332 @@
+"""The files around the C file, by their names: a recorded test, a makefile, a wrapper for Python, a README.
+
+A target is a function of the exported functions that gives the text of a file; TARGETS lists them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ..machine.elements import KINDS
+from ..program import Array
+from .bound import Slot
+from .files import WrittenFunction, shown
+from .unit import Options, numbers
+from .words import STORED
+
+FLAGS = "-std=c99 -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math"
+"""Flags under which compilers make vectors of loops and change no bit."""
+ULPS, MARGIN = 64, 16
+"""Units in the last place of an array's largest element by which results of the recorded test may differ, and how often the
+distance of results that other orders of rounding give."""
+
+
+class Exported(NamedTuple):
+    """What the files around a C file are written from."""
+
+    name: str
+    functions: list[WrittenFunction]
+    options: Options
+    size: int
+
+
+def _array(name: str, slot: Slot, array: Array) -> str:
+    kind = KINDS[slot.value.dtype]
+    flat = np.ascontiguousarray(array).reshape(-1)
+    flat = flat if flat.size else np.zeros(1, flat.dtype)
+    return f"static const {STORED[kind]} {name}[{flat.size}] = {{\n{numbers(kind, flat)}\n}};\n"
+
+
+def distance(one: Array, others: list[Array]) -> float:
+    """The largest distance of arrays, in units in the last place of the largest element."""
+    if one.dtype.kind != "f" or not one.size:
+        return 0.0
+    with np.errstate(all="ignore"):
+        finite = one[np.isfinite(one)].astype(float)
+        largest = float(np.max(np.abs(finite), initial=0.0))
+        gaps = [np.abs(np.asarray(other, float) - one) for other in others]
+        most = max((float(np.nanmax(np.where(np.isfinite(gap), gap, 0.0))) for gap in gaps), default=0.0)
+    return most / (largest * float(np.finfo(one.dtype).eps)) if largest else 0.0
+
+
+NUMBERS = "#define PB_INF INFINITY\n#define PB_NAN NAN\n"
+
+COMPARED = """
+/* The distance of results from what was recorded, in units in the last place of the largest element. */
+static double distance(const char *name, const void *found, const void *expected, int count, char kind)
+{
+    double largest = 0, most = 0;
+    int odd = 0;
+    for (int i = 0; i < count; ++i) {
+        double f, e;
+        switch (kind) {
+        case 'd': f = ((const double *)found)[i]; e = ((const double *)expected)[i]; break;
+        case 'f': f = (double)((const float *)found)[i]; e = (double)((const float *)expected)[i]; break;
+        default: f = (double)((const unsigned char *)found)[i]; e = (double)((const unsigned char *)expected)[i]; break;
+        }
+        if (isnan(f) || isnan(e)) odd += !(isnan(f) && isnan(e));
+        else if (isinf(f) || isinf(e)) odd += f != e;
+        else {
+            if (fabs(e) > largest) largest = fabs(e);
+            if (fabs(f - e) > most) most = fabs(f - e);
+        }
+    }
+    most = most == 0 ? 0 : kind == 'b' || largest == 0 ? INFINITY : most / (largest * (kind == 'd' ? DBL_EPSILON : FLT_EPSILON));
+    if (odd) most = INFINITY;
+    printf("%-24s %g units in the last place\\n", name, most);
+    return most;
+}
+"""
+
+
+def test(exported: Exported) -> str:
+    """A program that runs each function on the recorded inputs, and compares."""
+    name = exported.name
+    parts = [
+        "#include <float.h>",
+        "#include <math.h>",
+        "#include <stdio.h>",
+        "#include <string.h>",
+        f'#include "{name}.h"',
+        NUMBERS,
+    ]
+    checks: list[str] = []
+    for function in exported.functions:
+        arrays, lines = _checked(function, exported.options.static)
+        parts += arrays
+        checks += lines
+    body = "\n".join(f"    {line}" for line in checks)
+    end = '    puts(worst <= 1 ? "passed" : "failed");\n    return !(worst <= 1);'
+    main = f"int main(void)\n{{\n    double worst = 0, d;\n{body}\n{end}\n}}\n"
+    return "\n".join([*parts, COMPARED, main])
+
+
+def _checked(function: WrittenFunction, static: bool) -> tuple[list[str], list[str]]:
+    bound, prefix = function.bound, function.name
+    results, after = bound.expected()
+    others = bound.rounded_otherwise()
+    arrays, lines, given, compared = [], [], [], []
+    for slot, array in zip(bound.inputs, after, strict=True):
+        if not slot.state:
+            assert slot.array is not None
+            arrays.append(_array(f"{prefix}_{slot.name}", slot, slot.array))
+            kind, size = STORED[KINDS[slot.value.dtype]], max(slot.value.size, 1)
+            if slot.written:
+                lines.append(f"static {kind} {slot.name}[{size}];")
+                lines.append(f"memcpy({slot.name}, {prefix}_{slot.name}, sizeof {slot.name});")
+            given.append(slot.name if slot.written else f"{prefix}_{slot.name}")
+        if slot.written:
+            arrays += [_array(f"{prefix}_{slot.name}_after", slot, array)] if array.size else []
+            compared.append((slot, f"state.{slot.name}" if slot.state else slot.name, f"{prefix}_{slot.name}_after"))
+    for slot, array in zip(bound.outputs, results, strict=True):
+        arrays += [_array(f"{prefix}_{slot.name}_expected", slot, array)] if array.size else []
+        lines.append(f"static {STORED[KINDS[slot.value.dtype]]} {slot.name}[{max(slot.value.size, 1)}];")
+        given.append(slot.name)
+        compared.append((slot, slot.name, f"{prefix}_{slot.name}_expected"))
+    if bound.state:
+        lines += [f"static {prefix}_state state;", f"{prefix}_init(&state);"]
+        given.append("&state")
+    if function.rooms and not static:
+        lines.append(f"static {prefix}_work work;")
+        given.append("&work")
+    lines.append(f'if ({prefix}({", ".join(given)})) {{ puts("a check failed"); return 1; }}')
+    bounds = [ULPS + MARGIN * distance(array, others[slot.name]) for slot, array in [
+        *((slot, array) for slot, array in zip(bound.inputs, after, strict=True) if slot.written),
+        *zip(bound.outputs, results, strict=True),
+    ]]  # fmt: skip
+    for (slot, found, expected), allowed in zip(compared, bounds, strict=True):
+        if not slot.value.size:
+            continue
+        kind = KINDS[slot.value.dtype]
+        count, letter = (slot.value.size, kind) if kind in "fd" else (slot.value.nbytes, "b")
+        lines.append(f"d = distance(\"{slot.name}\", {found}, {expected}, {count}, '{letter}');")
+        lines.append(f"worst = d / {allowed:.6g} > worst ? d / {allowed:.6g} : worst;")
+    return arrays, ["{", *[f"    {line}" for line in lines], "}"]
+
+
+def makefile(exported: Exported) -> str:
+    """A makefile: the test, a shared library, an object file."""
+    name = exported.name
+    blas = "-lcblas " if exported.options.products == "cblas" else ""
+    fused = " -march=native" if exported.options.fma else ""
+    return f"""# `make test` compiles and runs the recorded test; CFLAGS may say -march=native, but never -ffast-math.
+CC ?= cc
+CFLAGS ?= {FLAGS}{fused}
+
+all: {name}.o
+
+{name}.o: {name}.c {name}.h
+\t$(CC) $(CFLAGS) -c {name}.c
+
+lib{name}.so: {name}.c {name}.h
+\t$(CC) $(CFLAGS) -fPIC -shared {name}.c -o $@ {blas}-lm
+
+test: test_{name}
+\t./test_{name}
+
+test_{name}: test_{name}.c {name}.o
+\t$(CC) $(CFLAGS) test_{name}.c {name}.o -o $@ {blas}-lm
+
+clean:
+\trm -f {name}.o lib{name}.so test_{name}
+
+.PHONY: all test clean
+"""
+
+
+WRAPPER = '''"""@NAME@, as pullback has exported it: `make lib@NAME@.so`, then `Library().@FIRST@(...)`."""
+
+import ctypes
+import pathlib
+
+import numpy as np
+
+FUNCTIONS = {
+@TABLES@
+}
+"""Of each function its arguments, results, state and work memory: names, dtypes and shapes."""
+
+
+class Function:
+    """A function of the library, with a state and work memory of its own."""
+
+    def __init__(self, library, name):
+        self.name, self.table = name, FUNCTIONS[name]
+        self.call = getattr(library, name)
+        self.call.restype = ctypes.c_int
+        self.state = np.zeros(1, self._struct("state"))
+        self.work = np.zeros(1, self._struct("work"))
+        if self.table["state"]:
+            initialize = getattr(library, name + "_init")
+            initialize.restype = None
+            initialize(ctypes.c_void_p(self.state.ctypes.data))
+
+    def _struct(self, part):
+        fields = [(name, dtype, (max(int(np.prod(shape)), 1),)) for name, dtype, shape, _ in self.table[part]]
+        return np.dtype(fields, align=True)
+
+    def __call__(self, *given):
+        arrays, results = [], []
+        if len(given) != len(self.table["arguments"]):
+            raise TypeError(f"{self.name} takes {len(self.table['arguments'])} arguments, not {len(given)}")
+        for (name, dtype, shape, written), value in zip(self.table["arguments"], given):
+            array = np.asarray(value)
+            if array.ndim == 0 and array.dtype != dtype and array.dtype.kind == np.dtype(dtype).kind:
+                array = array.astype(dtype)
+            if array.shape != tuple(shape) or array.dtype != np.dtype(dtype):
+                raise ValueError(f"{name} is to be {dtype}{list(shape)}, not {array.dtype}{list(array.shape)}")
+            if written and not (array.flags.c_contiguous and array is value):
+                raise ValueError(f"{name} is written, so it is to be an array that lies together")
+            arrays.append(np.ascontiguousarray(array))
+        for name, dtype, shape, _ in self.table["results"]:
+            results.append(np.empty(shape, dtype))
+        pointers = [*arrays, *results]
+        pointers += [self.state] if self.table["state"] else []
+        pointers += [self.work] if self.table["work"] else []
+        code = self.call(*[ctypes.c_void_p(array.ctypes.data) for array in pointers])
+        if code:
+            raise ValueError(f"{self.name}: check {code} failed, and the state is as it was")
+        return results[0] if len(results) == 1 else tuple(results)
+
+
+class Library:
+    """The compiled library."""
+
+    def __init__(self, path=None):
+        library = ctypes.CDLL(str(path or pathlib.Path(__file__).resolve().parent / "lib@NAME@.so"))
+        for name in FUNCTIONS:
+            setattr(self, name, Function(library, name))
+'''
+
+
+def wrapper(exported: Exported) -> str:
+    """A module of Python that calls the library: ctypes and NumPy."""
+    static = exported.options.static
+    tables = ",\n".join(f"    {function.name!r}: {_table(function, static)!r}" for function in exported.functions)
+    words = {"@TABLES@": tables, "@FIRST@": exported.functions[0].name, "@NAME@": exported.name}
+    text = WRAPPER
+    for word, said in words.items():
+        text = text.replace(word, said)
+    return text
+
+
+Row = tuple[str, str, tuple[int, ...], bool]
+"""A name, a dtype, a shape, and whether it is written."""
+
+
+def _table(function: WrittenFunction, static: bool) -> dict[str, list[Row]]:
+    bound = function.bound
+
+    def rows(slots: list[Slot]) -> list[Row]:
+        return [(slot.name, str(slot.value.dtype), slot.value.shape, slot.written) for slot in slots]
+
+    memory = [] if static else [*function.rooms.items()]
+    work: list[Row] = [(name, _dtype(kind), (size,), True) for name, (kind, size) in memory]
+    return {
+        "arguments": rows(bound.arguments),
+        "results": rows(bound.outputs),
+        "state": rows(bound.state),
+        "work": work,
+    }
+
+
+def _dtype(kind: str) -> str:
+    return next(str(dtype) for dtype, other in KINDS.items() if other == kind)
+
+
+def readme(exported: Exported) -> str:
+    """What the folder holds, how to call it, and what it needs."""
+    name = exported.name
+    lines = [
+        f"# {name}",
+        "",
+        "Written by pullback: C99 without dependencies, which allocates nothing and has no global state.",
+        "",
+    ]
+    lines += [
+        "| file | what it is |",
+        "|---|---|",
+        f"| `{name}.h`, `{name}.c` | the functions: {exported.size // 1024 + 1} KB of text |",
+    ]
+    lines += [f"| `test_{name}.c` | runs them on the recorded inputs and compares: `make test` |"]
+    lines += [f"| `{name}.py` | calls `lib{name}.so` from Python, by ctypes |", ""]
+    for function in exported.functions:
+        bound = function.bound
+        lines += [
+            f"## {function.name}",
+            "",
+            "```c",
+            f"{function.signature(static=exported.options.static)};",
+            "```",
+            "",
+        ]
+        lines += ["| | dtype and shape | |", "|---|---|---|"]
+        lines += [f"| `{s.name}` | {shown(s)} | {s.said}{', written' if s.written else ''} |" for s in bound.arguments]
+        lines += [f"| `{s.name}` | {shown(s)} | result |" for s in bound.outputs]
+        lines += [
+            f"| `state->{s.name}` | {shown(s)} | {s.said}{', written' if s.written else ''} |" for s in bound.state
+        ]
+        lines += [
+            "",
+            f"Work memory: {function.work} bytes; state: {function.held} bytes. It returns 0, or the number of a check:",
+            "",
+        ]
+        lines += [f"{number}. {text}" for number, text in enumerate(function.plan.failures, 1)] or ["there are none."]
+        lines.append("")
+    lines += [
+        "Arrays lie in C's order. Results must not overlap what is given. Threads may call a function at once, each with a"
+    ]
+    lines += [f"state and work memory of its own. Compile with `{FLAGS}`,", "never with `-ffast-math`.", ""]
+    return "\n".join(lines)
+
+
+TARGETS: dict[str, Callable[[Exported], str]] = {
+    "test_{name}.c": test,
+    "Makefile": makefile,
+    "{name}.py": wrapper,
+    "README.md": readme,
+}
+"""The files beside header and source, by name."""

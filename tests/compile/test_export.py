@@ -1,0 +1,508 @@
+"""Export: what functions compute in C, under sanitizers, is what they compute here; what has no code is refused by name."""
+
+import contextlib
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+
+import pullback
+from pullback import func, nn, optim
+from pullback.compile.export import coded, loops
+from pullback.compile.export.errors import ExportError
+
+from .. import samples
+from . import exporting
+from .exporting import GCC, bound_program, called, compiled_library, run_test, written_programs
+from .near import DivisionByZeroError, assert_near, slack
+from .programs import FLOATS, of_row, programs
+
+ROOT = Path(__file__).parents[2]
+needs_gcc = pytest.mark.skipif(GCC is None, reason="C is compiled by gcc, which is not installed")
+SANITIZED = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+
+
+def numbers(*shape, seed=0, dtype=np.float32):
+    return pullback.tensor(np.random.default_rng(seed).standard_normal(shape).astype(dtype))
+
+
+# Programs: each gives a compiled function and its arguments
+
+
+def training(model, loss, optimizer, *args):
+    """A step of training, after one that makes the optimizer's state."""
+    opt = optimizer(model.parameters())
+
+    def step(*args):
+        opt.zero_grad()
+        value = loss(model, *args)
+        value.backward()
+        opt.step()
+        return value.detach()
+
+    compiled = pullback.compile(step, fullgraph=True)
+    step(*args)
+    return compiled, args
+
+
+def mlp_adam():
+    pullback.manual_seed(0)
+    model = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 32), nn.Tanh(), nn.Linear(32, 4))
+    labels = pullback.tensor(np.arange(32) % 4)
+    return training(
+        model,
+        lambda m, x, t: nn.functional.cross_entropy(m(x), t),
+        lambda p: optim.Adam(p, lr=1e-2),
+        numbers(32, 16),
+        labels,
+    )
+
+
+def convnet_sgd():
+    pullback.manual_seed(0)
+    model = nn.Sequential(
+        nn.Conv2d(1, 4, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(4, 6, 3),
+        nn.GELU(),
+        nn.Flatten(),
+        nn.Linear(24, 3),
+    )
+    labels = pullback.tensor(np.arange(4) % 3)
+    return training(
+        model,
+        lambda m, x, t: nn.functional.cross_entropy(m(x), t),
+        lambda p: optim.SGD(p, lr=0.1, momentum=0.9),
+        numbers(4, 1, 8, 8),
+        labels,
+    )
+
+
+def layer(model, *args):
+    """The value and the gradients of a model's squares."""
+
+    def value(*args):
+        out = model(*args)
+        out = out[0] if isinstance(out, tuple) else out
+        total = (out.tanh() * pullback.arange(out.numel(), dtype=out.dtype).reshape(out.shape).sin()).sum()
+        return (total, *pullback.autograd.grad(total, [*model.parameters()]))
+
+    return pullback.compile(value, fullgraph=True), args
+
+
+def lstm_module():
+    pullback.manual_seed(1)
+    return layer(nn.LSTM(3, 5), numbers(6, 2, 3))
+
+
+def gru_module():
+    pullback.manual_seed(1)
+    return layer(nn.GRU(3, 4), numbers(5, 2, 3))
+
+
+def transformer_block():
+    pullback.manual_seed(2)
+    return layer(nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True), numbers(2, 5, 8))
+
+
+def normalized():
+    pullback.manual_seed(2)
+    return layer(
+        nn.Sequential(nn.Linear(6, 8), nn.LayerNorm(8), nn.SiLU(), nn.Linear(8, 2), nn.Softplus()), numbers(7, 6)
+    )
+
+
+def lstm_by_loop():
+    w, u = numbers(20, 3, seed=1, dtype=float) * 0.3, numbers(20, 5, seed=2, dtype=float) * 0.3
+
+    def loss(w, u, xs):
+        h = c = pullback.zeros(5, dtype=pullback.float64)
+        for x in xs:
+            i, f, g, o = (w @ x + u @ h).reshape(4, 5)
+            c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+            h = o.sigmoid() * c.tanh()
+        return (h**2).sum()
+
+    return pullback.compile(func.grad_and_value(loss, argnums=(0, 1))), (w, u, numbers(9, 3, dtype=float))
+
+
+def pendulum_by_scan():
+    def loss(x0, length):
+        def step(state, _):
+            angle, speed = state
+            speed = speed - 0.01 * pullback.sin(angle) / length
+            return (angle + 0.01 * speed, speed), angle
+
+        (angle, _), path = pullback.scan(step, (x0[0], x0[1]), None, length=200)
+        return (path**2).mean() + angle
+
+    return pullback.compile(func.grad_and_value(loss, argnums=(0, 1))), (
+        pullback.tensor([1.0, 0.0], dtype=pullback.float64),
+        pullback.tensor(2.0, dtype=pullback.float64),
+    )
+
+
+def kalman_by_scan():
+    a = pullback.tensor([[1.0, 0.1], [0.0, 1.0]], dtype=pullback.float64)
+
+    def likelihood(noise, ys):
+        def step(carry, y):
+            mean, cov = carry
+            mean, cov = a @ mean, a @ cov @ a.T + 0.01 * pullback.eye(2, dtype=pullback.float64)
+            s = cov[0, 0] + noise
+            gain = cov[:, 0] / s
+            rest = y - mean[0]
+            return (mean + gain * rest, cov - gain[:, None] * cov[0]), s.log() + rest**2 / s
+
+        start = pullback.zeros(2, dtype=pullback.float64), pullback.eye(2, dtype=pullback.float64)
+        return pullback.scan(step, start, ys)[1].sum()
+
+    return pullback.compile(func.grad_and_value(likelihood)), (
+        pullback.tensor(0.5, dtype=pullback.float64),
+        numbers(30, dtype=float),
+    )
+
+
+def gaussian_process():
+    def loss(log_scale, x, y):
+        gaps = (x[:, None] - x) / log_scale.exp()
+        k = pullback.exp(-0.5 * gaps**2) + 0.1 * pullback.eye(len(x), dtype=pullback.float64)
+        lower = pullback.linalg.cholesky(k)
+        z = pullback.linalg.solve_triangular(lower, y[:, None], upper=False)
+        return 0.5 * (z**2).sum() + lower.diagonal().log().sum()
+
+    x = numbers(12, dtype=float)
+    return pullback.compile(func.grad_and_value(loss)), (
+        pullback.tensor(0.2, dtype=pullback.float64),
+        x,
+        pullback.sin(x),
+    )
+
+
+def mixture():
+    def loss(logits, means, x):
+        parts = logits.log_softmax(0) - 0.5 * (x[:, None] - means) ** 2
+        return -parts.logsumexp(1).mean()
+
+    return pullback.compile(func.grad_and_value(loss, argnums=(0, 1))), (
+        numbers(3, dtype=float),
+        numbers(3, seed=1, dtype=float),
+        numbers(600, seed=2, dtype=float),
+    )
+
+
+def physics_informed():
+    w, v = numbers(16, dtype=float), numbers(16, seed=1, dtype=float)
+
+    def residual(w, v, t):
+        u = lambda t: (v * pullback.tanh(w * t)).sum()
+        du = func.grad(u)
+        return func.vmap(lambda t: func.grad(du)(t) + u(t))(t).pow(2).mean()
+
+    return pullback.compile(func.grad_and_value(residual, argnums=(0, 1))), (w, v, numbers(20, seed=3, dtype=float))
+
+
+def ode_jacobian():
+    def path(p):
+        x = pullback.stack([p[0], p[1]])
+        found = []
+        f = lambda x: pullback.stack([x[0] * (1.1 - x[1]), x[1] * (p[2] * x[0] - 0.4)])
+        for _ in range(20):
+            k1 = f(x)
+            k2 = f(x + 0.05 * k1)
+            x = x + 0.1 * k2
+            found.append(x)
+        return pullback.stack(found)
+
+    return pullback.compile(func.jacfwd(path)), (pullback.tensor([1.0, 0.5, 0.3], dtype=pullback.float64),)
+
+
+def control():
+    def cost(u, x0):
+        def step(x, u):
+            x = x + 0.1 * pullback.stack([x[1], u - pullback.sin(x[0])])
+            return x, (x**2).sum() + 0.1 * u**2
+
+        return pullback.scan(step, x0, u)[1].sum()
+
+    return pullback.compile(func.grad_and_value(cost)), (numbers(40, dtype=float), numbers(2, seed=1, dtype=float))
+
+
+def hessian():
+    f = lambda x: ((x[1:] - x[:-1] ** 2) ** 2).sum() + pullback.cos(x).prod()
+    return pullback.compile(func.hessian(f)), (numbers(6, dtype=float),)
+
+
+def ordering():
+    def f(x, edges):
+        values, places = x.sort(-1, descending=True)
+        top = x.topk(3).values
+        return values, places, top.sum(), x.median(), pullback.searchsorted(edges, x), x.argsort(0), x.cumsum(1)
+
+    return pullback.compile(f), (numbers(4, 9, dtype=float), pullback.linspace(-1, 1, 5, dtype=pullback.float64))
+
+
+def indexing():
+    def f(x, i, j):
+        y = x[i] * x[:, j].sum()
+        z = x.index_add(0, i, y)
+        return y, z.scatter_add(1, j[None].expand(4, 3), y[:4]), x.gather(1, j[None].expand(5, 3)), x[i, j[0]]
+
+    i = pullback.tensor([0, 4, 2, 2, 1])
+    return pullback.compile(f), (numbers(5, 6, dtype=float), i, pullback.tensor([5, 1, 1]))
+
+
+def branches():
+    def f(x):
+        y = pullback.cond(x.sum() > 0, lambda x: x.sin(), lambda x: x * 3, (x,))
+        z = pullback.while_loop(lambda s: s.sum() < 50, lambda s: (s * 2 + 1,), (y.abs() + 1,))
+        return y, z
+
+    return pullback.compile(f), (numbers(5, dtype=float),)
+
+
+def algebra():
+    def f(a, b):
+        spd = a @ a.T + pullback.eye(4, dtype=pullback.float64)
+        sign, size = pullback.linalg.slogdet(a)
+        return (
+            pullback.linalg.solve(a, b),
+            pullback.linalg.inv(a),
+            pullback.linalg.det(a),
+            sign,
+            size,
+            pullback.linalg.eigvalsh(spd),
+        )
+
+    return pullback.compile(f), (numbers(4, 4, dtype=float), numbers(4, 3, seed=1, dtype=float))
+
+
+def integers():
+    def f(i, b):
+        return i // 3 if False else i * 7 - 3, (i > 2) & b, i.sum(), b.any(), i.to(pullback.float32).exp(), i.argmax()
+
+    return pullback.compile(f), (pullback.tensor([[1, 5, -3], [2, 2, 9]]), pullback.tensor([True, False, True]))
+
+
+PROGRAMS = [
+    mlp_adam, convnet_sgd, lstm_module, gru_module, transformer_block, normalized, lstm_by_loop, pendulum_by_scan,
+    kalman_by_scan, gaussian_process, mixture, physics_informed, ode_jacobian, control, hessian, ordering, indexing,
+    branches, algebra, integers,
+]  # fmt: skip
+
+
+@needs_gcc
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+def test_programs_agree_under_sanitizers(program, tmp_path):
+    compiled, args = program()
+    folder = compiled.export(tmp_path / "out", *args, name="step")
+    assert run_test(folder, "step", *SANITIZED).endswith("passed\n")
+
+
+@needs_gcc
+@pytest.mark.parametrize("program", [mlp_adam, mixture, ode_jacobian, pendulum_by_scan], ids=lambda f: f.__name__)
+def test_bits_do_not_depend_on_optimization(program, tmp_path):
+    compiled, args = program()
+    found = []
+    for number, flags in enumerate((("-O0",), ("-O3", "-fno-math-errno", "-fno-trapping-math"), ("-Os",))):
+        folder = compiled.export(tmp_path / f"out{number}", *args, name="step")
+        step = compiled_library(folder, "step", flags).step
+        results = step(*[arg.numpy() for arg in args], *rates(step, len(args)))
+        found.append(results if type(results) is tuple else (results,))
+    for other in found[1:]:
+        for one, two in zip(found[0], other, strict=True):
+            np.testing.assert_array_equal(one, two, strict=True)
+
+
+@needs_gcc
+def test_a_step_learns_as_it_does_here(tmp_path):
+    compiled, (x, labels) = mlp_adam()
+    step = compiled_library(compiled.export(tmp_path / "out", x, labels, name="step"), "step").step
+    theirs = [float(step(x.numpy(), labels.numpy(), *rates(step))) for _ in range(20)]
+    ours = [compiled(x, labels).item() for _ in range(20)]
+    np.testing.assert_allclose(theirs, ours, rtol=1e-4)
+    assert theirs[-1] < 0.5 * theirs[0]
+
+
+def rates(step, count=2):
+    """What a step takes besides its tensors: learning rates."""
+    return [np.array(0.01) for _ in step.table["arguments"][count:]]
+
+
+@needs_gcc
+def test_a_failed_check_leaves_the_state(tmp_path):
+    compiled, (x, labels) = mlp_adam()
+    step = compiled_library(compiled.export(tmp_path / "out", x, labels, name="step"), "step").step
+    before = step.state.tobytes()
+    with pytest.raises(ValueError, match="check 1 failed"):
+        step(x.numpy(), labels.numpy() + 3, *rates(step))
+    assert step.state.tobytes() == before
+    with pytest.raises(ValueError, match=r"args_0 is to be float32\[32, 16\]"):
+        step(x.numpy()[:3], labels.numpy(), *rates(step))
+
+
+@needs_gcc
+@pytest.mark.parametrize("options", [{"math": "libm"}, {"work": "static"}, {"fma": True}], ids=str)
+def test_options(options, tmp_path):
+    compiled, args = mlp_adam()
+    folder = compiled.export(tmp_path / "out", *args, name="step", **options)
+    flags = ("-O2", "-mfma") if "fma" in options else ("-O2",)
+    assert run_test(folder, "step", *flags).endswith("passed\n")
+    text = (folder / "step.c").read_text()
+    assert ("pb_tanh" in text) is ("math" not in options)
+
+
+def test_what_has_no_code_is_named_with_its_lines_and_nothing_is_written(tmp_path):
+    def f(x):
+        y = pullback.special.zeta(x, x)
+        return y + pullback.special.airy_ai(x), pullback.linalg.svdvals(x[None])
+
+    with pytest.raises(ExportError) as refusal:
+        pullback.compile(f).export(tmp_path / "out", numbers(3, dtype=float))
+    assert not (tmp_path / "out").exists()
+    for name in ("zeta", "airy", "svdvals"):
+        assert name in str(refusal.value)
+    assert str(refusal.value).count("test_export.py") == 3
+
+
+@pytest.mark.parametrize("wrong", [{"math": "fast"}, {"products": "mkl"}, {"work": "heap"}], ids=str)
+def test_options_that_are_not_known_are_refused(wrong, tmp_path):
+    with pytest.raises(ValueError, match="is not known: use"):
+        pullback.compile(lambda x: x * 2).export(tmp_path / "out", numbers(3), **wrong)
+
+
+def test_the_call_is_taken_back(tmp_path):
+    compiled, args = mlp_adam()
+    before = [cell.cell_contents for cell in compiled.function.__closure__]
+    model = (
+        next(each for each in before if isinstance(each, nn.Module))
+        if any(isinstance(e, nn.Module) for e in before)
+        else None
+    )
+    old = [] if model is None else [p.detach().clone() for p in model.parameters()]
+    compiled.export(tmp_path / "out", *args)
+    for one, two in zip(old, [] if model is None else model.parameters(), strict=True):
+        np.testing.assert_array_equal(one.numpy(), two.detach().numpy())
+
+
+# Every operation, and random programs
+
+
+@needs_gcc
+def test_operations(tmp_path):
+    made = []
+    for number, row in enumerate(samples.rows()):
+        for dtype in FLOATS[number % 2 :][:1]:
+            program, arrays = of_row(row, dtype)
+            try:
+                exporting.planned(bound := bound_program(f"f{number}", program, arrays))
+            except ExportError:
+                continue
+            made.append((bound, program, arrays))
+    assert len({equation.name for _, program, _ in made for equation in program.equations}) >= 200
+    for start in range(0, len(made), 200):
+        part = made[start : start + 200]
+        folder = written_programs(tmp_path / str(start), [bound for bound, _, _ in part])
+        library = compiled_library(folder)
+        for bound, program, arrays in part:
+            with contextlib.suppress(DivisionByZeroError):
+                assert_near(called(library, bound), [(y, 2 * gap) for y, gap in slack(program, arrays)])
+
+
+@needs_gcc
+@settings(max_examples=25, deadline=None)
+@given(made=programs(special=False))
+def test_random_programs(made, tmp_path_factory):
+    program, arrays = made
+    program = program.changed(guards=())
+    assume(all(equation.name != "gelu" for equation in program.equations))
+    try:
+        allowed = slack(program, arrays)
+    except DivisionByZeroError:
+        return
+    bound = bound_program("f", program, arrays)
+    try:
+        exporting.planned(bound)
+    except ExportError:
+        return
+    folder = written_programs(tmp_path_factory.mktemp("random"), [bound])
+    assert_near(called(compiled_library(folder), bound), allowed)
+
+
+def test_the_page_names_what_has_code_of_its_own():
+    page = (ROOT / "docs/how-to/export.md").read_text(encoding="utf-8")
+    for name in (*coded.KERNELS, *loops.WRITERS):
+        assert f"`{name}`" in page, f"name {name} on docs/how-to/export.md"
+
+
+def test_without_llvmlite(tmp_path):
+    """Planning and writing need NumPy alone."""
+    text = f"""
+import sys
+sys.modules["llvmlite"] = None
+import pullback
+f = pullback.compile(lambda x: (x.exp() @ x.T).sum())
+folder = f.export({str(tmp_path / "out")!r}, pullback.ones(3, 4), name="f")
+assert (folder / "f.c").exists()
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", text], check=True, timeout=100)
+
+
+@needs_gcc
+def test_the_command_exports_a_function_of_a_script(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text("""
+import pullback
+w = pullback.ones(3)
+
+@pullback.compile
+def energy(x):
+    return (w * x).exp().sum()
+
+energy(pullback.arange(3.0))
+""")
+    command = [
+        sys.executable,
+        "-m",
+        "pullback",
+        "export",
+        f"{script}:energy",
+        "-o",
+        str(tmp_path / "out"),
+        "--math",
+        "libm",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100)
+    assert "energy.c" in done.stdout
+    assert run_test(tmp_path / "out", "energy", "-O1").endswith("passed\n")
+    command[4] = f"{script}:power"
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+    assert (done.returncode, done.stderr) == (1, "pullback export: power is not there\n")
+
+
+@needs_gcc
+def test_empty_arrays_and_numbers_that_are_none_are_recorded(tmp_path):
+    f = pullback.compile(lambda x, none: (x.log(), 1 / x, none * 2, none.sum()))
+    folder = f.export(tmp_path / "out", pullback.tensor([-1.0, 0.0, 2.0]), pullback.zeros(0, 3), name="f")
+    assert run_test(folder, "f", *SANITIZED).endswith("passed\n")
+
+
+@needs_gcc
+def test_a_function_and_arguments_may_have_names_of_c_and_of_the_file(tmp_path):
+    def exp(t0, i0, failed, a, y, p0):
+        return (t0 * i0).sin() + a, pullback.linalg.inv(y) @ y, failed.sum() * p0.cumsum(0), a[failed.argsort()]
+
+    args = [numbers(3, seed=seed, dtype=float) for seed in range(4)]
+    folder = pullback.compile(exp).export(tmp_path / "out", *args, numbers(3, 3, dtype=float), numbers(3, dtype=float))
+    assert run_test(folder, "exp_", *SANITIZED).endswith("passed\n")
+
+
+def test_names_of_c_are_not_taken(tmp_path):
+    folder = pullback.compile(lambda double, state: double * state).export(tmp_path / "out", numbers(2), numbers(2))
+    header = (folder / "lambda.h").read_text()
+    assert "const float double_[2]" in header
+    assert "const float state_[2]" in header
