@@ -183,7 +183,7 @@ class Report:
             share = (kernel.seconds or 0.0) / (self.seconds or 1)
             row += [duration(kernel.seconds or 0.0), f"{100 * share:.0f}%"]
         more = f" +{len(kernel.lines) - 1}" if len(kernel.lines) > 1 else ""
-        return [*row, "".join(kernel.lines[:1]) + more, runs(kernel.equations)]
+        return [*row, tail("".join(kernel.lines[:1]), 24) + more, runs(kernel.equations)]
 
     def _history(self) -> list[str]:
         if not self.records:
@@ -233,10 +233,15 @@ def clipped(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(width - 3, 0)] + "..."
 
 
+def tail(text: str, width: int) -> str:
+    """The end of a text, no longer than so many characters: that of a place in a file, which has the line."""
+    return text if len(text) <= width else "..." + text[3 - width :]
+
+
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Rows as lines whose columns are aligned: the first and the last to the left, numbers to the right."""
     count = max(len(row) for row in rows)
-    full = [[clipped(cell, 24) if i in (0, count - 2) else cell for i, cell in enumerate(row)] for row in rows]
+    full = [[clipped(cell, 24) if i == 0 else cell for i, cell in enumerate(row)] for row in rows]
     widths = [max((len(row[i]) for row in full if i < len(row)), default=0) for i in range(count - 1)]
     lines = []
     for row in full:
