@@ -111,8 +111,8 @@ def llsq(given: Input) -> tuple[Made, Made]:
 
     def objective(x: Any) -> Any:
         t = -1 + pullback.arange(n, dtype=pullback.float64) * (2 / (n - 1))
-        steps = pullback.cat([pullback.ones(n, 1, dtype=pullback.float64), t[:, None].expand(n, m - 1)], 1)
-        return 0.5 * ((t.sign() - pullback.cumprod(steps, 1) @ x) ** 2).sum()
+        powers = pullback.cat([pullback.ones(n, 1, dtype=pullback.float64), t[:, None].expand(n, m - 1).cumprod(1)], 1)
+        return 0.5 * ((t.sign() - powers @ x) ** 2).sum()
 
     x = real(given["x"])
     return called(objective, x), called(func.grad(objective), x)

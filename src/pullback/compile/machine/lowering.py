@@ -231,31 +231,37 @@ def _scatter_rows(build: Builder, e: Equation) -> None:
 @indexed("index")
 def _index(build: Builder, e: Equation) -> Value | None:
     x, *chosen = e.inputs
-    found = _leading(build, x.shape, chosen, e.params["spec"]) if e.output.size else None
+    found = _chosen_rows(build, x.shape, chosen, e.params["spec"]) if e.output.size else None
     return None if found is None else _rows_at(build, x, found[0], e.output, found[1])
 
 
 @indexed("index_add")
 def _index_add(build: Builder, e: Equation) -> Value | None:
     g, *chosen = e.inputs
-    found = _leading(build, e.output.shape, chosen, e.params["spec"]) if g.size else None
+    found = _chosen_rows(build, e.output.shape, chosen, e.params["spec"]) if g.size else None
     return None if found is None else _added_up(build, g, found[0], e.output, found[1])
 
 
-def _leading(
+def _chosen_rows(
     build: Builder, shape: tuple[int, ...], chosen: list[Value], spec: Sequence[Entry]
 ) -> tuple[Value, tuple[int, int]] | None:
-    """The rows at integer indices of the first axes, all others taken whole, and the shape of the array as rows."""
-    count = len(chosen)
-    whole = [entry is Ellipsis or (type(entry) is slice and entry == slice(None)) for entry in spec[count:]]
-    first = [entry is ARRAY for entry in spec[:count]]
-    if not all(first + whole) or any(x.dtype.kind not in "iu" for x in chosen):
+    """The rows at integer indices of axes beside each other, all others taken whole, and the shape of the array as rows."""
+    count, first = len(chosen), next(place for place, entry in enumerate(spec) if entry is ARRAY)
+    whole = [entry is Ellipsis or (type(entry) is slice and entry == slice(None)) for entry in spec]
+    arrays = [entry is ARRAY for entry in spec[first : first + count]]
+    if not all(whole[:first] + arrays + whole[first + count :]) or any(x.dtype.kind not in "iu" for x in chosen):
         return None
-    places = [_wrapped(build, x, size) for x, size in zip(chosen, shape, strict=False)]
+    before = len(shape) - (len(spec) - first) if Ellipsis in spec[:first] else first
+    sizes = shape[before : before + count]
+    places = [_wrapped(build, x, size) for x, size in zip(chosen, sizes, strict=True)]
     line = places[0]
-    for place, size in zip(places[1:], shape[1:], strict=False):
+    for place, size in zip(places[1:], sizes[1:], strict=True):
         line = build.add(build.multiply(line, size), place)
-    return build.reshape(line, shape=(line.size,)), (math.prod(shape[:count]), math.prod(shape[count:]))
+    line, outer = build.reshape(line, shape=(line.size,)), math.prod(shape[:before])
+    if outer != 1:
+        starts = build.constant(np.arange(outer).reshape(-1, 1) * math.prod(sizes))
+        line = build.reshape(build.add(starts, line), shape=(outer * line.size,))
+    return line, (outer * math.prod(sizes), math.prod(shape[before + count :]))
 
 
 def _wrapped(build: Builder, chosen: Value, count: int) -> Value:

@@ -53,9 +53,9 @@ def _of_nest(piece: AssembledStep, layout: Layout, equations: list[Equation]) ->
         return places(over) * (1 if node.kind == "reduce" else node.cost)
 
     touched: dict[Value, int] = {}
+    own = {root.value for root in layout.roots}
     for node in layout.nodes:
-        if node.kind in MEMORY:
-            value = node.data[0]
+        if node.kind in MEMORY and (value := node.data[0]) not in own:
             touched[value] = touched.get(value, 0) + places(node.axes) * value.dtype.itemsize
     stored = [root.value if root.how else root.source for root in layout.roots if root.stored]
     return Work(
