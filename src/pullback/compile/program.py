@@ -7,7 +7,7 @@ program and give a program; `check` is the definition of a valid one, and `run` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -246,6 +246,18 @@ def has_effect(equation: Equation) -> bool:
 def effectful(equation: Equation) -> bool:
     """Whether an equal equation may give something else: it has an effect, or its numbers are drawn at random."""
     return has_effect(equation) or equation.primitive.name == "drawn"
+
+
+def unvarying(value: Value, equations: Sequence[Equation], constants: Container[Value]) -> bool:
+    """Whether a value is the same in each run of equations, since it follows from constants alone."""
+    needed = {value} if value not in constants else set()
+    for equation in reversed(equations):
+        if not needed.isdisjoint(equation.outputs):
+            if effectful(equation):
+                return False
+            needed.difference_update(equation.outputs)
+            needed.update(each for each in equation.inputs if each not in constants)
+    return not needed
 
 
 class DepartedError(Exception):

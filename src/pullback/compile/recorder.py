@@ -38,7 +38,7 @@ from .drawing import Draw
 from .layouts import overlaps
 from .numbers import Number
 from .parameters import composed, stand_ins
-from .program import LOOPS, Equation, Program, Value
+from .program import LOOPS, Equation, Program, Value, unvarying
 
 if TYPE_CHECKING:
     from .._core.typing import Array, Index, Number as PythonNumber, NumpyType, Params, TensorLike
@@ -257,7 +257,8 @@ class Recorded(Boxed):
         return self
 
     def _concrete(self, operation: str = "nonzero") -> Array:
-        if self.interpreter.here:
+        recorder = self.interpreter
+        if recorder.here and not unvarying(recorder.value_of(self), recorder.equations, recorder.constants):
             raise RefusedError(f"the shape of the result of {operation} depends on values, at {describe(caller())}")
         return self.settled()
 
