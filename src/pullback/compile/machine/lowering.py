@@ -286,7 +286,7 @@ def _index_put(build: Builder, e: Equation) -> Value | None:
         return None
     sizes, outer, inner = x.shape[axes], math.prod(x.shape[: axes.start]), math.prod(x.shape[axes.stop :])
     places = [np.where(one < 0, one + size, one) for one, size in zip(known, sizes, strict=True) if one is not None]
-    within = [bool(((0 <= one) & (one < size)).all()) for one, size in zip(places, sizes, strict=False)]
+    within = [bool(((one >= 0) & (one < size)).all()) for one, size in zip(places, sizes, strict=False)]
     if len(places) < len(chosen) or not all(within):
         return None
     taken = np.ravel_multi_index(np.broadcast_arrays(*places), sizes)
