@@ -390,7 +390,7 @@ def cases() -> list[Case]:
         Case("ode", "n=10000, s=100", PRIMAL, ode_input(10_000, 100), ode),
         Case("lstm", "l=2, c=1024", OBJECTIVE, lstm_input(2, 1024), lstm),
         Case("det", "ell=5", PRIMAL, det_input(5), det),
-        Case("ba", "p=31843", OBJECTIVE, ba_input(49, 7776, 31843), ba),
+        Case("ba", "p=3000", OBJECTIVE, ba_input(49, 776, 3000), ba),
         Case("ht", "simple", OBJECTIVE, ht_input(100, complicated=False), ht),
         Case("ht", "complicated", OBJECTIVE, ht_input(100, complicated=True), ht),
     ]
