@@ -46,6 +46,7 @@ from ._core.sites import (
     internal,
     line_of as line_of,
     user_frame as user_frame,
+    variables_of as variables_of,
 )
 from ._core.tracebacks import entries as entries, of_library
 from ._tape.backward import check_output
@@ -83,7 +84,7 @@ __all__ = [
     "aside", "begins", "called_function", "caller", "describe", "entries", "fault", "freed", "from_backward",
     "gradient", "hooks", "in_words", "is_internal", "is_of_program", "leading_to", "line_of", "masks", "node",
     "operation_of", "pole_of", "replay", "retains", "root", "running_module", "saved", "snapshot",
-    "uncalled_function", "unreached", "user_frame", "value", "version", "watch",
+    "uncalled_function", "unreached", "user_frame", "value", "variables_of", "version", "watch",
 ]  # fmt: skip
 
 # 1. Operations

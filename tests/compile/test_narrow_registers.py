@@ -1,5 +1,9 @@
-"""Machine code for processors with narrower registers than this one has: the same tests, in a process that hides the wider ones."""
+"""Machine code for processors with narrower registers than this one has: the same tests, in a process that hides the wider ones.
 
+Every second test runs with each width, the others with the other one: `PULLBACK_REGISTERS=all` runs all with both.
+"""
+
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -27,7 +31,7 @@ import sys
 import llvmlite.binding
 import pytest
 
-hidden, *arguments = sys.argv[1:]
+hidden, share, *arguments = sys.argv[1:]
 known = llvmlite.binding.get_host_cpu_features
 
 def narrower():
@@ -37,8 +41,12 @@ def narrower():
             features[name] = False
     return features
 
+class Share:
+    def pytest_collection_modifyitems(self, items):
+        items[:] = items[int(share) :: 2] if share else items
+
 llvmlite.binding.get_host_cpu_features = narrower
-sys.exit(pytest.main(["-q", "-n", "0", "-p", "no:cacheprovider", *arguments]))
+sys.exit(pytest.main(["-q", "-n", "0", "-p", "no:cacheprovider", *arguments], plugins=[Share()]))
 """
 
 
@@ -48,7 +56,8 @@ def test_narrower_registers_give_the_same(registers, tmp_path, monkeypatch):
     if not features.get("avx512f" if registers == "256 bits" else "avx2"):
         pytest.skip(f"this processor has no registers wider than {registers}")
     monkeypatch.setenv("PULLBACK_CACHE", str(tmp_path))
+    share = "" if os.environ.get("PULLBACK_REGISTERS") == "all" else str([*HIDDEN].index(registers))
     here = Path(__file__).parent
-    command = [sys.executable, "-c", PROGRAM, ",".join(hidden), *[str(here / name) for name in FILES]]
+    command = [sys.executable, "-c", PROGRAM, ",".join(hidden), share, *[str(here / name) for name in FILES]]
     done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=here.parent.parent)
     assert not done.returncode, done.stdout[-3000:] + done.stderr[-1000:]

@@ -3,19 +3,24 @@
 Each program runs in a process of its own, first with torch and then with pullback, and prints its numbers, its seconds with those
 of its imports, and the peak of its process's memory as a line of JSON; with `--one NAME` it is this process that does so.
 `--json FILE` writes all of it to a file. `--suite FOLDER`, the unpacked source distribution of transformers from PyPI, runs
-its own tests of three models instead; `--names FOLDER`, of wheels, writes docs/appendix/torch-names.md.
+its own tests of three models instead; `--names FOLDER`, of wheels, writes docs/appendix/torch-names.md. What
+`pullback run --check` says beforehand of each program is printed beside what happened.
 """
 
 import argparse
+import ast
 import functools
 import importlib
+import inspect
 import json
 import os
+import re
 import resource
 import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 import warnings
@@ -56,7 +61,7 @@ def one(name):
 
 def result(name, under=()):
     """What a program prints in a process of its own."""
-    command = [sys.executable, "-W", "ignore", *under, "-m", "tests.programs", "--one", name]
+    command = [sys.executable, "-W", "ignore", *under, "-m", __package__, "--one", name]
     try:
         done = subprocess.run(
             command, check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=LONGEST
@@ -65,6 +70,24 @@ def result(name, under=()):
         return {"error": f"not done in {LONGEST} s"}
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     return json.loads(lines[-1]) if lines else {"error": f"the process ended with {done.returncode}"}
+
+
+def predicted(name):
+    """What `pullback run --check` says of a program: that it runs, that it stops as it is imported, or what may raise."""
+    function = programs().get(name)
+    if function is None:  # an architecture
+        return "runs"
+    (defined,) = ast.parse(inspect.getsource(function)).body
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder, f"{name}.py")
+        script.write_text("\n".join(["import torch", *map(ast.unparse, defined.body)]), encoding="utf-8")
+        command = [sys.executable, "-W", "ignore", "-m", "pullback", "run", "--check", str(script)]
+        done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
+    last = done.stdout.strip().rpartition("\n")[2]
+    found = re.search(r"(\d+) missing, (\d+) as it is imported", last)
+    if found is None:
+        return "runs" if "all available" in last else f"no answer: {last[:80]}"
+    return "stops" if int(found[2]) else f"runs but for {found[1]} names in functions"
 
 
 def compared(theirs, ours):
@@ -92,16 +115,19 @@ def main(names, file):
     from . import architectures
 
     counts = dict.fromkeys(KINDS, 0)
-    rows = {}
+    rows, outcomes = {}, Counter()
     for name in names or [*programs(), *architectures.ARCHITECTURES]:
         theirs, ours = result(name), result(name, ["-m", "pullback", "run"])
         kind, text = compared(theirs, ours)
         counts[kind] += 1
-        rows[name] = {"kind": kind, "torch": theirs, "pullback": ours}
-        print(f"{name:28} {kind:12} {text}", flush=True)
+        said = predicted(name)
+        outcomes[said.partition(" ")[0], kind] += 1
+        rows[name] = {"kind": kind, "predicted": said, "torch": theirs, "pullback": ours}
+        print(f"{name:28} {kind:12} {text}; predicted: {said}", flush=True)
         if file:
             Path(file).write_text(json.dumps(rows, indent=1), encoding="utf-8")
     print(", ".join(f"{count} {kind}" for kind, count in counts.items()))
+    print(", ".join(f"said {said}, was {kind}: {count}" for (said, kind), count in outcomes.items()))
     for what in ("seconds", "megabytes"):
         ratios = [row["pullback"][what] / row["torch"][what] for row in rows.values() if row["kind"] == "equal"]
         if ratios:
@@ -158,11 +184,11 @@ if __name__ == "__main__":
     parser.add_argument("--one", metavar="NAME")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--suite", metavar="FOLDER")
-    parser.add_argument("--names", metavar="FOLDER")
+    parser.add_argument("--names", metavar="FOLDER", dest="wheels")
     options = parser.parse_args()
-    if options.names:
+    if options.wheels:
         names = importlib.import_module(f"{__package__}.names")
-        sys.exit(names.write(names.read(options.names)))
+        sys.exit(names.write(names.read(options.wheels)))
     if options.suite:
         sys.exit(suite(options.suite))
     sys.exit(one(options.one) if options.one else main(options.names, options.json))

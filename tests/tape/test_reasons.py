@@ -655,6 +655,20 @@ def test_no_outputs_depend_on_nothing(outputs):
     assert x.grad is None
 
 
+def test_what_is_deleted_is_freed_though_names_were_looked_for():
+    x, y = leaf(), leaf()
+    gone = weakref.ref(y)
+    held = locals()
+    assert pullback.why(x, x.sum()).cause == "backward not run"
+    assert held["x"] is x  # what the program itself has asked for stays as it is
+    del held
+    assert eval("(pullback.why(x, x.sum()).cause, y)")[1] is y
+    pullback.why(x, x.sum())
+    del y
+    gc.collect()
+    assert gone() is None
+
+
 def test_a_name_of_a_comprehension_yields_to_that_of_its_list():
     params = [pullback.tensor(float(i), requires_grad=True) for i in range(3)]
     loss = params[0] * params[1]

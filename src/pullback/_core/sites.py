@@ -14,6 +14,7 @@ import sys
 import warnings
 import weakref
 from collections.abc import Callable
+from inspect import CO_OPTIMIZED
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -44,6 +45,8 @@ class _Internal(dict[str, bool]):
 
 
 internal = _Internal()
+_OURS = 3
+"""References to what `f_locals` has given if nobody else has it: the frame's, a variable's and the argument's that counts."""
 outside: set[str] = set()
 """The files already tested that do not belong to pullback: a lookup in a set takes half the time of one in a dict."""
 
@@ -55,6 +58,21 @@ def user_frame(frame: FrameType) -> FrameType:
     while internal[frame.f_code.co_filename] and frame.f_back is not None:
         frame = frame.f_back
     return frame
+
+
+def variables_of(frame: FrameType) -> dict[str, Any]:
+    """The local variables of a frame, in a dictionary of their own.
+
+    Until Python 3.12 a function keeps the dictionary that it has given, and with it what a `del` should free: it is emptied,
+    unless the program (`locals()`, `eval`) or a debugger has it too.
+    """
+    given = frame.f_locals
+    found = dict(given)
+    if sys.version_info < (3, 13):
+        ours = frame.f_code.co_flags & CO_OPTIMIZED and frame.f_trace is None
+        if ours and sys.getrefcount(given) == _OURS:
+            given.clear()
+    return found
 
 
 def caller(skip: int = 2) -> Site:

@@ -156,13 +156,18 @@ def _evaluated(c: Tensor, breaks: Array, x: Tensor, nu: int, extrapolate: Extrap
     return on_tensors.moveaxis(result, range(x.ndim), range(axis, axis + x.ndim))
 
 
+def _owner(self: Interpolant, name: str) -> tuple[Interpolant, str]:
+    """What holds an attribute, and its name there: a property would make an array of a tensor."""
+    holder: Interpolant = getattr(self, "_delegate_to", self)  # from SciPy 1.18 on
+    return holder, f"_{name}" if hasattr(holder, f"_{name}") else name
+
+
 def _set(self: Interpolant, name: str, value: Value) -> None:
-    """Set an attribute that may be a property, which would make an array of the value."""
-    setattr(self, f"_{name}" if hasattr(self, f"_{name}") else name, value)
+    setattr(*_owner(self, name), value)
 
 
 def _get(self: Interpolant, name: str) -> Any:
-    return getattr(self, f"_{name}" if hasattr(self, f"_{name}") else name, None)
+    return getattr(*_owner(self, name), None)
 
 
 def _piecewise(

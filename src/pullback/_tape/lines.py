@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from types import CodeType, FrameType
 from typing import NamedTuple
 
-from .._core.sites import Site, line_of, user_frame
+from .._core.sites import Site, line_of, user_frame, variables_of
 
 
 class Binding(NamedTuple):
@@ -33,7 +33,7 @@ class Binding(NamedTuple):
 def detached(site: Site) -> list[str]:
     """Statements that detach what a statement both reads and binds, as a loop does with a state: `h` of `y, h = cell(x, h)`."""
     here = _bindings(*site)[-1:]
-    values = user_frame(sys._getframe(1)).f_locals
+    values = variables_of(user_frame(sys._getframe(1)))
     several = "{0} = tuple(each.detach() for each in {0})"
     return [
         (several if isinstance(values.get(name), tuple) else "{0} = {0}.detach()").format(name)

@@ -19,7 +19,7 @@ from .._core import errors
 from .._core.lazy import provider
 from .._core.package import package
 from .._core.primitives import Carrier
-from .._core.sites import Site, describe, given, user_frame
+from .._core.sites import Site, describe, given, user_frame, variables_of
 from .._core.values import require_tensors
 from .cuts import HIDING, Cut, recent
 from .diagnosis import POLES, Cause, above, cause, made_at, origin_of, vanishes
@@ -92,7 +92,7 @@ def asked(
 
 def _variables(frame: FrameType) -> dict[Node, str]:
     """The variables of a function, and of its module, that hold tensors of a graph: what an error can find out in no time."""
-    variables = [*frame.f_locals.items(), *frame.f_globals.items()]
+    variables = [*variables_of(frame).items(), *frame.f_globals.items()]
     return {
         each._node: name for name, each in reversed(variables) if isinstance(each, Carrier) and each._node is not None
     }

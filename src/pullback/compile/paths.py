@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import Tensor
 from ..nn import Module
-from ..observe import user_frame
+from ..observe import user_frame, variables_of
 from .cpython import names_in
 
 MOST = 5000
@@ -82,7 +82,7 @@ def _roots(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
         variables = [(name, value) for name, value in list(plain.__globals__.items()) if not name.startswith("__")]
         yield from sorted(variables, key=lambda pair: pair[0] not in used)
     frame = inspect.currentframe()
-    yield from [] if frame is None else list(user_frame(frame).f_locals.items())
+    yield from [] if frame is None else variables_of(user_frame(frame)).items()
 
 
 def _enclosed(function: FunctionType) -> Iterator[tuple[str, Any]]:

@@ -8,7 +8,16 @@ from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import Tensor, observe
-from ..observe import SAVED_NAMES, AccumulateGrad, Node, OutputNode as Output, is_internal, operation_of, version
+from ..observe import (
+    SAVED_NAMES,
+    AccumulateGrad,
+    Node,
+    OutputNode as Output,
+    is_internal,
+    operation_of,
+    variables_of,
+    version,
+)
 from .arrays import Array, Limits, described, plain, ranged
 from .numbers import element, vector
 from .sources import Excerpt, shortened, text_of
@@ -48,10 +57,13 @@ def namespaces(frame: FrameType | None) -> Iterator[Mapping[str, object]]:
     seen: set[int] = set()
     passing: list[Mapping[str, object]] = []
     for each in _searched(frame):
+        variables = variables_of(each)
         if each.f_code.co_name in COMPREHENSIONS:
-            passing.append(each.f_locals)
+            passing.append(variables)
             continue
-        yield each.f_locals
+        inside = text_of(each.f_code.co_filename).comprehended(each.f_lineno)  # from 3.12 on they are the function's
+        passing.append({name: variables.pop(name) for name in inside if name in variables})
+        yield variables
         if id(each.f_globals) not in seen:
             seen.add(id(each.f_globals))
             yield each.f_globals

@@ -88,7 +88,8 @@ def shortened(text: str, most: int = LONGEST) -> str:
     return text if len(text) <= most else f"{text[:half]}...{text[-half:]}"
 
 
-_REPEATING = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_REPEATING = (ast.For, ast.AsyncFor, ast.While, *_COMPREHENSIONS)
 
 
 class Text:
@@ -159,6 +160,13 @@ class Text:
         """The names that the loops around a line set, those of the outermost first."""
         loops = (node for node in ast.walk(self.tree) if isinstance(node, (ast.For, ast.AsyncFor)))
         targets = [node.target for node in loops if node.lineno <= line <= (node.end_lineno or 0)]
+        return [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+
+    def comprehended(self, line: int) -> list[str]:
+        """The names that the comprehensions around a line set."""
+        loops = (node for node in ast.walk(self.tree) if isinstance(node, _COMPREHENSIONS))
+        around = [node for node in loops if node.lineno <= line <= (node.end_lineno or 0)]
+        targets = [each.target for node in around for each in node.generators]
         return [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
 
     def repeats(self, line: int) -> bool:
