@@ -887,6 +887,7 @@ def test_steps_are_timed_when_asked_for():
     built = machine.build(program)
     assert all(kernel.seconds is None for kernel in built.kernels)
     before = [array.copy() for array in arrays]
-    built.profile(*arrays)
-    assert all(kernel.seconds > 0 for kernel in built.kernels)
+    timed = built.profile(*arrays)
+    assert all(kernel.seconds > 0 for kernel in timed)
+    assert [kernel._replace(seconds=None) for kernel in timed] == built.kernels
     assert_same(arrays, before)

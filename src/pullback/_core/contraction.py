@@ -57,8 +57,14 @@ def _parts(equation: str) -> Parts | None:
 
 
 def contracted(a: Array, b: Array, equation: str) -> Array | None:
-    """The einsum of two arrays as a product of matrices, or of a batch of them; None if it is none, or a small one."""
+    """The einsum of two arrays as a product of matrices, or of a batch of them; None if it is none, or a small one.
+
+    The array that has the last axis of the result comes second: then rows of the product are rows of the result.
+    """
     parts = _parts(equation)
+    if parts is not None and parts.left and parts.result[-1] in parts.left:
+        first, second = equation.partition("->")[0].split(",")
+        a, b, parts = b, a, _parts(f"{second},{first}->{parts.result}")
     if parts is None or a.size + b.size < LEAST or a.dtype.char not in "fdFD":
         return None
     sizes = dict(zip(parts.terms[0], a.shape, strict=True))

@@ -7,11 +7,12 @@ are estimates to be held against what a machine can do.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from ..observe import describe
 from .definitions import EquationList, read
-from .program import Equation, Program, Value, sizes_of_labels
+from .program import Equation, Program, Value, bodies, sizes_of_labels
 
 
 def _attention(e: Equation) -> int:
@@ -23,6 +24,35 @@ def _attention(e: Equation) -> int:
 def _of_each(weight: Value) -> int:
     """The elements of a weight for each of its first axis."""
     return weight.size // max(weight.shape[0], 1)
+
+
+def _matrices(factor: float) -> Callable[[Equation], int]:
+    """What takes so many flops times rows, columns and the smaller of the two, for each matrix of a stack."""
+
+    def counted(e: Equation) -> int:
+        matrices = e.inputs[0]
+        return math.ceil(factor * matrices.size * min(matrices.shape[-2:]))
+
+    return counted
+
+
+def _solved(factor: float, each: int) -> Callable[[Equation], int]:
+    """A factorization, and for each right hand side so many flops an element of the matrix."""
+    factored = _matrices(factor)
+    return lambda e: factored(e) + each * e.inputs[0].shape[-1] * e.output.size
+
+
+def _transformed(e: Equation) -> int:
+    """Fourier transforms: five flops an element for each doubling of the length, half of them where one side is real."""
+    lines = max((e.inputs[0], e.output), key=lambda value: value.size)
+    axes = e.params["axes"] if e.name == "fft" else (e.params["axis"],)
+    length = math.prod([lines.shape[axis] for axis in axes])
+    return int((5 if e.name == "fft" else 2.5) * lines.size * math.log2(max(length, 2)))
+
+
+def _sorted(e: Equation) -> int:
+    """Comparisons of lines that are sorted."""
+    return int(e.inputs[0].size * math.log2(max(e.inputs[0].shape[e.params["axis"]], 2)))
 
 
 def _all(program: Program) -> int:
@@ -39,8 +69,20 @@ _COUNTED: dict[str, Callable[[Equation], int]] = {
     "convolve_transpose": lambda e: 2 * e.inputs[0].size * _of_each(e.inputs[1]),
     "convolve_weight": lambda e: 2 * e.inputs[1].size * _of_each(e.output) if e.inputs[0].size else 0,
     "scan_loop": lambda e: e.params["loop"].length * _all(e.params["loop"].body),
+    "repeat_loop": lambda e: sum(map(_all, bodies(e.params))),
     "branch": lambda e: max(map(_all, e.params["bodies"])),
+    **dict.fromkeys(("det", "slogdet", "lu_factor"), _matrices(2 / 3)),
+    "argsort": _sorted,
+    "inv": _matrices(2),
+    "cholesky": _matrices(1 / 3),
+    "qr": _matrices(4 / 3),
+    "eigh": _matrices(4 / 3),
+    **dict.fromkeys(("eig", "svd", "pinv", "matrix_exp"), _matrices(4)),
+    "solve": _solved(2 / 3, 2),
+    "solve_triangular": _solved(0, 1),
+    **dict.fromkeys(("fft", "rfft", "irfft"), _transformed),
 }
+"""Loops whose length is not known count one iteration, and factorizations what is least: direct steps, no iterations."""
 
 
 def flops(equation: Equation) -> int:
@@ -96,7 +138,11 @@ def peak(program: Program) -> int:
 
 
 class Work(NamedTuple):
-    """What one step of a program does, as a report tells it; machine code says the same of its kernels."""
+    """What one step of a program does, as a report tells it; machine code says the same of its kernels.
+
+    `read` and `written` are bytes; `among` how many different ones they are, where a loop moves the same again; `lines` are
+    the user's lines that asked for the equations.
+    """
 
     name: str
     equations: tuple[str, ...]
@@ -105,9 +151,32 @@ class Work(NamedTuple):
     written: int
     threads: bool = False
     seconds: float | None = None
+    lines: tuple[str, ...] = ()
+    among: int | None = None
+
+    @property
+    def moved(self) -> int:
+        """Bytes read and written."""
+        return self.read + self.written
+
+    @property
+    def within(self) -> int:
+        """Bytes of the memory that it works in."""
+        return self.moved if self.among is None else self.among
 
 
-def works(program: Program) -> list[Work]:
+def lines(equations: Sequence[Equation]) -> tuple[str, ...]:
+    """The user's lines that equations come from, in their order, each once."""
+    sites = dict.fromkeys(equation.site for equation in equations if equation.site is not None)
+    return tuple(dict.fromkeys(describe(site).partition(": ")[0] for site in sites))
+
+
+def work(equation: Equation, name: str = "", seconds: float | None = None) -> Work:
+    """The work of an equation that is computed on its own."""
+    of = lines([equation])
+    return Work(name or equation.name, (equation.name,), flops(equation), *moved(equation), seconds=seconds, lines=of)
+
+
+def works(program: Program, seconds: Mapping[Equation, float] = {}) -> list[Work]:
     """The work of a program that is run one equation after another, where there is any."""
-    working = [equation for equation in program.equations if not equation.primitive.view]
-    return [Work(e.name, (e.name,), flops(e), *moved(e)) for e in working]
+    return [work(e, seconds=seconds.get(e)) for e in program.equations if not e.primitive.view]

@@ -25,7 +25,7 @@ class Draw:
     view = False
     definition = None
     commutes = False
-    cost = 0
+    cost = 8
 
     def __init__(self, draw: Sampler, shape: tuple[int, ...], generator: Source) -> None:
         self._draw, self._shape, self._generator = draw, shape, generator

@@ -1,18 +1,23 @@
-"""The report of a compiled function: what it does, what that must cost on this machine, and why it was recorded anew."""
+"""The report of a compiled function: what it does, what that must cost on this machine, and why it was recorded anew.
+
+A limit is the least time that kernels can need: that of their flops at the rate of a large product, or of the bytes that they
+read and write at the rate of the nearest cache that holds these. It is one of these kernels, not of the function: others
+could do with less.
+"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+import json
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import get_num_threads
-from .._numerics.blocks import pieces
 from . import store
+from .rates import Machine, machine
 
 if TYPE_CHECKING:
     from .costs import Work
@@ -21,64 +26,8 @@ WIDTH = 100
 ROWS = 24
 """Kernels that are listed; those that matter most, where there are more."""
 
-LARGE, SMALL = 1 << 26, 1 << 18
-"""Bytes of arrays that lie in memory, and in a cache near the processor."""
 
-
-# 1. The machine
-
-
-class Machine(NamedTuple):
-    """What this machine can do: bytes copied in a second, between memory and itself and within a cache, and flops."""
-
-    memory: float
-    cached: float
-    flops: float
-
-    def limit(self, flops: int, moved: int, within: int) -> float:
-        """The least seconds for so many flops and bytes moved, of which `within` lie in different places."""
-        return max(flops / self.flops, moved / (self.memory if within > SMALL * 4 else self.cached))
-
-
-@cache
-def machine(dtype: str = "float32", threads: int = 1) -> Machine:
-    """This machine, measured once: the best of a few copies and products of matrices, in some tenths of a second."""
-    memory, cached = (_copied(size, threads) for size in (LARGE, SMALL))
-    a = np.ones((768, 768), dtype)
-    b = np.empty_like(a)
-    return Machine(memory, cached, 2 * 768**3 / _best(lambda: np.matmul(a, a, b), 6))
-
-
-def _copied(size: int, threads: int) -> float:
-    """Bytes read and written in a second by copies of an array; threads share a large one."""
-    source, target = (np.ones(size, np.uint8) for _ in range(2))
-
-    def part(start: int, stop: int) -> None:
-        np.copyto(target[start:stop], source[start:stop])
-
-    if size == LARGE and threads > 1:
-        return 2 * size / _best(lambda: pieces(part, size, 1), 6)
-    count = max(LARGE // size // 8, 1)
-
-    def copies() -> None:
-        for _ in range(count):
-            np.copyto(target, source)
-
-    return 2 * size * count / _best(copies, 6)
-
-
-def _best(function: Callable[[], Any], times: int) -> float:
-    """The least seconds that a call takes, after one that is not counted."""
-    function()
-    found = []
-    for _ in range(times):
-        start = time.perf_counter()
-        function()
-        found.append(time.perf_counter() - start)
-    return min(found)
-
-
-# 2. The report
+# 1. The report
 
 
 @dataclass(frozen=True)
@@ -107,7 +56,7 @@ class Report:
     @property
     def moved(self) -> int:
         """Bytes read and written in one call."""
-        return sum(kernel.read + kernel.written for kernel in self.kernels)
+        return sum(kernel.moved for kernel in self.kernels)
 
     @property
     def seconds(self) -> float | None:
@@ -117,16 +66,69 @@ class Report:
 
     @property
     def machine(self) -> Machine:
-        """What this machine can do."""
-        return machine(self.dtype, get_num_threads())
+        """What this machine can do with one thread, and no less than kernels were measured to do."""
+        return self._machine(threads=False)
+
+    def _machine(self, *, threads: bool) -> Machine:
+        found = machine(self.dtype, get_num_threads() if threads else 1)
+        return found.raised([kernel for kernel in self.kernels if threads or not kernel.threads])
+
+    @property
+    def limits(self) -> list[float]:
+        """The least seconds that each kernel can take on this machine, by its flops and its bytes."""
+        machines = {threads: self._machine(threads=threads) for threads in {kernel.threads for kernel in self.kernels}}
+        found = []
+        for kernel in self.kernels:
+            limit = machines[kernel.threads].limit(kernel)
+            found.append(limit if kernel.seconds is None else min(limit, kernel.seconds))
+        return found
 
     @property
     def limit(self) -> float:
-        """The least seconds that one call can take on this machine, if its kernels move what they say."""
-        return sum(self._limit(kernel) for kernel in self.kernels)
+        """The least seconds that one call of these kernels can take on this machine."""
+        return sum(self.limits)
 
-    def _limit(self, kernel: Work) -> float:
-        return self.machine.limit(kernel.flops, kernel.read + kernel.written, self.arguments + self.peak)
+    def save_perfetto(self, path: str | os.PathLike[str]) -> None:
+        """Write the kernels of one call as a trace, which ui.perfetto.dev and Chrome's about:tracing open.
+
+        Parameters
+        ----------
+        path
+            The file, which is written as JSON: an event for each kernel, with its equations, lines, flops, bytes and limit.
+
+        >>> import os, pullback, tempfile
+        >>> f = pullback.compile(lambda x: x.exp().sum())
+        >>> _ = f(pullback.ones(1000))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "trace.json")
+        ...     f.report(profile=True).save_perfetto(path)
+        ...     os.path.getsize(path) > 0
+        True
+        """
+        if self.kernels and self.seconds is None:
+            raise ValueError("save_perfetto: kernels have no times; take the report with report(profile=True)")
+        text = json.dumps({"traceEvents": self._events(), "displayTimeUnit": "ns"}, indent=1)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def _events(self) -> list[dict[str, Any]]:
+        """The kernels as complete events of the trace format, whose times are in microseconds, after the names of process and thread."""
+        on: dict[str, Any] = {"pid": 1, "tid": 1}
+        names = {"process_name": f"compiled function {self.name}", "thread_name": "kernels"}
+        events: list[dict[str, Any]] = [
+            {"ph": "M", "name": key, "args": {"name": name}, **on} for key, name in names.items()
+        ]
+        now = 0.0
+        for kernel, limit in zip(self.kernels, self.limits, strict=True):
+            seconds = kernel.seconds or 0.0
+            details = {
+                "kernel": kernel.name, "lines": ", ".join(kernel.lines), "flops": kernel.flops, "bytes read": kernel.read,
+                "bytes written": kernel.written, "limit in us": limit * 1e6, "threads": kernel.threads,
+            }  # fmt: skip
+            event = {"ph": "X", "cat": "kernel", "name": runs(kernel.equations), "ts": now * 1e6, "dur": seconds * 1e6}
+            events.append({**event, "args": details, **on})
+            now += seconds
+        return events
 
     def __str__(self) -> str:
         parts = [[self.name], self._summary(), self._table(), self._history(), [f"note: {note}" for note in self.notes]]
@@ -144,8 +146,8 @@ class Report:
                 f"{self.recorded} equations recorded, {self.simplified} after passes, {len(self.kernels)} kernels",
             ),
             ("work", f"{amount(self.flops, 'flop')}, {amount(self.moved, 'B')} moved{flops_per_byte}"),
-            ("machine", f"{rates}, {self.dtype}, threads: {get_num_threads()}"),
-            ("limit", f"{duration(self.limit)}{self._against()}"),
+            ("machine", f"{rates}, {self.dtype}, a thread; threads: {get_num_threads()}"),
+            ("limit", f"{duration(self.limit)}, of these kernels{self._against()}"),
             ("memory", f"{amount(self.arguments, 'B')} in and out, {amount(self.peak, 'B')} beside"),
             ("cache", store.status()),
         ]
@@ -154,28 +156,34 @@ class Report:
     def _against(self) -> str:
         if self.seconds is None:
             return ""
-        return f"; the kernels took {duration(self.seconds)}, {self.seconds / max(self.limit, 1e-12):.1f} times that"
+        return f"; they took {duration(self.seconds)}, {self.seconds / max(self.limit, 1e-12):.1f} times that"
 
     def _table(self) -> list[str]:
         """A line for each kernel, in order; where there are many, for those with the largest limits or times."""
-        weights = {id(kernel): kernel.seconds or self._limit(kernel) for kernel in self.kernels}
-        kept = sorted(self.kernels, key=lambda kernel: -weights[id(kernel)])[:ROWS]
-        chosen = {id(kernel) for kernel in kept}
-        timed = self.seconds is not None
-        rows = [["kernel", "flop", "read", "written", "limit", *(["time", "of it"] if timed else []), "equations"]]
-        rows += [self._row(kernel, timed) for kernel in self.kernels if id(kernel) in chosen]
-        if len(self.kernels) > len(kept):
-            rest = sum(weights.values()) - sum(weights[id(kernel)] for kernel in kept)
-            rows.append([f"{len(self.kernels) - len(kept)} more", "", "", "", duration(rest)])
+        limits = self.limits
+        weights = [kernel.seconds or limit for kernel, limit in zip(self.kernels, limits, strict=True)]
+        chosen = sorted(sorted(range(len(weights)), key=lambda number: -weights[number])[:ROWS])
+        timed = ["time", "of it"] if self.seconds is not None else []
+        rows = [["kernel", "flop", "read", "written", "limit", *timed, "line", "equations"]]
+        rows += [self._row(self.kernels[number], limits[number]) for number in chosen]
+        if len(weights) > len(chosen):
+            rest = sum(weights) - sum(weights[number] for number in chosen)
+            rows.append([f"{len(weights) - len(chosen)} more", "", "", "", *([""] if timed else []), duration(rest)])
         return ["", *aligned(rows)] if self.kernels else []
 
-    def _row(self, kernel: Work, timed: bool) -> list[str]:
-        row = [kernel.name, amount(kernel.flops, ""), amount(kernel.read, "B"), amount(kernel.written, "B")]
-        row.append(duration(self._limit(kernel)))
-        if timed:
-            share = kernel.seconds / (self.seconds or 1) if kernel.seconds is not None else 0.0
+    def _row(self, kernel: Work, limit: float) -> list[str]:
+        row = [
+            kernel.name,
+            amount(kernel.flops, ""),
+            amount(kernel.read, "B"),
+            amount(kernel.written, "B"),
+            duration(limit),
+        ]
+        if self.seconds is not None:
+            share = (kernel.seconds or 0.0) / (self.seconds or 1)
             row += [duration(kernel.seconds or 0.0), f"{100 * share:.0f}%"]
-        return [*row, runs(kernel.equations)]
+        more = f" +{len(kernel.lines) - 1}" if len(kernel.lines) > 1 else ""
+        return [*row, tail("".join(kernel.lines[:1]), 24) + more, runs(kernel.equations)]
 
     def _history(self) -> list[str]:
         if not self.records:
@@ -185,7 +193,7 @@ class Report:
         return ["", f"recorded {total} {'time' if total == 1 else 'times'}:", *lines]
 
 
-# 3. Text
+# 2. Text
 
 
 def amount(number: float, unit: str) -> str:
@@ -223,6 +231,11 @@ def clipped(text: str, width: int) -> str:
     """A text on one line that is no longer than so many characters."""
     text = " ".join(text.split())
     return text if len(text) <= width else text[: max(width - 3, 0)] + "..."
+
+
+def tail(text: str, width: int) -> str:
+    """The end of a text, no longer than so many characters: that of a place in a file, which has the line."""
+    return text if len(text) <= width else "..." + text[3 - width :]
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

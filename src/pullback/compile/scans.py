@@ -163,7 +163,7 @@ class Scan(NamedTuple):
     @property
     def samples(self) -> list[Array]:
         """Numbers for which a step can be computed."""
-        return list(map(_some, self.body.inputs))
+        return list(map(plain_numbers, self.body.inputs))
 
     def part(self, place: int) -> int:
         """0 for an input that is a carry, 1 for a column, 2 for one that all steps share."""
@@ -189,7 +189,7 @@ def dependent(program: Program, given: Sequence[bool], kinds: str) -> list[bool]
     return [value in known for value in program.outputs]
 
 
-def _some(value: Value) -> Array:
+def plain_numbers(value: Value) -> Array:
     """Numbers of a shape and dtype: valid as indices, and as matrices of a system."""
     if value.dtype.kind != "f":
         return np.zeros(value.shape, value.dtype)

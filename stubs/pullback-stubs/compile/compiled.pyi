@@ -50,6 +50,7 @@ from .machinery import Machinery
 from .numbers import Escaped, Root
 from .paths import title
 from .prepared import Prepared, spent
+from .profiling import profiled
 from .program import DepartedError
 from .quick import GIVEN_UP, QuickCalls, quick
 from .reasons import FIRST, why
@@ -61,7 +62,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from .._core.trees import Structure
     from .._core.typing import Threshold
-    from .costs import Work
     from .placed import Placed
 REST = 64
 QUICK = 4
@@ -151,7 +151,10 @@ class Compiled:
     def llvm(self) -> str:
         ...
 
-    def report(self) -> Report:
+    def report(self, *args: Any, profile: bool=False, **kwargs: Any) -> Report:
+        ...
+
+    def _of_call(self, leaves: list[Any], structure: Structure) -> Prepared:
         ...
 
     def _make_quick(self, prepared: Prepared, leaves: list[Any], structure: Structure) -> None:

@@ -47,8 +47,6 @@ class AssembledStep:
     count: int = 1
     chunk: int = 1
     cost: int = 0
-    read: int = 0
-    written: int = 0
 
     @property
     def threaded(self) -> bool:
@@ -132,15 +130,9 @@ class Assembly:
             piece.count, piece.chunk = chunks(layout)
             places = math.prod(layout.domain)
             piece.cost = places * (1 + sum(node.cost for node in layout.nodes if node.axes or not layout.domain))
-            piece.read = sum(
-                {node.data[0]: node.data[0].nbytes for node in layout.nodes if node.kind in MEMORY}.values()
-            )
-            piece.written = sum(root.source.nbytes if not root.how else root.value.nbytes for root in layout.roots)
         elif isinstance(step, MatrixProduct):
             piece.cost, how = flops(step) // 2, form(step)
             piece.count = how.parts.number if how.shared else 1
-            piece.read = step.left.value.nbytes + step.right.value.nbytes
-            piece.written = step.equation.output.nbytes
         elif isinstance(step, Steps):
             loop = step.equation.params["loop"]
             piece.body = None if step.small else Assembly(lowered(loop.body))
@@ -148,9 +140,6 @@ class Assembly:
         elif isinstance(step, Own):
             solved = step.equation.name == "solve_triangular"
             piece.cost = step.equation.inputs[0].size * (step.equation.output.shape[1] if solved else 1)
-        if isinstance(step, Steps | Own):
-            piece.read = sum(value.nbytes for value in step.equation.inputs)
-            piece.written = sum(value.nbytes for value in step.equation.outputs)
         return piece
 
     def _drop_unused(self, step: Loops) -> None:

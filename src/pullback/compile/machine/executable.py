@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import time
 from typing import Any
 
 import numpy as np
@@ -14,17 +13,16 @@ from .. import store
 from ..costs import Work
 from ..program import Array, DepartedError, Program, Value, run
 from . import native, templates
-from .assembly import HEAVY, AssembledStep, Assembly
+from .assembly import HEAVY, Assembly
 from .callables import CONTIGUOUS, WRITABLE
+from .clocks import Clock
 from .entry import Block, builtin
-from .fusion import Loops, Opaque
+from .fusion import Opaque, Step
 from .loading import loaded
 from .lowering import lowered
 from .modules import ModuleWriter
+from .works import works
 from .zeros import thinned
-
-ROUNDS = 5
-"""The number of times a step is timed; the minimum counts."""
 
 
 class Executable:
@@ -32,7 +30,6 @@ class Executable:
 
     def __init__(self, program: Program, code: bytes | None) -> None:
         self.program = program
-        self.seconds: dict[str, float] | None = None
         self._assembled: Assembly | None = None
         self.template: templates.Template | None = None
         self.parameters: Array = np.zeros(0, np.int64)
@@ -193,46 +190,29 @@ class Executable:
 
     @property
     def kernels(self) -> list[Work]:
-        """The steps; with their seconds after `profile`."""
-        return [self._kernel(piece) for piece in self._assembly.pieces]
+        """The steps."""
+        return works(self._assembly, {})
 
-    def profile(self, *arrays: Array) -> None:
-        """Time each step on copies of arrays; `kernels` then has the seconds."""
-        code = loaded(native.compiled(_text(self._assembly, apart=True)))
+    def profile(self, *arrays: Array) -> list[Work]:
+        """The steps with their seconds: the least of some runs on copies of arrays, by code that reads the clock after each step."""
+        assembly = self._assembly
+        clock = Clock(len(assembly.pieces))
         timed = Executable.__new__(Executable)
+        code = loaded(native.compiled(_text(assembly, clock=clock)))
         timed.__dict__.update(self.__dict__, _native=code, _functions={}, _arenas=[])
-        one = _Run(timed, [array.copy() for array in self._given(arrays)])
-        self.seconds = {}
-        for piece in self._assembly.pieces:
-            times = []
-            for _ in range(ROUNDS):
-                start = time.perf_counter()
-                one.step(piece)
-                times.append(time.perf_counter() - start)
-            self.seconds[piece.name] = min(times)
+        given = [array.copy() for array in self._given(arrays)]
+        times = clock.least(lambda: _Run(timed, given).run())
+        return works(assembly, {piece.name: each for piece, each in zip(assembly.pieces, times, strict=True)})
 
     @property
     def peak(self) -> int:
         """The temporary memory in bytes, without inputs and outputs."""
         return self._assembly.memory.arena
 
-    def _kernel(self, piece: AssembledStep) -> Work:
-        step = piece.step
-        if not isinstance(step, Loops):
-            equations: tuple[str, ...] = (step.equation.name,)
-        else:
-            makers = self._assembly.planner.makers
-            names = [makers[value].name for value in step.nest.inlined]
-            equations = (*names, *[makers[root.value].name for root in step.nest.roots if root.how])
-        return Work(
-            piece.name, equations, piece.cost, piece.read, piece.written, piece.threaded,
-            (self.seconds or {}).get(piece.name),
-        )  # fmt: skip
 
-
-def _text(assembly: Assembly, *, apart: bool = False) -> str:
+def _text(assembly: Assembly, *, clock: Clock | None = None) -> str:
     with native.turn:
-        return ModuleWriter(assembly, apart=apart).write()
+        return ModuleWriter(assembly, clock=clock).write()
 
 
 def _overlapping(arrays: list[Array]) -> set[int]:
@@ -283,7 +263,7 @@ class _Run:
         status = 0
         for stage in self.assembly.stages:
             if stage.before >= 0:
-                self.step(self.assembly.pieces[stage.before])
+                self._forward(self.assembly.pieces[stage.before].step)
             status = int(executable.function(stage.name)(self.address))
             if status:
                 break
@@ -292,15 +272,9 @@ class _Run:
             return executable._departed(status, tuple(self.given))
         return [self.arrays[value] for value in self.assembly.program.outputs]
 
-    def step(self, piece: AssembledStep) -> None:
-        """One step."""
-        if isinstance(piece.step, Opaque):
-            self._forward(piece.step)
-        else:
-            self.executable.function(piece.name)(self.address)
-
-    def _forward(self, step: Opaque) -> None:
+    def _forward(self, step: Step) -> None:
         """An operation that runs as its forward function."""
+        assert isinstance(step, Opaque)
         equation, places = step.equation, self.assembly.memory.places
         made = quiet.run(equation.primitive.forward, *[self._array(x) for x in equation.inputs], **equation.params)
         for value, array in zip(equation.outputs, made if type(made) is tuple else (made,), strict=True):

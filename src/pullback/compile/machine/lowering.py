@@ -99,6 +99,10 @@ def _in_range(build: Builder, chosen: Value, first: int, end: int) -> bool:
     return known is not None and bool(known.size) and bool(first <= known.min() and known.max() < end)
 
 
+PUT = 1 << 16
+"""Elements up to which it is written down for each place of an array what is put there."""
+
+
 @indexed("take_rows")
 def _take_rows(build: Builder, e: Equation) -> Value | None:
     """A gather of a stored value; of a computed one, a sum in which all elements but one are 0."""
@@ -231,31 +235,71 @@ def _scatter_rows(build: Builder, e: Equation) -> None:
 @indexed("index")
 def _index(build: Builder, e: Equation) -> Value | None:
     x, *chosen = e.inputs
-    found = _leading(build, x.shape, chosen, e.params["spec"]) if e.output.size else None
+    found = _chosen_rows(build, x.shape, chosen, e.params["spec"]) if e.output.size else None
     return None if found is None else _rows_at(build, x, found[0], e.output, found[1])
 
 
 @indexed("index_add")
 def _index_add(build: Builder, e: Equation) -> Value | None:
     g, *chosen = e.inputs
-    found = _leading(build, e.output.shape, chosen, e.params["spec"]) if g.size else None
+    found = _chosen_rows(build, e.output.shape, chosen, e.params["spec"]) if g.size else None
     return None if found is None else _added_up(build, g, found[0], e.output, found[1])
 
 
-def _leading(
+def _indexed_axes(shape: tuple[int, ...], chosen: list[Value], spec: Sequence[Entry]) -> slice | None:
+    """The axes that integer indices are of, if they are beside each other and all others are taken whole."""
+    count, first = len(chosen), next(place for place, entry in enumerate(spec) if entry is ARRAY)
+    whole = [entry is Ellipsis or (type(entry) is slice and entry == slice(None)) for entry in spec]
+    arrays = [entry is ARRAY for entry in spec[first : first + count]]
+    if not all(whole[:first] + arrays + whole[first + count :]) or any(x.dtype.kind not in "iu" for x in chosen):
+        return None
+    before = len(shape) - (len(spec) - first) if Ellipsis in spec[:first] else first
+    return slice(before, before + count)
+
+
+def _chosen_rows(
     build: Builder, shape: tuple[int, ...], chosen: list[Value], spec: Sequence[Entry]
 ) -> tuple[Value, tuple[int, int]] | None:
-    """The rows at integer indices of the first axes, all others taken whole, and the shape of the array as rows."""
-    count = len(chosen)
-    whole = [entry is Ellipsis or (type(entry) is slice and entry == slice(None)) for entry in spec[count:]]
-    first = [entry is ARRAY for entry in spec[:count]]
-    if not all(first + whole) or any(x.dtype.kind not in "iu" for x in chosen):
+    """The rows at integer indices, and the shape of the array as rows; None where an index is no index of rows."""
+    axes = _indexed_axes(shape, chosen, spec)
+    if axes is None:
         return None
-    places = [_wrapped(build, x, size) for x, size in zip(chosen, shape, strict=False)]
+    sizes, outer = shape[axes], math.prod(shape[: axes.start])
+    places = [_wrapped(build, x, size) for x, size in zip(chosen, sizes, strict=True)]
     line = places[0]
-    for place, size in zip(places[1:], shape[1:], strict=False):
+    for place, size in zip(places[1:], sizes[1:], strict=True):
         line = build.add(build.multiply(line, size), place)
-    return build.reshape(line, shape=(line.size,)), (math.prod(shape[:count]), math.prod(shape[count:]))
+    line = build.reshape(line, shape=(line.size,))
+    if outer != 1:
+        starts = build.constant(np.arange(outer).reshape(-1, 1) * math.prod(sizes))
+        line = build.reshape(build.add(starts, line), shape=(outer * line.size,))
+    return line, (outer * math.prod(sizes), math.prod(shape[axes.stop :]))
+
+
+@indexed("index_put")
+def _index_put(build: Builder, e: Equation) -> Value | None:
+    """What is put at constant places: each place knows which value it gets, if any; of several it is the last."""
+    x, value, *chosen = e.inputs
+    known = [build.constants.get(each) for each in chosen]
+    axes = _indexed_axes(x.shape, chosen, e.params["spec"])
+    if axes is None or value.dtype != x.dtype or not x.size or x.size > PUT:
+        return None
+    sizes, outer, inner = x.shape[axes], math.prod(x.shape[: axes.start]), math.prod(x.shape[axes.stop :])
+    places = [np.where(one < 0, one + size, one) for one, size in zip(known, sizes, strict=True) if one is not None]
+    within = [bool(((one >= 0) & (one < size)).all()) for one, size in zip(places, sizes, strict=False)]
+    if len(places) < len(chosen) or not all(within):
+        return None
+    taken = np.ravel_multi_index(np.broadcast_arrays(*places), sizes)
+    line = (np.arange(outer).reshape(-1, 1) * math.prod(sizes) + taken.reshape(-1)).reshape(-1)
+    if not line.size:
+        return x
+    source = np.full(outer * math.prod(sizes), -1)
+    source[line] = np.arange(line.size)
+    spread = build.broadcast_to(value, shape=(*x.shape[: axes.start], *taken.shape, *x.shape[axes.stop :]))
+    rows = build.reshape(spread, shape=(line.size, inner))
+    put = build.embedding(rows, build.constant(np.maximum(source, 0)), padding=None, by_frequency=False)
+    mask = build.constant(source.reshape(-1, 1) >= 0)
+    return build.reshape(build.where(mask, put, build.reshape(x, shape=(len(source), inner))), shape=x.shape)
 
 
 def _wrapped(build: Builder, chosen: Value, count: int) -> Value:

@@ -17,9 +17,10 @@ from llvmlite import ir
 
 from ..program import Value
 from .assembly import AssembledStep, Assembly, Stage
+from .clocks import Clock
 from .elements import KINDS
 from .forms import Form, form
-from .fusion import MatrixProduct, Opaque, Own, Steps
+from .fusion import MatrixProduct, Own, Steps
 from .likeness import Likeness, factors, is_single, of_nest, of_product
 from .linking import TABLE_ARGUMENT, LinkedModule, address_at, linked
 from .llvm import LONG, POINTER, long
@@ -44,9 +45,8 @@ PART = 48
 class ModuleWriter:
     """Writes the code of a program."""
 
-    def __init__(self, assembly: Assembly, *, apart: bool = False) -> None:
-        self.assembly, self.prefix = assembly, ""
-        self.apart = apart
+    def __init__(self, assembly: Assembly, *, clock: Clock | None = None) -> None:
+        self.assembly, self.prefix, self.clock = assembly, "", clock
         self.module = LinkedModule()
         self.late = frozenset(assembly.written_in_place.values())
         self.likenesses = {piece: self._likeness(piece) for piece in assembly.pieces}
@@ -66,12 +66,7 @@ class ModuleWriter:
 
     def write(self) -> str:
         """The text of the module."""
-        for piece in self.assembly.pieces if self.apart else ():
-            if not isinstance(piece.step, Opaque):
-                builder = self._begun(piece.name, [POINTER])
-                self._piece(builder, piece)
-                builder.ret_void()
-        for stage in () if self.apart else self.assembly.stages:
+        for stage in self.assembly.stages:
             self.run(stage)
         return self.module.finished()
 
@@ -257,6 +252,7 @@ class ModuleWriter:
         """The function of a stage, which is the whole program if no step runs in Python."""
         builder = self._begun(stage.name, [POINTER], STATUS)
         self._check(builder, stage.before)
+        self._mark(builder, stage.before)
         (self._steps if len(stage.steps) <= 2 * PART else self._long)(builder, stage.steps)
         if stage is self.assembly.stages[-1]:
             self._end(builder)
@@ -282,9 +278,9 @@ class ModuleWriter:
         return key is not None and self.alike[key] >= (2 if single else ALIKE)
 
     def _repeats(self, number: int) -> bool:
-        """Whether a step can be a row of a sequence: it shares its code, is not cut, and nothing is checked after it."""
+        """Whether a step can be a row of a sequence: it shares its code, is not cut, and nothing is checked or timed after it."""
         piece = self.assembly.pieces[number]
-        return piece.count == 1 and number not in self.assembly.guards and self._shares(piece)
+        return self.clock is None and piece.count == 1 and number not in self.assembly.guards and self._shares(piece)
 
     def _call(self, piece: AssembledStep) -> StepCall:
         """A step that shares its code, as a call."""
@@ -323,7 +319,13 @@ class ModuleWriter:
         """Write steps, and the checks of guards that are known after each."""
         for number in numbers:
             self._piece(builder, self.assembly.pieces[number])
+            self._mark(builder, number)
             self._check(builder, number)
+
+    def _mark(self, builder: ir.IRBuilder, number: int) -> None:
+        """Write down the time after a step, where that is asked for."""
+        if self.clock is not None:
+            self.clock.emit(builder, number)
 
     def _address(self, builder: ir.IRBuilder, key: Hashable) -> ir.Value:
         """The address of a value, or of the partial results of a root."""
