@@ -117,15 +117,15 @@ n_fft, hop_length, win_length, window, center, normalized, onesided, return_comp
     enough, as of real signals, and whether results are complex.
 """
 
+__version__ = "0.1.0"
+
 import builtins as _builtins
 import typing as _typing
 from math import e, inf, nan, pi
 
 from ._core.lazy import PROVIDERS as _PROVIDERS, index as _index
 from ._core.tracebacks import install as _install
-from ._tensor import functions as _functions, surface as _surface
-
-__version__ = "0.1.0"
+from ._tensor import functions as _functions, native as _native, surface as _surface
 
 _MODULES = "array_api autograd compile distributed distributions explain extend fft files func interop interpreters linalg masked nn observe optim program signal special testing utils"
 
@@ -167,6 +167,7 @@ _PROVIDERS.update(
         "fills of shared memory": "pullback.vocabulary.shared_memory",
     }
 )
+_native.install()
 
 if _typing.TYPE_CHECKING:  # for pullback's own packages above the tensor, which take names from here as others do
     from ._core.dtypes import (

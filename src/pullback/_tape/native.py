@@ -1,0 +1,80 @@
+"""The native core: `pullback-native`, which does in C what the hottest functions of the tape do, or nothing of it is here.
+
+This is the one place where pullback looks for it. A native function stands beside a Python one, of which it does the usual
+case; all else it hands over. docs/contribute/native.md leads through it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .._core import machine
+from .._core.primitives import Function, Primitive
+from .node import node_class
+
+MODULE = "_pullback_native"
+VARIABLE = "PULLBACK_NATIVE"
+RESULT = 2
+"""The place of the result among the values that an operation saves; lower ones are its operands'."""
+
+
+def _found() -> Any:
+    """The core, or None: without one, with PULLBACK_NATIVE=0, and, with a warning, if it is that of another version."""
+    wanted = os.environ.get(VARIABLE, "")
+    if wanted not in {"", "0", "1"}:
+        raise ImportError(f"{VARIABLE}={wanted}: it is 0 for Python alone, 1 for the native core, or not set")
+    if wanted == "0":
+        return None
+    version = sys.modules[__name__.partition(".")[0]].__version__
+    try:
+        found = importlib.import_module(MODULE)
+    except ModuleNotFoundError:
+        why = f"it is not installed: python -m pip install pullback-native=={version}"
+    except ImportError as error:
+        why = str(error)
+    else:
+        if found.__version__ == version:
+            return found
+        why = f"pullback is {version}, pullback-native {found.__version__}: python -m pip install pullback-native=={version}"
+        if not wanted:
+            warnings.warn(f"the native core is not used, since versions differ: {why}", RuntimeWarning, stacklevel=2)
+    if wanted:
+        raise ImportError(f"{VARIABLE}=1 asks for the native core, and {why}; {VARIABLE}=0 goes without")
+    return None
+
+
+core = _found()
+
+
+def operation(primitive: Primitive, function: Function | None, ndim: int | None = None) -> Any:
+    """The native form of a function of plain tensors that records a primitive; `function` itself without a core.
+
+    With None for the function it is asked first, by one that goes on by itself if it gets None.
+    """
+    names = primitive.inputs
+    if core is None or primitive.variadic or primitive.outputs > 1 or len(names) > RESULT:
+        return function
+    saved = []
+    for name in primitive.saved:
+        users = primitive.users(name)
+        if users is None or len(names) == 1:
+            users = tuple(range(len(names)))
+        place = RESULT if name == "y" else names.index(name)
+        saved.append((place, sum(1 << user for user in users)))
+    may_be_large = primitive.kind in {"elementwise", "zero"}
+    return core.Operation(
+        function,
+        primitive.forward,
+        node_class(primitive, primitive.node_name({})) if primitive.differentiable else None,
+        operands=len(names),
+        ndim=-1 if ndim is None else ndim,
+        fresh=type(primitive.forward) is np.ufunc,
+        large=machine.worth(primitive.forward) if may_be_large else sys.maxsize,
+        saved=tuple(saved),
+    )

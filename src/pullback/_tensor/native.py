@@ -1,0 +1,36 @@
+"""The native core's part in tensors: the operators that it takes over, and what it is told for that."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from .. import ops
+from .._core import modes, sites
+from .._tape import memory, node, views
+from .._tape.native import core, operation
+from .tensor import HOT, Tensor
+
+
+def install() -> None:
+    """Tell the core what it has to know, and put its operators in the place of Python's, which it holds."""
+    if core is None:
+        return
+    core.setup(_table())
+    two = dict.fromkeys(("__matmul__",), ops.matmul)
+    for name, primitive in {**HOT, **two}.items():
+        if name.startswith("__"):
+            function = getattr(Tensor, name)
+            native = operation(primitive, function, 2 if name in two else None)
+            setattr(Tensor, name, functools.update_wrapper(native, function))
+
+
+def _table() -> dict[str, Any]:
+    return {
+        "Tensor": Tensor, "Cell": memory.Cell, "Storage": memory.Storage, "Node": node.Node, "Output": node.Output,
+        "mode": modes.mode, "RECORD": modes.RECORD, "NO_GRAD": modes.NO_GRAD, "asking": modes.asking,
+        "quiet": modes.quiet.copy(), "outside": sites.outside, "internal": sites.internal,
+        "user_frame": sites.user_frame, "count": node.count, "turn_acquire": memory._turn.acquire,
+        "turn_release": memory._turn.release, "cell_of": memory.cell_of, "storage_of": memory.storage_of, "mark": views._mark,
+        "getitem": ops.getitem, "index_kinds": {}, "rules": {}, "sum_to": None, "raw": None,
+    }  # fmt: skip
