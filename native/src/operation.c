@@ -46,12 +46,12 @@ static int savings_read(Operation *self, PyObject *pairs)
 
 static PyObject *operation_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *known[] = {"fallback", "forward", "kind", "operands", "ndim", "fresh", "large", "saved", NULL};
+    static char *known[] = {"fallback", "forward", "kind", "operands", "ndim", "numbers", "fresh", "large", "saved", NULL};
     PyObject *fallback, *forward, *kind, *saved;
-    int operands, ndim, fresh;
+    int operands, ndim, numbers, fresh;
     Py_ssize_t large;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOiipnO!", known, &fallback, &forward, &kind, &operands, &ndim, &fresh,
-                                     &large, &PyTuple_Type, &saved))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOiippnO!", known, &fallback, &forward, &kind, &operands, &ndim,
+                                     &numbers, &fresh, &large, &PyTuple_Type, &saved))
         return NULL;
     if (operands < 1 || operands > OPERANDS) {
         PyErr_SetString(PyExc_ValueError, "an operation has one operand or two");
@@ -66,6 +66,7 @@ static PyObject *operation_new(PyTypeObject *type, PyObject *args, PyObject *key
     self->kind = kind == Py_None ? NULL : Py_NewRef(kind);
     self->operands = operands;
     self->ndim = ndim;
+    self->numbers = numbers;
     self->fresh = fresh;
     self->large = large;
     if (savings_read(self, saved) < 0)

@@ -23,6 +23,7 @@ typedef struct {
     PyObject *kind;     /* its class of nodes; NULL if it has no derivative */
     Py_ssize_t large;   /* the size from which it may go to machine code, and so to Python */
     int operands, ndim; /* how many, and how many axes each has; -1 for any number */
+    int numbers;        /* whether the second may be a Python number */
     int fresh;          /* whether results always have memory of their own, and the operands' dtype or bools: those of ufuncs */
     int savings;
     Saving saved[OPERANDS + 1];

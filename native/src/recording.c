@@ -22,7 +22,7 @@ static Outcome tensor_read(PyObject *given, Operand *operand)
 }
 
 /* Reads an operand: a plain tensor of one of two dtypes, or of that of the first one, or a number in its place. */
-static Outcome operand_read(PyObject *given, PyArray_Descr *dtype, Operand *operand)
+static Outcome operand_read(PyObject *given, PyArray_Descr *dtype, int numbers, Operand *operand)
 {
     if (is_tensor(given)) {
         if (tensor_read(given, operand) != DONE)
@@ -31,7 +31,7 @@ static Outcome operand_read(PyObject *given, PyArray_Descr *dtype, Operand *oper
         int usual = dtype == NULL ? own == core.single || own == core.twice : own == dtype;
         return usual ? DONE : HAND_OVER;
     }
-    if (dtype == NULL || !(PyFloat_CheckExact(given) || PyLong_CheckExact(given)))
+    if (dtype == NULL || !numbers || !(PyFloat_CheckExact(given) || PyLong_CheckExact(given)))
         return HAND_OVER;
     operand->array = array_of_number(given, dtype);
     if (operand->array != NULL)
@@ -126,7 +126,7 @@ static Outcome operands_read(const Operation *operation, PyObject *const *args, 
 {
     PyArray_Descr *dtype = NULL;
     for (int i = 0; i < operation->operands; i++) {
-        Outcome outcome = operand_read(args[i], dtype, &operands[i]);
+        Outcome outcome = operand_read(args[i], dtype, operation->numbers, &operands[i]);
         if (outcome != DONE)
             return outcome;
         PyArrayObject *array = (PyArrayObject *)operands[i].array;

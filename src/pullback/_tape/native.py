@@ -52,10 +52,13 @@ def _found() -> Any:
 core = _found()
 
 
-def operation(primitive: Primitive, function: Function | None, ndim: int | None = None) -> Any:
+def operation(
+    primitive: Primitive, function: Function | None = None, *, ndim: int | None = None, numbers: bool = True
+) -> Any:
     """The native form of a function of plain tensors that records a primitive; `function` itself without a core.
 
-    With None for the function it is asked first, by one that goes on by itself if it gets None.
+    Without a function it is asked first, by one that goes on by itself if it gets None. `numbers` says whether the second
+    operand may be a Python number.
     """
     names = primitive.inputs
     if core is None or primitive.variadic or primitive.outputs > 1 or len(names) > RESULT:
@@ -74,6 +77,7 @@ def operation(primitive: Primitive, function: Function | None, ndim: int | None 
         node_class(primitive, primitive.node_name({})) if primitive.differentiable else None,
         operands=len(names),
         ndim=-1 if ndim is None else ndim,
+        numbers=numbers,
         fresh=type(primitive.forward) is np.ufunc,
         large=machine.worth(primitive.forward) if may_be_large else sys.maxsize,
         saved=tuple(saved),

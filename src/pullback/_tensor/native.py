@@ -21,7 +21,7 @@ def install() -> None:
     for name, primitive in {**HOT, **two}.items():
         if name.startswith("__"):
             function = getattr(Tensor, name)
-            native = operation(primitive, function, 2 if name in two else None)
+            native = operation(primitive, function, ndim=2 if name in two else None)
             setattr(Tensor, name, functools.update_wrapper(native, function))
 
 
