@@ -36,7 +36,8 @@ typedef struct {
     PyObject *turn_acquire, *turn_release, *cell_of, *storage_of, *mark;
     PyObject *getitem;                 /* the primitive of indices */
     PyObject *index_kinds;             /* its classes of nodes, by their titles */
-    PyObject *rules, *sum_to, *raw;    /* see walk.c */
+    PyObject *rules, *traced;          /* the rules that were read, by classes of nodes, and what reads them */
+    PyObject *raw, *sum_to, *by_age, *Parts, *filled; /* of a pass */
     PyArray_Descr *single, *twice;     /* the dtypes float32 and float64 */
     Slots slots;
 } Core;
@@ -45,7 +46,7 @@ extern Core core;
 
 /* Names of attributes, made once. */
 typedef struct {
-    PyObject *cut, *inference, *storage, *base, *path, *made_untracked, *index, *hold, *forget, *run, *pull;
+    PyObject *cut, *inference, *storage, *base, *path, *made_untracked, *index, *hold, *forget, *run, *pull, *foreign;
 } Names;
 
 extern Names names;
@@ -85,6 +86,8 @@ int is_none_attribute(PyObject *object, PyObject *name);
 extern PyTypeObject *operation_type;
 int operation_ready(void);
 PyObject *native_index(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *native_order(PyObject *module, PyObject *roots);
+PyObject *native_survey(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_walk(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 #endif

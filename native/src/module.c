@@ -15,6 +15,7 @@ static int names_make(void)
         {"_base", &names.base},   {"_path", &names.path},           {"_made_untracked", &names.made_untracked},
         {"index", &names.index},  {"hold", &names.hold},            {"_forget", &names.forget},
         {"run", &names.run},      {"pull", &names.pull},
+        {"foreign", &names.foreign},
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if ((*all[i].place = PyUnicode_InternFromString(all[i].text)) == NULL)
@@ -35,6 +36,9 @@ static PyObject *setup(PyObject *Py_UNUSED(module), PyObject *told)
 
 static PyMethodDef functions[] = {
     {"setup", setup, METH_O, "Tell the core once of the classes and functions of pullback."},
+    {"youngest_first", native_order, METH_O, "Every node reachable from the roots, the latest made first."},
+    {"surveyed", (PyCFunction)(void (*)(void))native_survey, METH_FASTCALL, "What a pass has to know of its nodes."},
+    {"walk", (PyCFunction)(void (*)(void))native_walk, METH_FASTCALL, "Run the nodes of a plain pass in order."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -6,9 +6,11 @@ import functools
 from typing import Any
 
 from .. import ops
-from .._core import modes, sites
-from .._tape import memory, node, views
+from .._core import modes, sites, xp
+from .._core.shapes import sum_to
+from .._tape import memory, node, views, walk
 from .._tape.native import core, operation
+from .._tape.symbols import traced
 from .tensor import HOT, Tensor
 
 
@@ -32,5 +34,6 @@ def _table() -> dict[str, Any]:
         "quiet": modes.quiet.copy(), "outside": sites.outside, "internal": sites.internal,
         "user_frame": sites.user_frame, "count": node.count, "turn_acquire": memory._turn.acquire,
         "turn_release": memory._turn.release, "cell_of": memory.cell_of, "storage_of": memory.storage_of, "mark": views._mark,
-        "getitem": ops.getitem, "index_kinds": {}, "rules": {}, "sum_to": None, "raw": None,
+        "getitem": ops.getitem, "index_kinds": {}, "rules": {}, "traced": traced, "raw": xp, "sum_to": sum_to, "by_age": walk.by_age,
+        "Parts": node.Parts, "filled": walk.filled,
     }  # fmt: skip
