@@ -34,8 +34,9 @@ typedef struct {
     PyObject *outside, *internal, *user_frame, *asking; /* of `_core.sites` */
     PyObject *count;                   /* the numbers of nodes */
     PyObject *turn_acquire, *turn_release, *cell_of, *storage_of, *mark;
-    PyObject *getitem;                 /* the primitive of indices */
-    PyObject *index_kinds;             /* its classes of nodes, by their titles */
+    PyObject *getitem, *unbind, *split; /* primitives */
+    PyObject *kind_of;                 /* the class of nodes of a primitive with some metadata */
+    PyObject *index_kinds;             /* that of getitem, by the types of the entries: see `index_kind` in views.c */
     PyObject *rules, *traced;          /* the rules that were read, by classes of nodes, and what reads them */
     PyObject *raw, *sum_to, *by_age, *Parts, *filled; /* of a pass */
     PyArray_Descr *single, *twice;     /* the dtypes float32 and float64 */
@@ -46,7 +47,7 @@ extern Core core;
 
 /* Names of attributes, made once. */
 typedef struct {
-    PyObject *cut, *inference, *storage, *base, *path, *made_untracked, *index, *hold, *forget, *run, *pull, *foreign;
+    PyObject *cut, *inference, *storage, *base, *path, *made_untracked, *index, *axis, *shapes, *forward, *hold, *forget, *run, *pull, *foreign;
 } Names;
 
 extern Names names;
@@ -85,7 +86,7 @@ int is_none_attribute(PyObject *object, PyObject *name);
 /* recording.c, operation.c, views.c, walk.c */
 extern PyTypeObject *operation_type;
 int operation_ready(void);
-PyObject *native_index(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *native_viewing(PyObject *module, PyObject *args);
 PyObject *native_order(PyObject *module, PyObject *roots);
 PyObject *native_survey(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_walk(PyObject *module, PyObject *const *args, Py_ssize_t count);

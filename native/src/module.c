@@ -15,7 +15,8 @@ static int names_make(void)
         {"_base", &names.base},   {"_path", &names.path},           {"_made_untracked", &names.made_untracked},
         {"index", &names.index},  {"hold", &names.hold},            {"_forget", &names.forget},
         {"run", &names.run},      {"pull", &names.pull},
-        {"foreign", &names.foreign},
+        {"foreign", &names.foreign}, {"axis", &names.axis},         {"shapes", &names.shapes},
+        {"forward", &names.forward},
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if ((*all[i].place = PyUnicode_InternFromString(all[i].text)) == NULL)
@@ -36,6 +37,7 @@ static PyObject *setup(PyObject *Py_UNUSED(module), PyObject *told)
 
 static PyMethodDef functions[] = {
     {"setup", setup, METH_O, "Tell the core once of the classes and functions of pullback."},
+    {"viewing", native_viewing, METH_VARARGS, "The native form of one of the functions that make views."},
     {"youngest_first", native_order, METH_O, "Every node reachable from the roots, the latest made first."},
     {"surveyed", (PyCFunction)(void (*)(void))native_survey, METH_FASTCALL, "What a pass has to know of its nodes."},
     {"walk", (PyCFunction)(void (*)(void))native_walk, METH_FASTCALL, "Run the nodes of a plain pass in order."},

@@ -7,11 +7,9 @@ PyTypeObject *operation_type;
 static PyObject *operation_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
 {
     Operation *operation = (Operation *)self;
-    if (keywords == NULL && PyVectorcall_NARGS(flags) == operation->operands) {
-        PyObject *result = recorded(operation, args);
-        if (result != NULL || PyErr_Occurred())
-            return result;
-    }
+    PyObject *result = operation->attempt(operation, args, PyVectorcall_NARGS(flags), keywords);
+    if (result != NULL || PyErr_Occurred())
+        return result;
     if (operation->fallback == Py_None) /* the caller is Python, and goes on by itself */
         Py_RETURN_NONE;
     return PyObject_Vectorcall(operation->fallback, args, flags, keywords);
@@ -61,6 +59,7 @@ static PyObject *operation_new(PyTypeObject *type, PyObject *args, PyObject *key
     if (self == NULL)
         return NULL;
     self->vectorcall = operation_call;
+    self->attempt = recorded;
     self->fallback = Py_NewRef(fallback);
     self->forward = Py_NewRef(forward);
     self->kind = kind == Py_None ? NULL : Py_NewRef(kind);
@@ -72,6 +71,32 @@ static PyObject *operation_new(PyTypeObject *type, PyObject *args, PyObject *key
     if (savings_read(self, saved) < 0)
         Py_CLEAR(self);
     return (PyObject *)self;
+}
+
+/* `viewing(name, function)`: the native form of one of the functions that make views. */
+PyObject *native_viewing(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    const struct {
+        const char *name;
+        Attempt attempt;
+    } all[] = {{"getitem", indexed}, {"iter", iterated}, {"view", viewed}};
+    const char *name;
+    PyObject *fallback;
+    if (!PyArg_ParseTuple(args, "sO", &name, &fallback))
+        return NULL;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        if (strcmp(all[i].name, name) != 0)
+            continue;
+        Operation *self = (Operation *)operation_type->tp_alloc(operation_type, 0);
+        if (self == NULL)
+            return NULL;
+        self->vectorcall = operation_call;
+        self->attempt = all[i].attempt;
+        self->fallback = Py_NewRef(fallback);
+        return (PyObject *)self;
+    }
+    PyErr_Format(PyExc_ValueError, "there is no native form called %s", name);
+    return NULL;
 }
 
 static int operation_traverse(PyObject *object, visitproc visit, void *arg)

@@ -14,12 +14,18 @@ typedef struct {
     unsigned int users; /* one bit for each operand */
 } Saving;
 
-typedef struct {
+typedef struct Operation Operation;
+
+/* Does the usual case of a call; NULL without an exception for any other. */
+typedef PyObject *(*Attempt)(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
+
+struct Operation {
     PyObject_HEAD
     vectorcallfunc vectorcall;
+    Attempt attempt;
     PyObject *dict, *weakrefs;
     PyObject *fallback; /* the Python function; None where that asks first, and is told None */
-    PyObject *forward;  /* what computes it, on arrays */
+    PyObject *forward;  /* what computes it, on arrays; what follows is that of elementwise operations and products */
     PyObject *kind;     /* its class of nodes; NULL if it has no derivative */
     Py_ssize_t large;   /* the size from which it may go to machine code, and so to Python */
     int operands, ndim; /* how many, and how many axes each has; -1 for any number */
@@ -27,8 +33,11 @@ typedef struct {
     int fresh;          /* whether results always have memory of their own, and the operands' dtype or bools: those of ufuncs */
     int savings;
     Saving saved[OPERANDS + 1];
-} Operation;
+};
 
-PyObject *recorded(Operation *operation, PyObject *const *args);
+PyObject *recorded(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
+PyObject *indexed(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
+PyObject *iterated(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
+PyObject *viewed(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
 
 #endif

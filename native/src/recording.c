@@ -139,8 +139,10 @@ static Outcome operands_read(const Operation *operation, PyObject *const *args, 
 }
 
 /* The tensor that an operation gives, or NULL: with an exception, or without one to hand over. */
-PyObject *recorded(Operation *operation, PyObject *const *args)
+PyObject *recorded(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
+    if (keywords != NULL || count != operation->operands)
+        return NULL;
     Operand operands[OPERANDS] = {{NULL, NULL, NULL}, {NULL, NULL, NULL}};
     unsigned int tracked = 0;
     PyObject *tensor = NULL;

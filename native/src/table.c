@@ -71,6 +71,7 @@ int table_read(PyObject *told)
         {"asking", &core.asking}, {"count", &core.count},
         {"turn_acquire", &core.turn_acquire}, {"turn_release", &core.turn_release}, {"cell_of", &core.cell_of},
         {"storage_of", &core.storage_of}, {"mark", &core.mark}, {"getitem", &core.getitem},
+        {"unbind", &core.unbind}, {"split", &core.split}, {"kind_of", &core.kind_of},
         {"index_kinds", &core.index_kinds}, {"rules", &core.rules}, {"traced", &core.traced}, {"raw", &core.raw},
         {"sum_to", &core.sum_to}, {"by_age", &core.by_age}, {"Parts", &core.Parts}, {"filled", &core.filled},
         {"Cell", (PyObject **)&core.Cell}, {"Storage", (PyObject **)&core.Storage}, {"Output", (PyObject **)&core.Output},

@@ -6,6 +6,7 @@ place, and rebases histories: the target's, or, when the target is a view, its b
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections import deque
@@ -20,6 +21,7 @@ from .. import ops
 from .._core import dtypes, errors
 from .._core.modes import NO_GRAD, RECORD, FieldBlock, Mode, mode
 from .._core.primitives import Carrier, Primitive
+from . import native
 from .cuts import withdraw
 from .memory import Storage, owner, protect, storage_of, version, written
 from .node import AccumulateGrad, Node, hooks_of, make, new, node_class, outputs
@@ -55,14 +57,23 @@ def view(primitive: Primitive, tensor: Tensor, **params: Any) -> Any:
         return _tracked(primitive, tensor, params, primitive(tensor, **params))
     node: Node | None = None
     if edge is not None:
-        title = primitive.title
-        cls = node_class(primitive, title if isinstance(title, str) else title(**params), array.dtype.kind == "c")
+        cls = kind_of(primitive, params, conjugated=array.dtype.kind == "c")
         node = make(cls, (edge,), (), params, None if several else moved.shape)
     if not several:
         return _seen(tensor, moved, node, (primitive, params), current)
     ends = itertools.repeat(None) if node is None else outputs(node, [piece.shape for piece in moved])
     steps = [(ops.getitem, {"index": index}) for index in pieces(primitive, params, moved)]
     return tuple(map(_seen, itertools.repeat(tensor), moved, ends, steps, itertools.repeat(current)))
+
+
+if native.core is not None:
+    view = functools.update_wrapper(native.core.viewing("view", view), view)
+
+
+def kind_of(primitive: Primitive, params: Params, *, conjugated: bool = False) -> type[Node]:
+    """The class of nodes for a primitive with some metadata."""
+    title = primitive.title
+    return node_class(primitive, title if isinstance(title, str) else title(**params), conjugated)
 
 
 def _seen(tensor: Tensor, moved: Array, node: Node | None, step: Step, current: Mode) -> Tensor:

@@ -25,6 +25,9 @@ def install() -> None:
             function = getattr(Tensor, name)
             native = operation(primitive, function, ndim=2 if name in two else None)
             setattr(Tensor, name, functools.update_wrapper(native, function))
+    for name in ("getitem", "iter"):
+        function = getattr(Tensor, f"__{name}__")
+        setattr(Tensor, f"__{name}__", functools.update_wrapper(core.viewing(name, function), function))
 
 
 def _table() -> dict[str, Any]:
@@ -34,6 +37,6 @@ def _table() -> dict[str, Any]:
         "quiet": modes.quiet.copy(), "outside": sites.outside, "internal": sites.internal,
         "user_frame": sites.user_frame, "count": node.count, "turn_acquire": memory._turn.acquire,
         "turn_release": memory._turn.release, "cell_of": memory.cell_of, "storage_of": memory.storage_of, "mark": views._mark,
-        "getitem": ops.getitem, "index_kinds": {}, "rules": {}, "traced": traced, "raw": xp, "sum_to": sum_to, "by_age": walk.by_age,
+        "getitem": ops.getitem, "index_kinds": {}, "unbind": ops.unbind, "split": ops.split, "kind_of": views.kind_of, "rules": {}, "traced": traced, "raw": xp, "sum_to": sum_to, "by_age": walk.by_age,
         "Parts": node.Parts, "filled": walk.filled,
     }  # fmt: skip
