@@ -2,6 +2,8 @@
 
 #include "core.h"
 
+#define MOST_GIVEN 24
+
 /* A copy of the quiet context that no call is in; NULL while one is. A context is entered by one call at a time: a call that
    finds it taken, as by another thread or by code that runs inside of a call, makes a copy of its own. */
 static PyObject *idle;
@@ -10,12 +12,13 @@ static PyObject *idle;
 PyObject *quietly(PyObject *function, PyObject *const *args, size_t count, PyObject *keywords)
 {
     if (!PyContext_CheckExact(core.quiet)) { /* NumPy 1: its error state is no context variable */
-        PyObject *given[6] = {core.quiet, function};
-        if (count > 4) {
-            PyErr_SetString(PyExc_SystemError, "pullback-native: a call of more than 4 arguments");
+        PyObject *given[MOST_GIVEN + 2] = {core.quiet, function};
+        size_t all = count + (keywords == NULL ? 0 : (size_t)PyTuple_GET_SIZE(keywords));
+        if (all > MOST_GIVEN) {
+            PyErr_SetString(PyExc_SystemError, "pullback-native: a call of too many arguments");
             return NULL;
         }
-        memcpy(given + 2, args, count * sizeof(PyObject *));
+        memcpy(given + 2, args, all * sizeof(PyObject *));
         return PyObject_VectorcallMethod(names.run, given, count + 2, keywords);
     }
     PyObject *context = idle;
@@ -37,9 +40,9 @@ PyObject *quietly(PyObject *function, PyObject *const *args, size_t count, PyObj
 }
 
 /* The same as an array: NumPy gives a scalar in place of an array without axes. */
-PyObject *quiet_array(PyObject *function, PyObject *const *args, size_t count)
+PyObject *quiet_array(PyObject *function, PyObject *const *args, size_t count, PyObject *keywords)
 {
-    PyObject *result = quietly(function, args, count, NULL);
+    PyObject *result = quietly(function, args, count, keywords);
     if (result == NULL || PyArray_Check(result) || !PyArray_IsScalar(result, Generic))
         return result;
     PyObject *array = PyArray_FromScalar(result, NULL);

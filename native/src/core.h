@@ -33,7 +33,8 @@ typedef struct {
     PyObject *quiet;                   /* a context without floating-point warnings; in NumPy 1 an object with `run` */
     PyObject *outside, *internal, *user_frame, *asking; /* of `_core.sites` */
     PyObject *count;                   /* the numbers of nodes */
-    PyObject *turn_acquire, *turn_release, *cell_of, *storage_of, *mark;
+    PyObject *turn_acquire, *turn_release, *cell_of, *storage_of, *mark, *share, *keep_array;
+    PyObject *aliased;                 /* a dict: empty, unless arrays of tensors are known to NumPy code */
     PyObject *getitem, *unbind, *split; /* primitives */
     PyObject *kind_of;                 /* the class of nodes of a primitive with some metadata */
     PyObject *index_kinds;             /* that of getitem, by the types of the entries: see `index_kind` in views.c */
@@ -67,7 +68,7 @@ void slot_set(PyObject *object, Py_ssize_t offset, PyObject *value);
 
 /* compute.c */
 PyObject *quietly(PyObject *function, PyObject *const *args, size_t count, PyObject *keywords);
-PyObject *quiet_array(PyObject *function, PyObject *const *args, size_t count);
+PyObject *quiet_array(PyObject *function, PyObject *const *args, size_t count, PyObject *keywords);
 PyObject *shape_of(PyObject *array);
 PyObject *array_of_number(PyObject *number, PyArray_Descr *dtype);
 PyObject *current_mode(void);

@@ -25,15 +25,15 @@ static PyObject *operation_get(PyObject *self, PyObject *instance, PyObject *Py_
 static int savings_read(Operation *self, PyObject *pairs)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(pairs);
-    if (count > OPERANDS + 1) {
-        PyErr_SetString(PyExc_ValueError, "an operation saves at most its operands and its result");
+    if (count > SAVED) {
+        PyErr_SetString(PyExc_ValueError, "an operation saves too many values");
         return -1;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
         Saving *saving = &self->saved[i];
         if (!PyArg_ParseTuple(PyTuple_GET_ITEM(pairs, i), "iI", &saving->place, &saving->users))
             return -1;
-        if (saving->place < 0 || saving->place > RESULT) {
+        if (saving->place < RESULT || saving->place >= OPERANDS) {
             PyErr_SetString(PyExc_ValueError, "what is saved is an operand or the result");
             return -1;
         }
@@ -44,15 +44,15 @@ static int savings_read(Operation *self, PyObject *pairs)
 
 static PyObject *operation_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *known[] = {"fallback", "forward", "kind", "operands", "ndim", "numbers", "fresh", "large", "saved", NULL};
+    static char *known[] = {"fallback", "forward", "kind", "operands", "ndim", "typed", "numbers", "fresh", "large", "saved", NULL};
     PyObject *fallback, *forward, *kind, *saved;
-    int operands, ndim, numbers, fresh;
+    int operands, ndim, typed, numbers, fresh;
     Py_ssize_t large;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOiippnO!", known, &fallback, &forward, &kind, &operands, &ndim,
-                                     &numbers, &fresh, &large, &PyTuple_Type, &saved))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOiipppnO!", known, &fallback, &forward, &kind, &operands, &ndim,
+                                     &typed, &numbers, &fresh, &large, &PyTuple_Type, &saved))
         return NULL;
-    if (operands < 1 || operands > OPERANDS) {
-        PyErr_SetString(PyExc_ValueError, "an operation has one operand or two");
+    if (operands != MANY && (operands < 1 || operands > OPERANDS)) {
+        PyErr_SetString(PyExc_ValueError, "an operation has so many operands only in Python");
         return NULL;
     }
     Operation *self = (Operation *)type->tp_alloc(type, 0);
@@ -65,6 +65,7 @@ static PyObject *operation_new(PyTypeObject *type, PyObject *args, PyObject *key
     self->kind = kind == Py_None ? NULL : Py_NewRef(kind);
     self->operands = operands;
     self->ndim = ndim;
+    self->typed = typed;
     self->numbers = numbers;
     self->fresh = fresh;
     self->large = large;

@@ -5,8 +5,11 @@
 
 #include "core.h"
 
-#define OPERANDS 2
-#define RESULT OPERANDS /* the place of the result among what is saved */
+#define OPERANDS 16 /* as many as a call may have, else it is Python's */
+#define KEYWORDS 8
+#define SAVED 8
+#define MANY (-1)   /* any number of operands */
+#define RESULT (-1) /* the place of the result among what is saved */
 
 /* A value that the rules of some operands name: saved if one of these is tracked. */
 typedef struct {
@@ -26,13 +29,14 @@ struct Operation {
     PyObject *dict, *weakrefs;
     PyObject *fallback; /* the Python function; None where that asks first, and is told None */
     PyObject *forward;  /* what computes it, on arrays; what follows is that of elementwise operations and products */
-    PyObject *kind;     /* its class of nodes; NULL if it has no derivative */
+    PyObject *kind;     /* its class of nodes, or the primitive where that follows from the metadata; NULL without a derivative */
     Py_ssize_t large;   /* the size from which it may go to machine code, and so to Python */
     int operands, ndim; /* how many, and how many axes each has; -1 for any number */
+    int typed;          /* whether all have one floating dtype, and results have it too; it takes no metadata */
     int numbers;        /* whether the second may be a Python number */
     int fresh;          /* whether results always have memory of their own, and the operands' dtype or bools: those of ufuncs */
     int savings;
-    Saving saved[OPERANDS + 1];
+    Saving saved[SAVED];
 };
 
 PyObject *recorded(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);

@@ -178,9 +178,12 @@ def written(cls: type[Tensor], general: Function, text: Text) -> Function:
         if isinstance(primitive.title, str) or metadata.known is not None:
             scope["kind"] = node_class(primitive, primitive.node_name(metadata.known or {}))
         scope["observed"], scope["native"] = observed, text.native()
-        asked = [f"made = native({text.operands.all})", "if made is not None:", "    return made"]
-        lines = [*text.handed, *(asked if scope["native"] else []), *text.unpack, *_cleared(text)]
-        lines += _computed(text, observed=False)
+        lines = [*text.unpack, *_hindered(text)]
+        if scope["native"] is not None:
+            given = f"{text.operands.all}{', **params' * bool(metadata.parameters)}"
+            asked = [f"made = native({given})", "if made is not None:", "    return made"]
+            lines = [*lines, *asked] if metadata.parameters else [*asked, *lines]
+        lines = [*text.handed, *lines, *_cleared(text), *_computed(text, observed=False)]
         return _compiled(scope, f"{primitive.name}, recorded", text.signature, lines)
 
     def observed(*given: object) -> Tensors:
@@ -289,10 +292,14 @@ def _withdrawn(names: Sequence[str]) -> list[str]:
     ]
 
 
+def _hindered(text: Text) -> list[str]:
+    """The lines that hand over to the general way where operands are out of the ordinary."""
+    return [f"if {' or '.join(text.hindrances)}:", f"    {text.call()}"] if text.hindrances else []
+
+
 def _cleared(text: Text) -> list[str]:
-    """The lines that hand over to others: where operands, or the mode, are out of the ordinary."""
+    """The lines that hand over to others where the mode is out of the ordinary, or something was lost."""
     return [
-        *([f"if {' or '.join(text.hindrances)}:", f"    {text.call()}"] if text.hindrances else []),
         f"tracked = {text.operands.tracked}",
         "current = mode.get()",
         "lost = False",

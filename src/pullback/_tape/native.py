@@ -6,11 +6,12 @@ case; all else it hands over. docs/contribute/native.md leads through it.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import sys
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,10 +19,13 @@ from .._core import machine
 from .._core.primitives import Function, Primitive
 from .node import node_class
 
+if TYPE_CHECKING:
+    from .._core.typing import Params
+
 MODULE = "_pullback_native"
 VARIABLE = "PULLBACK_NATIVE"
-RESULT = 2
-"""The place of the result among the values that an operation saves; lower ones are its operands'."""
+RESULT = -1
+"""The place of the result among the values that an operation saves; those of operands are counted from 0."""
 
 
 def _found() -> Any:
@@ -55,30 +59,45 @@ core = _found()
 def operation(
     primitive: Primitive, function: Function | None = None, *, ndim: int | None = None, numbers: bool = True
 ) -> Any:
-    """The native form of a function of plain tensors that records a primitive; `function` itself without a core.
+    """The native form of a function of plain tensors of one floating dtype, without metadata; `function` itself without a core.
 
     Without a function it is asked first, by one that goes on by itself if it gets None. `numbers` says whether the second
     operand may be a Python number.
     """
-    names = primitive.inputs
-    if core is None or primitive.variadic or primitive.outputs > 1 or len(names) > RESULT:
+    if core is None or primitive.variadic or primitive.outputs > 1:
         return function
-    saved = []
+    kind = node_class(primitive, primitive.node_name({})) if primitive.differentiable else None
+    return _made(primitive, function, kind, ndim=-1 if ndim is None else ndim, typed=True, numbers=numbers)
+
+
+def recording(primitive: Primitive, function: Function | None = None, *, known: Params | None = None) -> Any:
+    """The native form of the function that is called for a primitive, with its metadata; `function` itself without a core.
+
+    `known` is metadata from which the name of the node follows, where that does not differ between calls.
+    """
+    if core is None or primitive.outputs > 1 or primitive.of_user or (primitive.variadic and primitive.saved):
+        return function
+    fixed = isinstance(primitive.title, str) or known is not None
+    kind = node_class(primitive, primitive.node_name(known or {})) if fixed else primitive
+    return _made(primitive, function, kind if primitive.differentiable else None, ndim=-1, typed=False, numbers=False)
+
+
+def _made(primitive: Primitive, function: Function | None, kind: Any, **options: Any) -> Any:
+    names, saved = primitive.inputs, []
     for name in primitive.saved:
         users = primitive.users(name)
         if users is None or len(names) == 1:
             users = tuple(range(len(names)))
-        place = RESULT if name == "y" else names.index(name)
-        saved.append((place, sum(1 << user for user in users)))
+        saved.append((RESULT if name == "y" else names.index(name), sum(1 << user for user in users)))
     may_be_large = primitive.kind in {"elementwise", "zero"}
-    return core.Operation(
+    made = core.Operation(
         function,
         primitive.forward,
-        node_class(primitive, primitive.node_name({})) if primitive.differentiable else None,
-        operands=len(names),
-        ndim=-1 if ndim is None else ndim,
-        numbers=numbers,
+        kind,
+        operands=-1 if primitive.variadic else len(names),
         fresh=type(primitive.forward) is np.ufunc,
         large=machine.worth(primitive.forward) if may_be_large else sys.maxsize,
         saved=tuple(saved),
+        **options,
     )
+    return made if function is None else functools.update_wrapper(made, function)

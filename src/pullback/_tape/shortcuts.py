@@ -18,7 +18,7 @@ import numpy as np
 
 from .._core.primitives import Function, Primitive, bind
 from .generating import Many, Metadata, Operands, Text, WriteText, call, leaves, writing, written
-from .native import operation
+from .native import operation, recording
 
 if TYPE_CHECKING:
     from .._core.typing import Params, Result, Tensor, Value
@@ -45,7 +45,7 @@ def past_bind(cls: type[Tensor], primitive: Primitive) -> Function:
 
     general.__qualname__ = primitive.short_name  # for the errors of calls
     if primitive.variadic:
-        return general if primitive.outputs > 1 else written(cls, general, _of_many(primitive))
+        return general if primitive.outputs > 1 else recording(primitive, written(cls, general, _of_many(primitive)))
     names = primitive.inputs
     metadata = ANY if _has_metadata(primitive) else NONE
     operands, several = Operands(primitive, names), len(names) > 1
@@ -62,7 +62,7 @@ def past_bind(cls: type[Tensor], primitive: Primitive) -> Function:
         unpack.append(f"    return quiet.copy().run(forward, {operands.all}, {metadata.handed})")
     hindrances = [f"type({name}_array) is not ndarray" for name in names]
     signature = [*names, *filter(None, [metadata.parameters])]
-    return written(cls, general, Text(operands, signature, unpack, metadata, hindrances))
+    return recording(primitive, written(cls, general, Text(operands, signature, unpack, metadata, hindrances)))
 
 
 def _of_many(primitive: Primitive) -> Text:
@@ -151,10 +151,10 @@ def method(
     hindrances += [f"{name}_array.ndim != {ndim}" for name in names if ndim is not None]
     parameters = [f"{metadata.parameters}=MISSING" if out and number else metadata.parameters]
     signature = [*given, *filter(None, parameters), *([f"{EXCESS}=...", "out=None"] if out else [])]
-    text = Text(operands, signature, unpack, metadata, hindrances, more)
-    if form == PLAIN or ndim is not None:
-        text = text._replace(native=functools.partial(operation, primitive, ndim=ndim))
-    return written(cls, general, text)
+    native = functools.partial(operation, primitive, ndim=ndim)
+    if metadata.parameters or numbers:
+        native = functools.partial(recording, primitive, known=metadata.known)
+    return written(cls, general, Text(operands, signature, unpack, metadata, hindrances, more, native))
 
 
 class Plainly(NamedTuple):
@@ -205,10 +205,10 @@ def short(cls: type[Tensor], general: Function) -> Function:
     hindrances += [f"{name}_array.ndim != {ndim}" for name in names if ndim is not None]
     metadata = Metadata(MORE, "", given) if given else Metadata()
     signature = [*(f"{name}=MISSING" for name in names), "/", MORE]
-    text = Text(operands, signature, unpack, metadata, hindrances, more)
-    if not (given or masked):
-        text = text._replace(native=functools.partial(operation, primitive, ndim=ndim, numbers=False))
-    return written(cls, general, text)
+    native = functools.partial(operation, primitive, ndim=ndim, numbers=False)
+    if given or masked:
+        native = functools.partial(recording, primitive, known=given)
+    return written(cls, general, Text(operands, signature, unpack, metadata, hindrances, more, native))
 
 
 def _parameters(function: Function) -> tuple[str, ...]:

@@ -23,8 +23,7 @@ def install() -> None:
     for name, primitive in {**HOT, **two}.items():
         if name.startswith("__"):
             function = getattr(Tensor, name)
-            native = operation(primitive, function, ndim=2 if name in two else None)
-            setattr(Tensor, name, functools.update_wrapper(native, function))
+            setattr(Tensor, name, operation(primitive, function, ndim=2 if name in two else None))
     for name in ("getitem", "iter"):
         function = getattr(Tensor, f"__{name}__")
         setattr(Tensor, f"__{name}__", functools.update_wrapper(core.viewing(name, function), function))
@@ -36,7 +35,8 @@ def _table() -> dict[str, Any]:
         "mode": modes.mode, "RECORD": modes.RECORD, "NO_GRAD": modes.NO_GRAD, "asking": modes.asking,
         "quiet": modes.quiet.copy(), "outside": sites.outside, "internal": sites.internal,
         "user_frame": sites.user_frame, "count": node.count, "turn_acquire": memory._turn.acquire,
-        "turn_release": memory._turn.release, "cell_of": memory.cell_of, "storage_of": memory.storage_of, "mark": views._mark,
+        "turn_release": memory._turn.release, "cell_of": memory.cell_of, "storage_of": memory.storage_of, "mark": views._mark, "share": memory.share,
+        "keep_array": memory.keep_array, "aliased": memory._entries,
         "getitem": ops.getitem, "index_kinds": {}, "unbind": ops.unbind, "split": ops.split, "kind_of": views.kind_of, "rules": {}, "traced": traced, "raw": xp, "sum_to": sum_to, "by_age": walk.by_age,
         "Parts": node.Parts, "filled": walk.filled,
     }  # fmt: skip
