@@ -57,8 +57,8 @@ def test_the_package_says_that_it_is_typed() -> None:
 
 def test_no_extra_is_for_contributors_and_all_has_the_others_but_mpi() -> None:
     extras = PROJECT["optional-dependencies"]
-    assert extras.keys() == {"compile", "special", "io", "bfloat16", "dask", "mpi", "all"}
-    assert extras["all"] == ["pullback[compile,special,io,bfloat16,dask]"]
+    assert extras.keys() == {"compile", "special", "io", "bfloat16", "dask", "native", "mpi", "all"}
+    assert extras["all"] == ["pullback[compile,special,io,bfloat16,dask,native]"]
     assert GROUPS.keys() == {"test", "check", "docs", "release"}
 
 
