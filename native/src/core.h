@@ -22,7 +22,7 @@ typedef enum { FAILED = -1, HAND_OVER = 0, DONE = 1 } Outcome;
 typedef struct {
     Py_ssize_t tensor_array, tensor_node, tensor_cell;
     Py_ssize_t cell_array;
-    Py_ssize_t storage_members, storage_cells, storage_limit;
+    Py_ssize_t storage_members, storage_cells, storage_limit, storage_version;
     Py_ssize_t edges, saved, params, shape, seq, code, offset, hooks;
 } Slots;
 
@@ -33,9 +33,10 @@ typedef struct {
     PyObject *quiet;                   /* a context without floating-point warnings; in NumPy 1 an object with `run` */
     PyObject *outside, *internal, *user_frame, *asking; /* of `_core.sites` */
     PyObject *count;                   /* the numbers of nodes */
-    PyObject *turn_acquire, *turn_release, *cell_of, *storage_of, *mark, *share, *keep_array;
+    PyObject *turn_acquire, *turn_release, *cell_of, *storage_of, *mark, *share, *keep_array, *protect;
     PyObject *aliased;                 /* a dict: empty, unless arrays of tensors are known to NumPy code */
-    PyObject *getitem, *unbind, *split; /* primitives */
+    PyObject *getitem, *unbind, *split, *reshape, *permute_dims, *expand_dims; /* primitives */
+    PyObject *ViewNode, *PermuteNode, *TransposeNode, *TNode, *UnsqueezeNode;  /* classes of nodes */
     PyObject *kind_of;                 /* the class of nodes of a primitive with some metadata */
     PyObject *index_kinds;             /* that of getitem, by the types of the entries: see `index_kind` in views.c */
     PyObject *rules, *traced;          /* the rules that were read, by classes of nodes, and what reads them */
@@ -48,7 +49,7 @@ extern Core core;
 
 /* Names of attributes, made once. */
 typedef struct {
-    PyObject *cut, *inference, *storage, *base, *path, *made_untracked, *index, *axis, *shapes, *forward, *hold, *forget, *run, *pull, *foreign;
+    PyObject *cut, *inference, *storage, *base, *path, *made_untracked, *index, *axis, *axes, *label, *shape, *shapes, *forward, *writes, *TransposeLabel, *TLabel, *hold, *forget, *run, *pull, *foreign;
 } Names;
 
 extern Names names;

@@ -16,7 +16,9 @@ static int names_make(void)
         {"index", &names.index},  {"hold", &names.hold},            {"_forget", &names.forget},
         {"run", &names.run},      {"pull", &names.pull},
         {"foreign", &names.foreign}, {"axis", &names.axis},         {"shapes", &names.shapes},
-        {"forward", &names.forward},
+        {"forward", &names.forward}, {"axes", &names.axes},         {"label", &names.label},
+        {"shape", &names.shape},  {"_writes", &names.writes},       {"TransposeBackward0", &names.TransposeLabel},
+        {"TBackward0", &names.TLabel},
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if ((*all[i].place = PyUnicode_InternFromString(all[i].text)) == NULL)

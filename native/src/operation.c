@@ -74,13 +74,16 @@ static PyObject *operation_new(PyTypeObject *type, PyObject *args, PyObject *key
     return (PyObject *)self;
 }
 
-/* `viewing(name, function)`: the native form of one of the functions that make views. */
+/* `viewing(name, function)`: the native form of one of the functions that make views, or write through them. */
 PyObject *native_viewing(PyObject *Py_UNUSED(module), PyObject *args)
 {
     const struct {
         const char *name;
         Attempt attempt;
-    } all[] = {{"getitem", indexed}, {"iter", iterated}, {"view", viewed}};
+    } all[] = {
+        {"getitem", indexed},     {"setitem", assigned},     {"iter", iterated}, {"any view", viewed}, {"reshape", reshaped},
+        {"unsqueeze", unsqueezed}, {"transpose", transposed}, {"t", turned},      {"T", reversed},
+    };
     const char *name;
     PyObject *fallback;
     if (!PyArg_ParseTuple(args, "sO", &name, &fallback))
@@ -148,6 +151,22 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* An attribute of its own, or else one of the Python function. */
+static PyObject *operation_attribute(PyObject *self, PyObject *name)
+{
+    PyObject *found = PyObject_GenericGetAttr(self, name);
+    if (found != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError) || ((Operation *)self)->fallback == Py_None)
+        return found;
+    PyErr_Clear();
+    return PyObject_GetAttr(((Operation *)self)->fallback, name);
+}
+
+/* What it stands for is a function, also to `isinstance`. */
+static PyObject *operation_class(PyObject *self, void *Py_UNUSED(closure))
+{
+    return Py_NewRef(Py_TYPE(((Operation *)self)->fallback));
+}
+
 static PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Operation, vectorcall), READONLY, NULL},
     {"__dictoffset__", T_PYSSIZET, offsetof(Operation, dict), READONLY, NULL},
@@ -156,6 +175,7 @@ static PyMemberDef members[] = {
 };
 
 static PyGetSetDef attributes[] = {
+    {"__class__", operation_class, NULL, NULL, NULL},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
@@ -163,6 +183,7 @@ static PyGetSetDef attributes[] = {
 static PyType_Slot slots[] = {
     {Py_tp_new, operation_new},         {Py_tp_dealloc, operation_dealloc}, {Py_tp_traverse, operation_traverse},
     {Py_tp_clear, operation_clear},     {Py_tp_call, PyVectorcall_Call},    {Py_tp_descr_get, operation_get},
+    {Py_tp_getattro, operation_attribute},
     {Py_tp_repr, operation_repr},       {Py_tp_methods, methods},           {Py_tp_members, members},
     {Py_tp_getset, attributes},         {0, NULL},
 };

@@ -42,6 +42,12 @@ struct Operation {
 PyObject *recorded(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
 PyObject *indexed(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
 PyObject *iterated(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
+PyObject *assigned(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
+PyObject *reshaped(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
+PyObject *unsqueezed(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
+PyObject *transposed(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
+PyObject *turned(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
+PyObject *reversed(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
 PyObject *viewed(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
 
 #endif

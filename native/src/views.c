@@ -96,11 +96,22 @@ PyObject *seen(const Source *source, PyObject *moved, PyObject *node, PyObject *
     return result;
 }
 
-/* The node of a view, where the source has a history: NULL for none, or with an exception. */
+/* The node of a view, where the source has a history; NULL for none, or with an exception. */
 static PyObject *noted(const Source *source, PyObject *kind, PyObject *params, PyObject *moved)
 {
     PyObject *edges = source->edge == NULL ? NULL : PyTuple_Pack(1, source->edge);
     return edges == NULL ? NULL : node_new(kind, edges, params, moved);
+}
+
+/* A view of a source, recorded with a node of a class; NULL for the class where the source has no history. */
+PyObject *view_made(Source *source, PyObject *moved, PyObject *primitive, PyObject *params, PyObject *kind)
+{
+    PyObject *node = NULL;
+    if (source->edge != NULL && (node = noted(source, kind, params, moved)) == NULL)
+        return NULL;
+    PyObject *result = source_ready(source) < 0 ? NULL : seen(source, moved, node, primitive, params);
+    Py_XDECREF(node);
+    return result;
 }
 
 /* `array[number, ...]` for a number within the bounds of the first axis, or counted from its end: what NumPy makes, at a third of
@@ -130,23 +141,15 @@ static PyObject *selected(PyObject *array, PyObject *index, long key)
 /* The view that an index selects. */
 static PyObject *part(Source *source, PyObject *index, long key)
 {
-    PyObject *moved = selected(source->array, index, key), *result = NULL, *params = NULL, *kind = NULL, *node = NULL;
+    PyObject *moved = selected(source->array, index, key), *result = NULL, *kind = NULL;
     if (moved == NULL || !PyArray_CheckExact(moved) || !lies_within(moved, source->array)) {
         Py_XDECREF(moved);
         return NULL;
     }
-    if ((params = PyDict_New()) == NULL || PyDict_SetItem(params, names.index, index) < 0)
-        goto end;
-    if (source->edge != NULL) {
-        kind = index_kind(params, key);
-        node = kind == NULL ? NULL : noted(source, kind, params, moved);
-        if (node == NULL)
-            goto end;
-    }
-    if (source_ready(source) == 0)
-        result = seen(source, moved, node, core.getitem, params);
-end:
-    Py_XDECREF(node);
+    PyObject *params = PyDict_New();
+    if (params != NULL && PyDict_SetItem(params, names.index, index) == 0 &&
+        (source->edge == NULL || (kind = index_kind(params, key)) != NULL))
+        result = view_made(source, moved, core.getitem, params, kind);
     Py_XDECREF(kind);
     Py_XDECREF(params);
     Py_DECREF(moved);
@@ -197,20 +200,11 @@ PyObject *viewed(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssiz
     if (keywords == NULL || count != 2 || args[0] == core.unbind || args[0] == core.split ||
         PyTuple_GET_SIZE(keywords) > MOST_KEYWORDS || source_read(&source, args[1]) != DONE)
         return NULL;
-    PyObject *primitive = args[0], *result = NULL, *params = NULL, *kind = NULL, *node = NULL;
+    PyObject *primitive = args[0], *result = NULL, *params = NULL, *kind = NULL;
     PyObject *moved = moved_by(&source, primitive, args + 2, keywords);
-    if (moved == NULL || (params = keywords_of(args + 2, keywords)) == NULL)
-        goto end;
-    if (source.edge != NULL) {
-        kind = PyObject_CallFunctionObjArgs(core.kind_of, primitive, params, NULL);
-        node = kind == NULL ? NULL : noted(&source, kind, params, moved);
-        if (node == NULL)
-            goto end;
-    }
-    if (source_ready(&source) == 0)
-        result = seen(&source, moved, node, primitive, params);
-end:
-    Py_XDECREF(node);
+    if (moved != NULL && (params = keywords_of(args + 2, keywords)) != NULL &&
+        (source.edge == NULL || (kind = PyObject_CallFunctionObjArgs(core.kind_of, primitive, params, NULL)) != NULL))
+        result = view_made(&source, moved, primitive, params, kind);
     Py_XDECREF(kind);
     Py_XDECREF(params);
     Py_XDECREF(moved);

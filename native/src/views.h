@@ -20,6 +20,7 @@ Outcome source_read(Source *source, PyObject *tensor);
 int source_ready(Source *source);
 void source_release(Source *source);
 PyObject *seen(const Source *source, PyObject *moved, PyObject *node, PyObject *primitive, PyObject *params);
+PyObject *view_made(Source *source, PyObject *moved, PyObject *primitive, PyObject *params, PyObject *kind);
 int lies_within(PyObject *moved, PyObject *array);
 
 /* The types of the entries of an index, as digits of its key; and the key of an index of one int. */

@@ -67,7 +67,7 @@ def view(primitive: Primitive, tensor: Tensor, **params: Any) -> Any:
 
 
 if native.core is not None:
-    view = functools.update_wrapper(native.core.viewing("view", view), view)
+    view = functools.update_wrapper(native.core.viewing("any view", view), view)
 
 
 def kind_of(primitive: Primitive, params: Params, *, conjugated: bool = False) -> type[Node]:

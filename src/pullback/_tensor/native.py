@@ -11,7 +11,15 @@ from .._core.shapes import sum_to
 from .._tape import memory, node, views, walk
 from .._tape.native import core, operation
 from .._tape.symbols import traced
+from ..vocabulary import shapes
 from .tensor import HOT, Tensor
+
+
+VIEWS = {
+    "__getitem__": "getitem", "__setitem__": "setitem", "__iter__": "iter", "reshape": "reshape", "view": "reshape",
+    "unsqueeze": "unsqueeze", "transpose": "transpose", "t": "t",
+}  # fmt: skip
+"""Methods that make views, or write through them, and their native forms."""
 
 
 def install() -> None:
@@ -24,9 +32,11 @@ def install() -> None:
         if name.startswith("__"):
             function = getattr(Tensor, name)
             setattr(Tensor, name, operation(primitive, function, ndim=2 if name in two else None))
-    for name in ("getitem", "iter"):
-        function = getattr(Tensor, f"__{name}__")
-        setattr(Tensor, f"__{name}__", functools.update_wrapper(core.viewing(name, function), function))
+    for name, form in VIEWS.items():
+        function = getattr(Tensor, name)
+        setattr(Tensor, name, functools.update_wrapper(core.viewing(form, function), function))
+    reversed_axes = functools.update_wrapper(core.viewing("T", shapes.reversed_axes), shapes.reversed_axes)
+    Tensor.T = property(reversed_axes, doc=Tensor.T.__doc__)
 
 
 def _table() -> dict[str, Any]:
@@ -38,5 +48,18 @@ def _table() -> dict[str, Any]:
         "turn_release": memory._turn.release, "cell_of": memory.cell_of, "storage_of": memory.storage_of, "mark": views._mark, "share": memory.share,
         "keep_array": memory.keep_array, "aliased": memory._entries,
         "getitem": ops.getitem, "index_kinds": {}, "unbind": ops.unbind, "split": ops.split, "kind_of": views.kind_of, "rules": {}, "traced": traced, "raw": xp, "sum_to": sum_to, "by_age": walk.by_age,
-        "Parts": node.Parts, "filled": walk.filled,
+        "Parts": node.Parts, "filled": walk.filled, "protect": memory.protect, "reshape": ops.reshape,
+        "permute_dims": ops.permute_dims, "expand_dims": ops.expand_dims, **_kinds(),
     }  # fmt: skip
+
+
+def _kinds() -> dict[str, type[node.Node]]:
+    """The classes of nodes of views whose names follow from the function."""
+    order = {"axes": (1, 0)}
+    return {
+        "ViewNode": views.kind_of(ops.reshape, {"shape": ()}),
+        "UnsqueezeNode": views.kind_of(ops.expand_dims, {"axis": 0}),
+        "PermuteNode": views.kind_of(ops.permute_dims, order),
+        "TransposeNode": views.kind_of(ops.permute_dims, {**order, "label": "TransposeBackward0"}),
+        "TNode": views.kind_of(ops.permute_dims, {**order, "label": "TBackward0"}),
+    }
