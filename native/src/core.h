@@ -49,7 +49,7 @@ extern Core core;
 
 /* Names of attributes, made once. */
 typedef struct {
-    PyObject *cut, *inference, *storage, *base, *path, *made_untracked, *index, *axis, *axes, *label, *shape, *shapes, *forward, *writes, *TransposeLabel, *TLabel, *hold, *forget, *run, *pull, *foreign;
+    PyObject *index, *axis, *axes, *label, *shape, *shapes, *forward, *TransposeLabel, *TLabel, *hold, *forget, *run, *pull, *foreign;
 } Names;
 
 extern Names names;

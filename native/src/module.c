@@ -1,7 +1,7 @@
 /* The module: what Python finds in it, and where it refuses to be imported. */
 
 #define PULLBACK_IMPORTS_NUMPY
-#include "core.h"
+#include "base.h"
 
 Names names;
 
@@ -11,14 +11,10 @@ static int names_make(void)
         const char *text;
         PyObject **place;
     } all[] = {
-        {"_cut", &names.cut},     {"_inference", &names.inference}, {"_storage", &names.storage},
-        {"_base", &names.base},   {"_path", &names.path},           {"_made_untracked", &names.made_untracked},
-        {"index", &names.index},  {"hold", &names.hold},            {"_forget", &names.forget},
-        {"run", &names.run},      {"pull", &names.pull},
-        {"foreign", &names.foreign}, {"axis", &names.axis},         {"shapes", &names.shapes},
-        {"forward", &names.forward}, {"axes", &names.axes},         {"label", &names.label},
-        {"shape", &names.shape},  {"_writes", &names.writes},       {"TransposeBackward0", &names.TransposeLabel},
-        {"TBackward0", &names.TLabel},
+        {"index", &names.index},     {"axis", &names.axis},       {"axes", &names.axes},   {"label", &names.label},
+        {"shape", &names.shape},     {"shapes", &names.shapes},   {"hold", &names.hold},   {"_forget", &names.forget},
+        {"forward", &names.forward}, {"foreign", &names.foreign}, {"run", &names.run},     {"pull", &names.pull},
+        {"TransposeBackward0", &names.TransposeLabel},            {"TBackward0", &names.TLabel},
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if ((*all[i].place = PyUnicode_InternFromString(all[i].text)) == NULL)
@@ -62,13 +58,14 @@ static int refuse(void)
 
 static int module_fill(PyObject *module)
 {
-    if (refuse() < 0 || PyArray_ImportNumPyAPI() < 0 || names_make() < 0 || operation_ready() < 0)
+    if (refuse() < 0 || PyArray_ImportNumPyAPI() < 0 || names_make() < 0 || base_ready() < 0 || operation_ready() < 0)
         return -1;
     core.single = PyArray_DescrFromType(NPY_FLOAT);
     core.twice = PyArray_DescrFromType(NPY_DOUBLE);
     if (core.single == NULL || core.twice == NULL)
         return -1;
-    if (PyModule_AddObjectRef(module, "Operation", (PyObject *)operation_type) < 0)
+    if (PyModule_AddObjectRef(module, "Base", (PyObject *)base_type) < 0 ||
+        PyModule_AddObjectRef(module, "Operation", (PyObject *)operation_type) < 0)
         return -1;
     return PyModule_AddStringConstant(module, "__version__", PULLBACK_VERSION);
 }

@@ -2,6 +2,7 @@
 
    Beside: the functions whose text `_tape/generating.py` writes. What is out of the ordinary is handed over to those. */
 
+#include "base.h"
 #include "operation.h"
 
 /* One call of an operation. Owns what its operands own; the keywords and their values are the caller's. */
@@ -95,9 +96,8 @@ static Outcome mode_read(const Call *call)
         return HAND_OVER;
     for (int i = 0; !call->tracked && i < call->count; i++) {
         PyObject *tensor = call->operands[i].tensor;
-        int whole = tensor == NULL ? 1 : is_none_attribute(tensor, names.cut);
-        if (whole <= 0)
-            return whole < 0 ? FAILED : HAND_OVER;
+        if (tensor != NULL && is_set(((Base *)tensor)->cut))
+            return HAND_OVER;
     }
     return DONE;
 }

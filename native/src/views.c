@@ -18,9 +18,8 @@ Outcome source_read(Source *source, PyObject *tensor)
         return FAILED;
     int records = mode == core.RECORD, usual = records || (mode == core.NO_GRAD && edge == Py_None);
     Py_DECREF(mode);
-    int whole = usual && edge == Py_None ? is_none_attribute(tensor, names.cut) : usual;
-    if (whole <= 0)
-        return whole < 0 ? FAILED : HAND_OVER;
+    if (!usual || (edge == Py_None && is_set(((Base *)tensor)->cut)))
+        return HAND_OVER;
     source->tensor = tensor;
     source->array = Py_NewRef(array);
     source->edge = edge == Py_None ? NULL : Py_NewRef(edge);
@@ -31,21 +30,12 @@ Outcome source_read(Source *source, PyObject *tensor)
 /* Reads what the views of a tensor have in common. */
 int source_ready(Source *source)
 {
-    PyObject *tensor = source->tensor;
-    if ((source->storage = PyObject_GetAttr(tensor, names.storage)) == NULL)
-        return -1;
-    if (source->storage == Py_None)
-        Py_SETREF(source->storage, PyObject_CallOneArg(core.storage_of, tensor));
-    if (source->storage == NULL || (source->base = PyObject_GetAttr(tensor, names.base)) == NULL)
-        return -1;
-    if (source->base == Py_None)
-        Py_SETREF(source->base, Py_NewRef(tensor));
-    if ((source->path = PyObject_GetAttr(tensor, names.path)) == NULL)
-        return -1;
-    int normal = is_none_attribute(tensor, names.inference);
-    int tracked = normal < 0 ? -1 : is_none_attribute(tensor, names.made_untracked);
-    source->marked |= normal == 0 || tracked == 0;
-    return tracked < 0 ? -1 : 0;
+    const Base *tensor = (Base *)source->tensor;
+    source->storage = is_set(tensor->storage) ? Py_NewRef(tensor->storage) : PyObject_CallOneArg(core.storage_of, source->tensor);
+    source->base = Py_NewRef(is_set(tensor->base) ? tensor->base : source->tensor);
+    source->path = tensor->path == NULL ? PyTuple_New(0) : Py_NewRef(tensor->path);
+    source->marked |= is_set(tensor->inference) || is_set(tensor->made_untracked);
+    return source->storage == NULL || source->path == NULL ? -1 : 0;
 }
 
 /* Lets go of all that a source owns. */
@@ -82,10 +72,9 @@ PyObject *seen(const Source *source, PyObject *moved, PyObject *node, PyObject *
     PyObject *step = PyTuple_Pack(2, primitive, params);
     PyObject *path = step == NULL ? NULL : PyTuple_Pack(2, source->path, step);
     Py_XDECREF(step);
-    int failed = path == NULL || storage_join(source->storage, result) < 0 ||
-                 PyObject_GenericSetAttr(result, names.base, source->base) < 0 ||
-                 PyObject_GenericSetAttr(result, names.path, path) < 0;
-    Py_XDECREF(path);
+    int failed = path == NULL || storage_join(source->storage, result) < 0;
+    Py_XSETREF(((Base *)result)->base, Py_NewRef(source->base));
+    Py_XSETREF(((Base *)result)->path, path);
     if (!failed && source->marked) {
         PyObject *done = PyObject_CallFunctionObjArgs(core.mark, source->tensor, result, NULL);
         failed = done == NULL;

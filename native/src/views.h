@@ -3,6 +3,7 @@
 #ifndef PULLBACK_VIEWS_H
 #define PULLBACK_VIEWS_H
 
+#include "base.h"
 #include "operation.h"
 
 #define MOST_KEYWORDS 4

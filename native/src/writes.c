@@ -8,22 +8,16 @@
 #include "views.h"
 
 /* Whether a tensor may be written without a record, as far as it alone tells: in a mode that records only if neither it nor its base has a history. */
-static Outcome target_read(PyObject *tensor, int records)
+static int is_target(PyObject *tensor, int records)
 {
-    int normal = is_none_attribute(tensor, names.inference);
-    if (normal <= 0 || !records)
-        return normal < 0 ? FAILED : normal ? DONE : HAND_OVER;
-    if (slot_get(tensor, core.slots.tensor_node) != Py_None)
-        return HAND_OVER;
-    int tracked = is_none_attribute(tensor, names.made_untracked);
-    if (tracked <= 0)
-        return tracked < 0 ? FAILED : HAND_OVER;
-    PyObject *base = PyObject_GetAttr(tensor, names.base);
-    if (base == NULL)
-        return FAILED;
-    int plain = base == Py_None || (Py_IS_TYPE(base, core.Tensor) && slot_get(base, core.slots.tensor_node) == Py_None);
-    Py_DECREF(base);
-    return plain ? DONE : HAND_OVER;
+    const Base *fields = (Base *)tensor;
+    if (is_set(fields->inference))
+        return 0;
+    if (!records)
+        return 1;
+    PyObject *base = is_set(fields->base) ? fields->base : tensor;
+    return slot_get(tensor, core.slots.tensor_node) == Py_None && !is_set(fields->made_untracked) &&
+           Py_IS_TYPE(base, core.Tensor) && slot_get(base, core.slots.tensor_node) == Py_None;
 }
 
 /* Whether memory can be written, and no two elements lie at one place. */
@@ -67,7 +61,7 @@ static PyObject *value_read(PyObject *given, PyArrayObject *region, int records)
 static int protect(PyObject *tensor, PyObject *storage)
 {
     PyObject *cell = slot_get(tensor, core.slots.tensor_cell);
-    int idle = storage == Py_None ? cell == NULL || cell == Py_None : PyList_GET_SIZE(slot_get(storage, core.slots.storage_cells)) == 0;
+    int idle = !is_set(storage) ? cell == NULL || cell == Py_None : PyList_GET_SIZE(slot_get(storage, core.slots.storage_cells)) == 0;
     if (idle)
         return 0;
     PyObject *done = PyObject_CallOneArg(core.protect, tensor);
@@ -78,29 +72,25 @@ static int protect(PyObject *tensor, PyObject *storage)
 /* Counts a write. */
 static int count_write(PyObject *tensor, PyObject *storage)
 {
-    PyObject *old = storage == Py_None ? PyObject_GetAttr(tensor, names.writes) : Py_NewRef(slot_get(storage, core.slots.storage_version));
-    Py_ssize_t count = old == NULL ? -1 : PyLong_AsSsize_t(old);
-    Py_XDECREF(old);
+    PyObject **field = &((Base *)tensor)->writes;
+    PyObject *old = is_set(storage) ? slot_get(storage, core.slots.storage_version) : *field;
+    Py_ssize_t count = old == NULL ? 0 : PyLong_AsSsize_t(old);
     PyObject *new = count < 0 ? NULL : PyLong_FromSsize_t(count + 1);
     if (new == NULL)
         return -1;
-    if (storage != Py_None) {
+    if (is_set(storage))
         slot_set(storage, core.slots.storage_version, new);
-        return 0;
-    }
-    int failed = PyObject_GenericSetAttr(tensor, names.writes, new) < 0;
-    Py_DECREF(new);
-    return failed ? -1 : 0;
+    else
+        Py_XSETREF(*field, new);
+    return 0;
 }
 
 /* Writes an array to a region of a tensor, after all has been checked. */
 static int written(PyObject *tensor, PyArrayObject *region, PyArrayObject *value)
 {
-    PyObject *storage = PyObject_GetAttr(tensor, names.storage);
-    if (storage == NULL)
-        return -1;
+    PyObject *storage = Py_XNewRef(((Base *)tensor)->storage);
     int failed = protect(tensor, storage) < 0 || PyArray_CopyInto(region, value) < 0 || count_write(tensor, storage) < 0;
-    Py_DECREF(storage);
+    Py_XDECREF(storage);
     return failed ? -1 : 0;
 }
 
@@ -115,7 +105,7 @@ PyObject *assigned(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ss
     int records = mode == core.RECORD, usual = records || mode == core.NO_GRAD;
     Py_DECREF(mode);
     if (!usual || array == NULL || !PyArray_CheckExact(array) || !is_writable((PyArrayObject *)array) ||
-        target_read(args[0], records) != DONE)
+        !is_target(args[0], records))
         return NULL;
     long key;
     Py_INCREF(array);

@@ -56,6 +56,16 @@ def _found() -> Any:
 core = _found()
 
 
+class Fields:
+    """The attributes of tensors that the core has as fields; it reads them at each view."""
+
+    __slots__ = ()
+
+
+if not TYPE_CHECKING and core is not None:
+    Fields = core.Base
+
+
 def operation(
     primitive: Primitive, function: Function | None = None, *, ndim: int | None = None, numbers: bool = True
 ) -> Any:
