@@ -30,6 +30,7 @@ typedef struct {
 typedef struct {
     PyTypeObject *Tensor, *Cell, *Storage, *Output;
     PyObject *mode, *RECORD, *NO_GRAD; /* the context variable, and its two usual values */
+    PyObject *getattr;                 /* of `builtins` */
     PyObject *quiet;                   /* a context without floating-point warnings; in NumPy 1 an object with `run` */
     PyObject *outside, *internal, *user_frame, *asking; /* of `_core.sites` */
     PyObject *count;                   /* the numbers of nodes */

@@ -135,10 +135,19 @@ static void operation_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/* Pickled by its name, as a function is. */
+/* Pickled by its name, as a function is: that of a method as what `getattr(Tensor, name)` gives, also where there is no core. */
 static PyObject *operation_reduce(PyObject *self, PyObject *Py_UNUSED(none))
 {
-    return PyObject_GetAttrString(self, "__qualname__");
+    PyObject *member = PyObject_GetAttrString(self, "member");
+    if (member == NULL) {
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError))
+            return NULL;
+        PyErr_Clear();
+        return PyObject_GetAttrString(self, "__qualname__");
+    }
+    PyObject *pickled = Py_BuildValue("O(OO)", core.getattr, core.Tensor, member);
+    Py_DECREF(member);
+    return pickled;
 }
 
 static PyObject *operation_repr(PyObject *self)

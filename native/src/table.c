@@ -75,7 +75,7 @@ int table_read(PyObject *told)
         {"unbind", &core.unbind}, {"split", &core.split}, {"reshape", &core.reshape},
         {"permute_dims", &core.permute_dims}, {"expand_dims", &core.expand_dims}, {"ViewNode", &core.ViewNode},
         {"PermuteNode", &core.PermuteNode}, {"TransposeNode", &core.TransposeNode}, {"TNode", &core.TNode},
-        {"UnsqueezeNode", &core.UnsqueezeNode}, {"protect", &core.protect}, {"kind_of", &core.kind_of}, {"share", &core.share},
+        {"UnsqueezeNode", &core.UnsqueezeNode}, {"protect", &core.protect}, {"getattr", &core.getattr}, {"kind_of", &core.kind_of}, {"share", &core.share},
         {"keep_array", &core.keep_array}, {"aliased", &core.aliased},
         {"index_kinds", &core.index_kinds}, {"rules", &core.rules}, {"traced", &core.traced}, {"raw", &core.raw},
         {"sum_to", &core.sum_to}, {"by_age", &core.by_age}, {"Parts", &core.Parts}, {"filled", &core.filled},

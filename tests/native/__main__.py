@@ -83,7 +83,10 @@ def gradients(result, leaves):
     ends = pieces(result)
     if not ends or not leaves:
         return "none"
-    seeds = [pullback.from_numpy(np.asarray(np.random.default_rng(1).standard_normal(tuple(y.shape)), y._dtype)) for y in ends]
+    seeds = [
+        pullback.from_numpy(np.asarray(np.random.default_rng(1).standard_normal(tuple(y.shape)), y._dtype))
+        for y in ends
+    ]
     once = called(lambda: pullback.autograd.grad(ends, leaves, seeds, retain_graph=True, allow_unused=True))
     again = called(lambda: pullback.autograd.grad(ends, leaves, seeds, create_graph=True, allow_unused=True))
     called(lambda: pullback.autograd.backward(ends, seeds))

@@ -17,12 +17,11 @@ import numpy as np
 
 from .._core import machine
 from .._core.primitives import Function, Primitive
-from .node import node_class
+from .node import Node, node_class
 
 if TYPE_CHECKING:
     from .._core.typing import Params
 
-MODULE = "_pullback_native"
 VARIABLE = "PULLBACK_NATIVE"
 RESULT = -1
 """The place of the result among the values that an operation saves; those of operands are counted from 0."""
@@ -37,7 +36,7 @@ def _found() -> Any:
         return None
     version = sys.modules[__name__.partition(".")[0]].__version__
     try:
-        found = importlib.import_module(MODULE)
+        found = importlib.import_module("_pullback_native")
     except ModuleNotFoundError:
         why = f"it is not installed: python -m pip install pullback-native=={version}"
     except ImportError as error:
@@ -92,7 +91,7 @@ def recording(primitive: Primitive, function: Function | None = None, *, known: 
     return _made(primitive, function, kind if primitive.differentiable else None, ndim=-1, typed=False, numbers=False)
 
 
-def _made(primitive: Primitive, function: Function | None, kind: Any, **options: Any) -> Any:
+def _made(primitive: Primitive, function: Function | None, kind: type[Node] | Primitive | None, **options: int) -> Any:
     names, saved = primitive.inputs, []
     for name in primitive.saved:
         users = primitive.users(name)

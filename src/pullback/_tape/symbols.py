@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -38,13 +38,13 @@ class _Notes:
         self.constants: list[float] = []
         self.steps: list[tuple[Function, list[Symbol]]] = []
 
-    def step(self, function: Function, *args: Any) -> Symbol:
+    def step(self, function: Function, *args: object) -> Symbol:
         """The symbol of what a function gives."""
         self.steps.append((function, [each if isinstance(each, Symbol) else self._constant(each) for each in args]))
         return Symbol(self, "step", len(self.steps) - 1)
 
-    def _constant(self, value: Any) -> Symbol:
-        if type(value) not in NUMBERS:
+    def _constant(self, value: object) -> Symbol:
+        if not isinstance(value, (int, float)) or type(value) not in NUMBERS:
             raise _UntoldError
         self.constants.append(value)
         return Symbol(self, "constant", len(self.constants) - 1)
@@ -56,36 +56,36 @@ class _Notes:
         return tuple(self.constants), tuple(steps)
 
 
+class Symbol:
+    """A value of which is noted what is computed from it; anything else that is done with it raises."""
+
+    __slots__ = ("notes", "kind", "index")
+
+    def __init__(self, notes: _Notes, kind: str, index: int) -> None:
+        self.notes, self.kind, self.index = notes, kind, index
+
+    def __bool__(self) -> bool:
+        raise _UntoldError
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise _UntoldError
+
+
 def _operator(function: Function, *, swapped: bool = False) -> Callable[..., Symbol]:
-    def method(self: Symbol, *others: Any) -> Symbol:
+    def method(self: Symbol, *others: object) -> Symbol:
         return self.notes.step(function, *others, self) if swapped else self.notes.step(function, self, *others)
 
     return method
 
 
-class Symbol:
-    """A value of which is noted what is computed from it; anything else that is done with it raises."""
-
-    __slots__ = ("notes", "kind", "index")
-    __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, notes: _Notes, kind: str, index: int) -> None:
-        self.notes, self.kind, self.index = notes, kind, index
-
-    __add__, __radd__ = _operator(np.add), _operator(np.add, swapped=True)
-    __sub__, __rsub__ = _operator(np.subtract), _operator(np.subtract, swapped=True)
-    __mul__, __rmul__ = _operator(np.multiply), _operator(np.multiply, swapped=True)
-    __truediv__, __rtruediv__ = _operator(np.true_divide), _operator(np.true_divide, swapped=True)
-    __neg__, __and__, __or__ = _operator(np.negative), _operator(np.bitwise_and), _operator(np.bitwise_or)
-    __lt__, __le__ = _operator(np.less), _operator(np.less_equal)
-    __gt__, __ge__ = _operator(np.greater), _operator(np.greater_equal)
-    __eq__, __ne__ = _operator(np.equal), _operator(np.not_equal)  # type: ignore[assignment]
-
-    def __bool__(self) -> bool:
-        raise _UntoldError
-
-    def __getattr__(self, name: str) -> Any:
-        raise _UntoldError
+for _name, _function in {"add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide}.items():
+    setattr(Symbol, f"__{_name}__", _operator(_function))
+    setattr(Symbol, f"__r{_name}__", _operator(_function, swapped=True))
+for _name, _function in {
+    "neg": np.negative, "and": np.bitwise_and, "or": np.bitwise_or, "lt": np.less, "le": np.less_equal, "gt": np.greater,
+    "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal,
+}.items():  # fmt: skip
+    setattr(Symbol, f"__{_name}__", _operator(_function))
 
 
 class _Namespace:
@@ -99,7 +99,7 @@ class _Namespace:
         if not callable(function):
             raise _UntoldError
 
-        def noted(*args: Any) -> Symbol:
+        def noted(*args: object) -> Symbol:
             return self._notes.step(function, *args)
 
         return noted
@@ -126,7 +126,8 @@ def _told(rule: Rule, places: dict[str, int]) -> Told | None:
 
 def traced(cls: type[Node]) -> tuple[int, int, tuple[Told | None, ...]] | None:
     """What the core is told of the rules of a class of nodes: how many values these save, the size from which machine code may
-    apply them, and each of them; None where they stay Python's."""
+    apply them, and each of them; None where they stay Python's.
+    """
     primitive = getattr(cls, "primitive", None)
     if primitive is None or primitive.of_user or primitive.joint is not None or primitive.variadic:
         return None
@@ -136,7 +137,9 @@ def traced(cls: type[Node]) -> tuple[int, int, tuple[Told | None, ...]] | None:
         return None
     places = {name: place for place, name in enumerate(primitive.saved, 1)}
     told = [None if rule is None else _told(rule, places) for rule in primitive.rules]
-    if len(places) > 3 or any(made is None for made, rule in zip(told, primitive.rules, strict=True) if rule is not None):
+    if len(places) > 3 or any(
+        made is None for made, rule in zip(told, primitive.rules, strict=True) if rule is not None
+    ):
         return None
     large = worth_of(primitive) if primitive.kind == "elementwise" and primitive.saved else sys.maxsize
     return len(places), large, tuple(told)

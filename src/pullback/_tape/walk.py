@@ -8,7 +8,7 @@ needs no recursion. A pass first checks the whole graph it is about to walk, the
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from functools import partial
 from itertools import starmap
@@ -60,7 +60,7 @@ def youngest_first(roots: Iterable[Node]) -> list[Node]:
     return by_age(order)
 
 
-def by_age(order: list[Any]) -> list[Any]:
+def by_age(order: list[Node]) -> list[Node]:
     """A list of nodes, sorted: the latest made first."""
     order.sort(key=_seq, reverse=True)
     return order
@@ -71,7 +71,7 @@ def filled(g: Parts, params: Any) -> list[Any]:
     return g.filled(params["shapes"])
 
 
-def surveyed(order: list[Node], wanted: Set[Node]) -> tuple[bool, bool, bool]:
+def surveyed(order: list[Node], wanted: frozenset[Node]) -> tuple[bool, bool, bool]:
     """Whether code of users runs in a pass over nodes, whether a node has lost its values, and whether all leaves are wanted."""
     foreign = obstructed = False
     everywhere = True

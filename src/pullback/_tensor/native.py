@@ -14,7 +14,7 @@ from .._tape.symbols import traced
 from ..vocabulary import shapes
 from .tensor import HOT, Tensor
 
-
+OPERATORS = {name: primitive for name, primitive in HOT.items() if name[0] == "_"} | {"__matmul__": ops.matmul}
 VIEWS = {
     "__getitem__": "getitem", "__setitem__": "setitem", "__iter__": "iter", "reshape": "reshape", "view": "reshape",
     "unsqueeze": "unsqueeze", "transpose": "transpose", "t": "t",
@@ -24,17 +24,14 @@ VIEWS = {
 
 def install() -> None:
     """Tell the core what it has to know, and put its operators in the place of Python's, which it holds."""
-    if core is None:
-        return
     core.setup(_table())
-    two = dict.fromkeys(("__matmul__",), ops.matmul)
-    for name, primitive in {**HOT, **two}.items():
-        if name.startswith("__"):
-            function = getattr(Tensor, name)
-            setattr(Tensor, name, operation(primitive, function, ndim=2 if name in two else None))
+    for name, primitive in OPERATORS.items():
+        setattr(Tensor, name, operation(primitive, getattr(Tensor, name), ndim=2 if primitive is ops.matmul else None))
     for name, form in VIEWS.items():
         function = getattr(Tensor, name)
         setattr(Tensor, name, functools.update_wrapper(core.viewing(form, function), function))
+    for name in (*OPERATORS, *VIEWS):
+        getattr(Tensor, name).member = name
     reversed_axes = functools.update_wrapper(core.viewing("T", shapes.reversed_axes), shapes.reversed_axes)
     Tensor.T = property(reversed_axes, doc=Tensor.T.__doc__)
 
@@ -48,7 +45,7 @@ def _table() -> dict[str, Any]:
         "turn_release": memory._turn.release, "cell_of": memory.cell_of, "storage_of": memory.storage_of, "mark": views._mark, "share": memory.share,
         "keep_array": memory.keep_array, "aliased": memory._entries,
         "getitem": ops.getitem, "index_kinds": {}, "unbind": ops.unbind, "split": ops.split, "kind_of": views.kind_of, "rules": {}, "traced": traced, "raw": xp, "sum_to": sum_to, "by_age": walk.by_age,
-        "Parts": node.Parts, "filled": walk.filled, "protect": memory.protect, "reshape": ops.reshape,
+        "Parts": node.Parts, "filled": walk.filled, "protect": memory.protect, "getattr": getattr, "reshape": ops.reshape,
         "permute_dims": ops.permute_dims, "expand_dims": ops.expand_dims, **_kinds(),
     }  # fmt: skip
 
