@@ -446,10 +446,11 @@ import pullback
 """
 
 
-def test_the_import_asks_for_nothing_but_numpy() -> None:
-    """Not even in vain: an import whose failure is caught is printed all the same."""
-    result = subprocess.run([sys.executable, "-c", WATCH], capture_output=True, text=True, check=False)
-    assert (result.returncode, result.stdout) == (0, ""), result.stdout + result.stderr
+def test_the_import_asks_for_nothing_but_numpy_and_the_core() -> None:
+    """Not even in vain, but for the native core: an import whose failure is caught is printed all the same."""
+    asked = os.environ | {"PULLBACK_NATIVE": ""}
+    result = subprocess.run([sys.executable, "-c", WATCH], capture_output=True, text=True, check=False, env=asked)
+    assert (result.returncode, result.stdout) == (0, "_pullback_native\n"), result.stdout + result.stderr
 
 
 # What `import pullback` reads: all else is read when it is first asked for. A name more here is a quarter of a millisecond.

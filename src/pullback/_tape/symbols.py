@@ -13,9 +13,10 @@ import numpy as np
 
 from .._core import xp as _xp
 from .._core.composing import signature, worth_of
+from .._core.primitives import Function
 
 if TYPE_CHECKING:
-    from .._core.primitives import Function, Rule
+    from .._core.primitives import Rule
     from .node import Node
 
 Told = tuple[tuple[float, ...], tuple[tuple[Any, tuple[int, ...]], ...]]
@@ -78,14 +79,15 @@ def _operator(function: Function, *, swapped: bool = False) -> Callable[..., Sym
     return method
 
 
-for _name, _function in {"add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide}.items():
-    setattr(Symbol, f"__{_name}__", _operator(_function))
-    setattr(Symbol, f"__r{_name}__", _operator(_function, swapped=True))
-for _name, _function in {
+ARITHMETIC: dict[str, Function] = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide}
+OTHERS: dict[str, Function] = {
     "neg": np.negative, "and": np.bitwise_and, "or": np.bitwise_or, "lt": np.less, "le": np.less_equal, "gt": np.greater,
     "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal,
-}.items():  # fmt: skip
+}  # fmt: skip
+for _name, _function in (ARITHMETIC | OTHERS).items():
     setattr(Symbol, f"__{_name}__", _operator(_function))
+for _name, _function in ARITHMETIC.items():
+    setattr(Symbol, f"__r{_name}__", _operator(_function, swapped=True))
 
 
 class _Namespace:
