@@ -57,7 +57,8 @@ def view(primitive: Primitive, tensor: Tensor, **params: Any) -> Any:
         return _tracked(primitive, tensor, params, primitive(tensor, **params))
     node: Node | None = None
     if edge is not None:
-        cls = kind_of(primitive, params, conjugated=array.dtype.kind == "c")
+        title = primitive.title
+        cls = node_class(primitive, title if isinstance(title, str) else title(**params), array.dtype.kind == "c")
         node = make(cls, (edge,), (), params, None if several else moved.shape)
     if not several:
         return _seen(tensor, moved, node, (primitive, params), current)
@@ -68,12 +69,6 @@ def view(primitive: Primitive, tensor: Tensor, **params: Any) -> Any:
 
 if native.core is not None:
     view = functools.update_wrapper(native.core.viewing("any view", view), view)
-
-
-def kind_of(primitive: Primitive, params: Params, *, conjugated: bool = False) -> type[Node]:
-    """The class of nodes for a primitive with some metadata."""
-    title = primitive.title
-    return node_class(primitive, title if isinstance(title, str) else title(**params), conjugated)
 
 
 def _seen(tensor: Tensor, moved: Array, node: Node | None, step: Step, current: Mode) -> Tensor:

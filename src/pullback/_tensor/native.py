@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import ops
 from .._core import modes, sites, xp
+from .._core.primitives import Primitive
 from .._core.shapes import sum_to
 from .._tape import memory, node, views, walk
 from .._tape.native import core, operation
@@ -44,19 +45,24 @@ def _table() -> dict[str, Any]:
         "user_frame": sites.user_frame, "count": node.count, "turn_acquire": memory._turn.acquire,
         "turn_release": memory._turn.release, "cell_of": memory.cell_of, "storage_of": memory.storage_of, "mark": views._mark, "share": memory.share,
         "keep_array": memory.keep_array, "aliased": memory._entries,
-        "getitem": ops.getitem, "index_kinds": {}, "unbind": ops.unbind, "split": ops.split, "kind_of": views.kind_of, "rules": {}, "traced": traced, "raw": xp, "sum_to": sum_to, "by_age": walk.by_age,
+        "getitem": ops.getitem, "index_kinds": {}, "unbind": ops.unbind, "split": ops.split, "kind_of": _kind_of, "rules": {}, "traced": traced, "raw": xp, "sum_to": sum_to, "by_age": walk.by_age,
         "Parts": node.Parts, "filled": walk.filled, "protect": memory.protect, "getattr": getattr, "reshape": ops.reshape,
         "permute_dims": ops.permute_dims, "expand_dims": ops.expand_dims, **_kinds(),
     }  # fmt: skip
+
+
+def _kind_of(primitive: Primitive, params: dict[str, Any]) -> type[node.Node]:
+    """The class of nodes for a primitive with some metadata."""
+    return node.node_class(primitive, primitive.node_name(params))
 
 
 def _kinds() -> dict[str, type[node.Node]]:
     """The classes of nodes of views whose names follow from the function."""
     order = {"axes": (1, 0)}
     return {
-        "ViewNode": views.kind_of(ops.reshape, {"shape": ()}),
-        "UnsqueezeNode": views.kind_of(ops.expand_dims, {"axis": 0}),
-        "PermuteNode": views.kind_of(ops.permute_dims, order),
-        "TransposeNode": views.kind_of(ops.permute_dims, {**order, "label": "TransposeBackward0"}),
-        "TNode": views.kind_of(ops.permute_dims, {**order, "label": "TBackward0"}),
+        "ViewNode": _kind_of(ops.reshape, {"shape": ()}),
+        "UnsqueezeNode": _kind_of(ops.expand_dims, {"axis": 0}),
+        "PermuteNode": _kind_of(ops.permute_dims, order),
+        "TransposeNode": _kind_of(ops.permute_dims, {**order, "label": "TransposeBackward0"}),
+        "TNode": _kind_of(ops.permute_dims, {**order, "label": "TBackward0"}),
     }
