@@ -3,6 +3,7 @@
 import ast
 import builtins
 import inspect
+import os
 import re
 import runpy
 import subprocess
@@ -445,10 +446,11 @@ import pullback
 """
 
 
-def test_the_import_asks_for_nothing_but_numpy() -> None:
-    """Not even in vain: an import whose failure is caught is printed all the same."""
-    result = subprocess.run([sys.executable, "-c", WATCH], capture_output=True, text=True, check=False)
-    assert (result.returncode, result.stdout) == (0, ""), result.stdout + result.stderr
+def test_the_import_asks_for_nothing_but_numpy_and_the_core() -> None:
+    """Not even in vain, but for the native core: an import whose failure is caught is printed all the same."""
+    asked = os.environ | {"PULLBACK_NATIVE": ""}
+    result = subprocess.run([sys.executable, "-c", WATCH], capture_output=True, text=True, check=False, env=asked)
+    assert (result.returncode, result.stdout) == (0, "_pullback_native\n"), result.stdout + result.stderr
 
 
 # What `import pullback` reads: all else is read when it is first asked for. A name more here is a quarter of a millisecond.
@@ -478,6 +480,7 @@ EAGER = """
     _tape.cuts
     _tape.generating
     _tape.memory
+    _tape.native
     _tape.node
     _tape.recording
     _tape.refusals
@@ -519,7 +522,8 @@ print(*sys.modules.keys() - before)
 
 
 def test_the_import_is_light() -> None:
-    result = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True)
+    alone = os.environ | {"PULLBACK_NATIVE": "0"}
+    result = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True, env=alone)
     loaded = set(result.stdout.split()) - {"pullback"}
     ours = {name for name in loaded if name.startswith("pullback.")}
     assert ours == {f"pullback.{name}" for name in EAGER.split()}

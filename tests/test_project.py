@@ -57,8 +57,8 @@ def test_the_package_says_that_it_is_typed() -> None:
 
 def test_no_extra_is_for_contributors_and_all_has_the_others_but_mpi() -> None:
     extras = PROJECT["optional-dependencies"]
-    assert extras.keys() == {"compile", "special", "io", "bfloat16", "dask", "mpi", "all"}
-    assert extras["all"] == ["pullback[compile,special,io,bfloat16,dask]"]
+    assert extras.keys() == {"compile", "special", "io", "bfloat16", "dask", "native", "mpi", "all"}
+    assert extras["all"] == ["pullback[compile,special,io,bfloat16,dask,native]"]
     assert GROUPS.keys() == {"test", "check", "docs", "release"}
 
 
@@ -78,7 +78,7 @@ def test_a_commit_is_checked_by_the_tools_of_the_group() -> None:
 
 def test_every_script_that_is_named_exists() -> None:
     pages = [*WORKFLOWS, *ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "changelog.d").glob("*.md")]
-    assert len(WORKFLOWS) == 3
+    assert len(WORKFLOWS) == 4
     for page in [*pages, ROOT / ".ci/run", ROOT / ".github/pull_request_template.md"]:
         for name in re.findall(r"\bscripts/([a-z][a-z.-]*[a-z])", page.read_text(encoding="utf-8")):
             assert (ROOT / "scripts" / name).exists(), f"{page} names scripts/{name}"

@@ -117,15 +117,16 @@ n_fft, hop_length, win_length, window, center, normalized, onesided, return_comp
     enough, as of real signals, and whether results are complex.
 """
 
+__version__ = "0.1.0"
+
 import builtins as _builtins
 import typing as _typing
 from math import e, inf, nan, pi
 
-from ._core.lazy import PROVIDERS as _PROVIDERS, index as _index
+from ._core.lazy import PROVIDERS as _PROVIDERS, index as _index, provider as _provider
 from ._core.tracebacks import install as _install
+from ._tape import native as _native
 from ._tensor import functions as _functions, surface as _surface
-
-__version__ = "0.1.0"
 
 _MODULES = "array_api autograd compile distributed distributions explain extend fft files func interop interpreters linalg masked nn observe optim program signal special testing utils"
 
@@ -153,6 +154,7 @@ _of_index, _dir, _others = _index(globals(), _INDEX, _MODULES)
 _PROVIDERS.update(
     {
         "machine code": "pullback.compile.machine",
+        "native core": "pullback._tensor.native",
         "engines": "pullback.compile.placed",
         "export": "pullback.compile.export",
         "batches of cotangents": "pullback.func.rows",
@@ -168,6 +170,8 @@ _PROVIDERS.update(
         "fills of shared memory": "pullback.vocabulary.shared_memory",
     }
 )
+if _native.core is not None:
+    _provider("native core").install()
 
 if _typing.TYPE_CHECKING:  # for pullback's own packages above the tensor, which take names from here as others do
     from ._core.dtypes import (

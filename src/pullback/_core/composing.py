@@ -75,7 +75,7 @@ def composed(primitive: Primitive) -> Function:
         scope |= {f"{name}_rule": rule for name, rule in zip(primitive.inputs, primitive.rules, strict=True)}
         if primitive.kind == "elementwise" and primitive.saved:
             scope |= {f"{name}_large": _by_machine_code(primitive, i) for i, name in enumerate(primitive.inputs)}
-            lines += ["    if type(g) is ndarray:", f"        if g.size >= {_worth(primitive)}:"]
+            lines += ["    if type(g) is ndarray:", f"        if g.size >= {worth_of(primitive)}:"]
             lines += [f"            return {_calls(primitive, by='large')}"]
             lines += ["    elif isinstance(g, generic):", f"        return {_calls(primitive, 'number({}.array)')}"]
         lines.append(f"    return {_calls(primitive)}")
@@ -83,7 +83,7 @@ def composed(primitive: Primitive) -> Function:
     return pull
 
 
-def _worth(primitive: Primitive) -> int:
+def worth_of(primitive: Primitive) -> int:
     """The number of elements from which the rules of a primitive run as machine code: lower if its forward function is costly."""
     return min(machine.worth(primitive.forward), machine.WORTH)
 

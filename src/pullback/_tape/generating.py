@@ -60,7 +60,7 @@ SCOPE: dict[str, Any] = {
 
 # The names in the functions written below.
 LOCALS = {
-    "arguments", "code", "current", "large", "dtype", "excess", "frame", "lost", "node", "observer", "options", "out",
+    "arguments", "code", "current", "large", "dtype", "excess", "frame", "lost", "made", "node", "observer", "options", "out",
     "params", "result", "tensor", "tracked",
 }  # fmt: skip
 
@@ -143,6 +143,10 @@ class Text(NamedTuple):
     metadata: Metadata
     hindrances: Sequence[str] = ()
     """The conditions on which it hands over to the general way."""
+    handed: Sequence[str] = ()
+    """The lines that hand over calls with more arguments than the operands, before anything is asked of these."""
+    native: Callable[[], Function | None] = lambda: None
+    """Makes the native form of it, which is asked first."""
 
     def call(self) -> str:
         """The line that hands over to the general way."""
@@ -173,8 +177,13 @@ def written(cls: type[Tensor], general: Function, text: Text) -> Function:
             raise TypeError(f"an input of {primitive.name} cannot be called {taken}: see LOCALS in _tape.generating")
         if isinstance(primitive.title, str) or metadata.known is not None:
             scope["kind"] = node_class(primitive, primitive.node_name(metadata.known or {}))
-        lines = [*text.unpack, *_cleared(text), *_computed(text, observed=False)]
-        scope["observed"] = observed
+        scope["observed"], scope["native"] = observed, text.native()
+        lines = [*text.unpack, *_hindered(text)]
+        if scope["native"] is not None:
+            given = f"{text.operands.all}{', **params' * bool(metadata.parameters)}"
+            asked = [f"made = native({given})", "if made is not None:", "    return made"]
+            lines = [*lines, *asked] if metadata.parameters else [*asked, *lines]
+        lines = [*text.handed, *lines, *_cleared(text), *_computed(text, observed=False)]
         return _compiled(scope, f"{primitive.name}, recorded", text.signature, lines)
 
     def observed(*given: object) -> Tensors:
@@ -283,10 +292,14 @@ def _withdrawn(names: Sequence[str]) -> list[str]:
     ]
 
 
+def _hindered(text: Text) -> list[str]:
+    """The lines that hand over to the general way where operands are out of the ordinary."""
+    return [f"if {' or '.join(text.hindrances)}:", f"    {text.call()}"] if text.hindrances else []
+
+
 def _cleared(text: Text) -> list[str]:
-    """The lines that hand over to others: where operands, or the mode, are out of the ordinary."""
+    """The lines that hand over to others where the mode is out of the ordinary, or something was lost."""
     return [
-        *([f"if {' or '.join(text.hindrances)}:", f"    {text.call()}"] if text.hindrances else []),
         f"tracked = {text.operands.tracked}",
         "current = mode.get()",
         "lost = False",

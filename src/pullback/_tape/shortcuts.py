@@ -9,6 +9,7 @@ it: for another level, hooks on saved values, a value that was cut off, several 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +18,7 @@ import numpy as np
 
 from .._core.primitives import Function, Primitive, bind
 from .generating import Many, Metadata, Operands, Text, WriteText, call, leaves, writing, written
+from .native import operation, recording
 
 if TYPE_CHECKING:
     from .._core.typing import Params, Result, Tensor, Value
@@ -43,7 +45,7 @@ def past_bind(cls: type[Tensor], primitive: Primitive) -> Function:
 
     general.__qualname__ = primitive.short_name  # for the errors of calls
     if primitive.variadic:
-        return general if primitive.outputs > 1 else written(cls, general, _of_many(primitive))
+        return general if primitive.outputs > 1 else recording(primitive, written(cls, general, _of_many(primitive)))
     names = primitive.inputs
     metadata = ANY if _has_metadata(primitive) else NONE
     operands, several = Operands(primitive, names), len(names) > 1
@@ -60,7 +62,7 @@ def past_bind(cls: type[Tensor], primitive: Primitive) -> Function:
         unpack.append(f"    return quiet.copy().run(forward, {operands.all}, {metadata.handed})")
     hindrances = [f"type({name}_array) is not ndarray" for name in names]
     signature = [*names, *filter(None, [metadata.parameters])]
-    return written(cls, general, Text(operands, signature, unpack, metadata, hindrances))
+    return recording(primitive, written(cls, general, Text(operands, signature, unpack, metadata, hindrances)))
 
 
 def _of_many(primitive: Primitive) -> Text:
@@ -129,10 +131,10 @@ def method(
     given = [f"{name}=MISSING" for name in names] if out else names
     out = out and not whole
     all_given = ", ".join(filter(None, [number, EXCESS_OR_OUT]))
-    unpack = [f"if out is not None or {EXCESS} is not ...:", f"    {call(operands.all, all_given)}"] if out else []
+    more = [f"if out is not None or {EXCESS} is not ...:", f"    {call(operands.all, all_given)}"] if out else []
     if whole:
-        unpack += ["if arguments or options:", f"    {call(operands.all, MORE)}"]
-    unpack += _floating(first, general_way)
+        more += ["if arguments or options:", f"    {call(operands.all, MORE)}"]
+    unpack = _floating(first, general_way)
     for name in rest:
         unpack += [*([] if numbers else _tensor(name)), *_number(name, "if" if numbers else "elif")]
         unpack += ["else:", f"    {general_way}"]
@@ -149,7 +151,10 @@ def method(
     hindrances += [f"{name}_array.ndim != {ndim}" for name in names if ndim is not None]
     parameters = [f"{metadata.parameters}=MISSING" if out and number else metadata.parameters]
     signature = [*given, *filter(None, parameters), *([f"{EXCESS}=...", "out=None"] if out else [])]
-    return written(cls, general, Text(operands, signature, unpack, metadata, hindrances))
+    native = functools.partial(operation, primitive, ndim=ndim)
+    if metadata.parameters or numbers:
+        native = functools.partial(recording, primitive, known=metadata.known)
+    return written(cls, general, Text(operands, signature, unpack, metadata, hindrances, more, native))
 
 
 class Plainly(NamedTuple):
@@ -186,11 +191,11 @@ def short(cls: type[Tensor], general: Function) -> Function:
     names = primitive.inputs
     first, *rest = names[masked:]
     operands = Operands(primitive, names, names[:1])
-    unpack = [
+    more = [
         f"if arguments or options or {' or '.join(f'{name} is MISSING' for name in names)}:",
         f"    return as_given(general, ({operands.all},), arguments, options)",
-        *_floating(first, call(operands.all)),
     ]
+    unpack = _floating(first, call(operands.all))
     for name in (*names[:masked], *rest):
         unpack += [*_tensor(name), "else:", f"    {call(operands.all)}"]
     if given:
@@ -200,7 +205,10 @@ def short(cls: type[Tensor], general: Function) -> Function:
     hindrances += [f"{name}_array.ndim != {ndim}" for name in names if ndim is not None]
     metadata = Metadata(MORE, "", given) if given else Metadata()
     signature = [*(f"{name}=MISSING" for name in names), "/", MORE]
-    return written(cls, general, Text(operands, signature, unpack, metadata, hindrances))
+    native = functools.partial(operation, primitive, ndim=ndim, numbers=False)
+    if given or masked:
+        native = functools.partial(recording, primitive, known=given)
+    return written(cls, general, Text(operands, signature, unpack, metadata, hindrances, more, native))
 
 
 def _parameters(function: Function) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ place, and rebases histories: the target's, or, when the target is a view, its b
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections import deque
@@ -20,6 +21,7 @@ from .. import ops
 from .._core import dtypes, errors
 from .._core.modes import NO_GRAD, RECORD, FieldBlock, Mode, mode
 from .._core.primitives import Carrier, Primitive
+from . import native
 from .cuts import withdraw
 from .memory import Storage, owner, protect, storage_of, version, written
 from .node import AccumulateGrad, Node, hooks_of, make, new, node_class, outputs
@@ -63,6 +65,10 @@ def view(primitive: Primitive, tensor: Tensor, **params: Any) -> Any:
     ends = itertools.repeat(None) if node is None else outputs(node, [piece.shape for piece in moved])
     steps = [(ops.getitem, {"index": index}) for index in pieces(primitive, params, moved)]
     return tuple(map(_seen, itertools.repeat(tensor), moved, ends, steps, itertools.repeat(current)))
+
+
+if native.core is not None:
+    view = functools.update_wrapper(native.core.viewing("any view", view), view)
 
 
 def _seen(tensor: Tensor, moved: Array, node: Node | None, step: Step, current: Mode) -> Tensor:

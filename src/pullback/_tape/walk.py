@@ -26,6 +26,7 @@ from .._core.modes import FieldBlock, asking, mode, quiet, restoring, running, s
 from .._core.primitives import Carrier
 from .._core.shapes import sum_to
 from .._core.sites import caller, user_frame
+from . import native
 from .memory import Cell, cell_with, protect, written
 from .node import AccumulateGrad, Node, Output, Parts
 from .recording import Freed, Tape, saved_tensors
@@ -56,8 +57,36 @@ def youngest_first(roots: Iterable[Node]) -> list[Node]:
             if edge not in seen:
                 seen.add(edge)
                 order.append(edge)
+    return by_age(order)
+
+
+def by_age(order: list[Node]) -> list[Node]:
+    """A list of nodes, sorted: the latest made first."""
     order.sort(key=_seq, reverse=True)
     return order
+
+
+def filled(g: Parts, params: Any) -> list[Any]:
+    """The cotangents that a node with several outputs runs on."""
+    return g.filled(params["shapes"])
+
+
+def surveyed(order: list[Node], wanted: frozenset[Node]) -> tuple[bool, bool, bool]:
+    """Whether code of users runs in a pass over nodes, whether a node has lost its values, and whether all leaves are wanted."""
+    foreign = obstructed = False
+    everywhere = True
+    for node in order:
+        if node.hooks is not None or node.foreign:
+            foreign = True
+        if not node.edges:
+            everywhere = everywhere and node in wanted
+        if type(node.saved) is not tuple:
+            obstructed = True
+    return foreign, obstructed, everywhere
+
+
+if native.core is not None:
+    youngest_first, surveyed = native.core.youngest_first, native.core.surveyed
 
 
 def restrict(order: list[Node], targets: Iterable[Node]) -> set[Node]:
@@ -126,7 +155,7 @@ class Pass:
             if g is None:
                 continue
             if node.shape is None and isinstance(g, Parts):
-                g = g.filled(node.params["shapes"])
+                g = filled(g, node.params)
             hooks = node.hooks
             if hooks is not None:
                 g = self.before(node, g)
@@ -268,15 +297,7 @@ def pull_back(
     wanted: frozenset[Node] = frozenset() if targets is None else frozenset(targets)
     if targets is not None and refuse_unused is not None and not wanted.issubset(order):
         raise refuse_unused(next(index for index, target in enumerate(targets) if target not in order))
-    foreign = obstructed = False
-    everywhere = True
-    for node in order:
-        if node.hooks is not None or node.foreign:
-            foreign = True
-        if not node.edges:
-            everywhere = everywhere and node in wanted
-        if type(node.saved) is not tuple:
-            obstructed = True
+    foreign, obstructed, everywhere = surveyed(order, wanted)
     needed = None if targets is None or everywhere else restrict(order, wanted)
     if obstructed:
         _require_saved(order, needed)
@@ -292,7 +313,10 @@ def pull_back(
     if watcher is not None:
         walker.watcher, walker.foreign = watcher, foreign
         walk = watcher.begins(walker, order, roots, needed)
-    if plain:
+    if plain and watcher is None and native.core is not None:
+        found = (wanted, needed, freed, walker.leaves, walker.found)
+        quiet.copy().run(native.core.walk, order, pending, *found)
+    elif plain:
         quiet.copy().run(walk, order, pending, wanted, needed)
     else:
         walker.targeted, walker.foreign = targets is not None, foreign

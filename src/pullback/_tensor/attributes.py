@@ -22,6 +22,7 @@ from .._core.values import require_hook
 from .._tape import backward as _backward
 from .._tape.cuts import Cut, cut, looked
 from .._tape.memory import Cell, version
+from .._tape.native import Fields
 from .._tape.node import AccumulateGrad, Node, RemovableHandle, hooks_of, new
 from .._tape.refusals import UNTRACKED
 from .._tape.views import move_in
@@ -74,7 +75,7 @@ class _Defaults(Box):
         return False
 
 
-class Attributes(_Defaults):
+class Attributes(Fields, _Defaults):
     """A tensor's basic attributes: its shape, dtype, memory, and position in the graph."""
 
     __slots__ = ("_array", "_cell", "_node", "__dict__", "__weakref__")

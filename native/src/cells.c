@@ -1,0 +1,131 @@
+/* Cells, which keep values for the backward pass, and storages, which know who lies in a block of memory.
+
+   Beside: `_tape/memory.py`. */
+
+#include "base.h"
+
+/* `cell_with`: a cell that holds an array. */
+PyObject *cell_new(PyObject *array)
+{
+    PyObject *cell = core.Cell->tp_alloc(core.Cell, 0);
+    if (cell != NULL)
+        slot_set(cell, core.slots.cell_array, Py_NewRef(array));
+    return cell;
+}
+
+/* Takes the turn of those who change lists of storages: 1 if it is taken, 0 if another thread has it, -1 on an error. */
+static int turn_take(void)
+{
+    PyObject *mine = PyObject_CallOneArg(core.turn_acquire, Py_False);
+    int taken = mine == NULL ? -1 : mine == Py_True;
+    Py_XDECREF(mine);
+    return taken;
+}
+
+static int turn_give(void)
+{
+    PyObject *done = PyObject_CallNoArgs(core.turn_release);
+    Py_XDECREF(done);
+    return done == NULL ? -1 : 0;
+}
+
+static int is_alive(PyObject *entry)
+{
+#if PY_VERSION_HEX >= 0x030D0000
+    PyObject *referent = NULL;
+    int alive = PyWeakref_GetRef(entry, &referent) > 0;
+    Py_XDECREF(referent);
+    return alive;
+#else
+    return PyWeakref_GET_OBJECT(entry) != Py_None;
+#endif
+}
+
+/* Drops the entries of what is gone from a list, and returns how many are left; -1 on an error. Nothing is allocated that the
+   collector counts, so that no code of users runs meanwhile, nor another thread. */
+static Py_ssize_t entries_dropped(PyObject *entries)
+{
+    PyObject **items = ((PyListObject *)entries)->ob_item;
+    Py_ssize_t left = 0, known = PyList_GET_SIZE(entries);
+    for (Py_ssize_t i = 0; i < known; i++) {
+        if (!is_alive(items[i]))
+            continue;
+        PyObject *moved = items[i];
+        items[i] = items[left];
+        items[left++] = moved;
+    }
+    return PyList_SetSlice(entries, left, known, NULL) < 0 ? -1 : left;
+}
+
+/* `storage._forget()`, where one of its lists has grown to the limit. */
+static int forget_if_many(PyObject *storage, PyObject *entries)
+{
+    Py_ssize_t limit = PyLong_AsSsize_t(slot_get(storage, core.slots.storage_limit));
+    if (limit < 0 || PyList_GET_SIZE(entries) < limit)
+        return limit < 0 && PyErr_Occurred() ? -1 : 0;
+    int mine = turn_take();
+    if (mine <= 0) {
+        PyObject *done = mine < 0 ? NULL : PyObject_CallMethodNoArgs(storage, names.forget);
+        Py_XDECREF(done);
+        return done == NULL ? -1 : 0;
+    }
+    Py_ssize_t members = entries_dropped(slot_get(storage, core.slots.storage_members));
+    Py_ssize_t cells = members < 0 ? -1 : entries_dropped(slot_get(storage, core.slots.storage_cells));
+    PyObject *new = cells < 0 ? NULL : PyLong_FromSsize_t(2 * Py_MAX(members, cells) + 16);
+    if (new != NULL)
+        slot_set(storage, core.slots.storage_limit, new);
+    return turn_give() < 0 || new == NULL ? -1 : 0;
+}
+
+/* `storage.hold(cell)`: where another thread has the turn, Python waits for it. */
+static int storage_hold(PyObject *storage, PyObject *cell)
+{
+    PyObject *entry = PyWeakref_NewRef(cell, NULL);
+    if (entry == NULL)
+        return -1;
+    int mine = turn_take();
+    if (mine <= 0) {
+        Py_DECREF(entry);
+        PyObject *done = mine < 0 ? NULL : PyObject_CallMethodOneArg(storage, names.hold, cell);
+        Py_XDECREF(done);
+        return done == NULL ? -1 : 0;
+    }
+    PyObject *cells = slot_get(storage, core.slots.storage_cells);
+    int failed = PyList_Append(cells, entry) < 0 || forget_if_many(storage, cells) < 0; /* the turn may be taken twice */
+    Py_DECREF(entry);
+    return turn_give() < 0 || failed ? -1 : 0;
+}
+
+/* `tensor._cell or cell_of(tensor)`. */
+PyObject *cell_of_tensor(PyObject *tensor)
+{
+    PyObject *cell = slot_get(tensor, core.slots.tensor_cell);
+    if (cell != NULL && cell != Py_None)
+        return Py_NewRef(cell);
+    if (is_set(((Base *)tensor)->inference))
+        return PyObject_CallOneArg(core.cell_of, tensor); /* which raises the error */
+    PyObject *storage = Py_XNewRef(((Base *)tensor)->storage);
+    cell = cell_new(slot_get(tensor, core.slots.tensor_array));
+    if (cell != NULL) {
+        slot_set(tensor, core.slots.tensor_cell, Py_NewRef(cell));
+        if (is_set(storage) && storage_hold(storage, cell) < 0)
+            Py_CLEAR(cell);
+    }
+    Py_XDECREF(storage);
+    return cell;
+}
+
+/* `storage.join(tensor)`, for a new tensor, which has no cell: the tensor learns of it last. */
+int storage_join(PyObject *storage, PyObject *tensor)
+{
+    PyObject *members = slot_get(storage, core.slots.storage_members);
+    PyObject *entry = PyWeakref_NewRef(tensor, NULL);
+    if (entry == NULL)
+        return -1;
+    int failed = PyList_Append(members, entry) < 0;
+    Py_DECREF(entry);
+    if (failed)
+        return -1;
+    Py_XSETREF(((Base *)tensor)->storage, Py_NewRef(storage));
+    return forget_if_many(storage, members);
+}

@@ -1,0 +1,92 @@
+/* Calls of NumPy, as `quiet.copy().run(function, ...)` makes them in Python: no floating-point warnings. */
+
+#include "core.h"
+
+#define MOST_GIVEN 24
+
+/* A copy of the quiet context that no call is in; NULL while one is. A context is entered by one call at a time: a call that
+   finds it taken, as by another thread or by code that runs inside of a call, makes a copy of its own. */
+static PyObject *idle;
+
+/* What a function gives. Owns the context while it is entered. */
+PyObject *quietly(PyObject *function, PyObject *const *args, size_t count, PyObject *keywords)
+{
+    if (!PyContext_CheckExact(core.quiet)) { /* NumPy 1: its error state is no context variable */
+        PyObject *given[MOST_GIVEN + 2] = {core.quiet, function};
+        size_t all = count + (keywords == NULL ? 0 : (size_t)PyTuple_GET_SIZE(keywords));
+        if (all > MOST_GIVEN) {
+            PyErr_SetString(PyExc_SystemError, "pullback-native: a call of too many arguments");
+            return NULL;
+        }
+        memcpy(given + 2, args, all * sizeof(PyObject *));
+        return PyObject_VectorcallMethod(names.run, given, count + 2, keywords);
+    }
+    PyObject *context = idle;
+    idle = NULL;
+    if (context == NULL && (context = PyContext_Copy(core.quiet)) == NULL)
+        return NULL;
+    if (PyContext_Enter(context) < 0) {
+        Py_DECREF(context);
+        return NULL;
+    }
+    PyObject *result = PyObject_Vectorcall(function, args, count, keywords);
+    if (PyContext_Exit(context) < 0)
+        Py_CLEAR(result);
+    if (idle == NULL)
+        idle = context;
+    else
+        Py_DECREF(context);
+    return result;
+}
+
+/* The same as an array: NumPy gives a scalar in place of an array without axes. */
+PyObject *quiet_array(PyObject *function, PyObject *const *args, size_t count, PyObject *keywords)
+{
+    PyObject *result = quietly(function, args, count, keywords);
+    if (result == NULL || PyArray_Check(result) || !PyArray_IsScalar(result, Generic))
+        return result;
+    PyObject *array = PyArray_FromScalar(result, NULL);
+    Py_DECREF(result);
+    return array;
+}
+
+/* The shape of an array, as a tuple. */
+PyObject *shape_of(PyObject *array)
+{
+    int ndim = PyArray_NDIM((PyArrayObject *)array);
+    const npy_intp *lengths = PyArray_DIMS((PyArrayObject *)array);
+    PyObject *shape = PyTuple_New(ndim);
+    for (int i = 0; shape != NULL && i < ndim; i++) {
+        PyObject *length = PyLong_FromSsize_t(lengths[i]);
+        if (length == NULL)
+            Py_CLEAR(shape);
+        else
+            PyTuple_SET_ITEM(shape, i, length);
+    }
+    return shape;
+}
+
+/* `np.array(number, dtype)` for a Python float or int, and float32 or float64. An int too large for a float raises. */
+PyObject *array_of_number(PyObject *number, PyArray_Descr *dtype)
+{
+    double value = PyFloat_CheckExact(number) ? PyFloat_AS_DOUBLE(number) : PyLong_AsDouble(number);
+    if (value == -1.0 && PyErr_Occurred())
+        return NULL;
+    Py_INCREF(dtype); /* which the next call steals */
+    PyObject *array = PyArray_NewFromDescr(&PyArray_Type, dtype, 0, NULL, NULL, NULL, 0, NULL);
+    if (array == NULL)
+        return NULL;
+    void *data = PyArray_DATA((PyArrayObject *)array);
+    if (dtype->type_num == NPY_FLOAT)
+        *(float *)data = (float)value;
+    else
+        *(double *)data = value;
+    return array;
+}
+
+/* The current mode. */
+PyObject *current_mode(void)
+{
+    PyObject *mode = NULL;
+    return PyContextVar_Get(core.mode, NULL, &mode) < 0 ? NULL : mode;
+}

@@ -1,0 +1,92 @@
+/* The module: what Python finds in it, and where it refuses to be imported. */
+
+#define PULLBACK_IMPORTS_NUMPY
+#include "base.h"
+
+Names names;
+
+static int names_make(void)
+{
+    const struct {
+        const char *text;
+        PyObject **place;
+    } all[] = {
+        {"index", &names.index},     {"axis", &names.axis},       {"axes", &names.axes},   {"label", &names.label},
+        {"shape", &names.shape},     {"shapes", &names.shapes},   {"hold", &names.hold},   {"_forget", &names.forget},
+        {"forward", &names.forward}, {"foreign", &names.foreign}, {"run", &names.run},     {"pull", &names.pull},
+        {"TransposeBackward0", &names.TransposeLabel},            {"TBackward0", &names.TLabel},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if ((*all[i].place = PyUnicode_InternFromString(all[i].text)) == NULL)
+            return -1;
+    return 0;
+}
+
+static PyObject *setup(PyObject *Py_UNUSED(module), PyObject *told)
+{
+    if (!PyDict_CheckExact(told)) {
+        PyErr_SetString(PyExc_TypeError, "setup takes a dict");
+        return NULL;
+    }
+    if (table_read(told) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"setup", setup, METH_O, "Tell the core once of the classes and functions of pullback."},
+    {"viewing", native_viewing, METH_VARARGS, "The native form of one of the functions that make views."},
+    {"youngest_first", native_order, METH_O, "Every node reachable from the roots, the latest made first."},
+    {"surveyed", (PyCFunction)(void (*)(void))native_survey, METH_FASTCALL, "What a pass has to know of its nodes."},
+    {"walk", (PyCFunction)(void (*)(void))native_walk, METH_FASTCALL, "Run the nodes of a plain pass in order."},
+    {NULL, NULL, 0, NULL},
+};
+
+/* Raises ImportError where the core has not been tested: then pullback goes on in Python. */
+static int refuse(void)
+{
+#ifdef Py_GIL_DISABLED
+    PyErr_SetString(PyExc_ImportError, "pullback-native has not been tested in Pythons without the interpreter's lock");
+    return -1;
+#else
+    if (PyInterpreterState_Get() == PyInterpreterState_Main())
+        return 0;
+    PyErr_SetString(PyExc_ImportError, "pullback-native runs in the main interpreter alone");
+    return -1;
+#endif
+}
+
+static int module_fill(PyObject *module)
+{
+    if (refuse() < 0 || PyArray_ImportNumPyAPI() < 0 || names_make() < 0 || base_ready() < 0 || operation_ready() < 0)
+        return -1;
+    core.single = PyArray_DescrFromType(NPY_FLOAT);
+    core.twice = PyArray_DescrFromType(NPY_DOUBLE);
+    if (core.single == NULL || core.twice == NULL)
+        return -1;
+    if (PyModule_AddObjectRef(module, "Base", (PyObject *)base_type) < 0 ||
+        PyModule_AddObjectRef(module, "Operation", (PyObject *)operation_type) < 0)
+        return -1;
+    return PyModule_AddStringConstant(module, "__version__", PULLBACK_VERSION);
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, module_fill},
+#if PY_VERSION_HEX >= 0x030C0000
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "_pullback_native",
+    .m_doc = "The hottest paths of pullback's tape; docs/contribute/native.md leads through it.",
+    .m_methods = functions,
+    .m_slots = slots,
+};
+
+PyMODINIT_FUNC PyInit__pullback_native(void)
+{
+    return PyModuleDef_Init(&definition);
+}

@@ -1,0 +1,211 @@
+/* The type of operations: callables that bind like functions, and hand over to the Python function that they hold. */
+
+#include "operation.h"
+
+PyTypeObject *operation_type;
+
+static PyObject *operation_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
+{
+    Operation *operation = (Operation *)self;
+    PyObject *result = operation->attempt(operation, args, PyVectorcall_NARGS(flags), keywords);
+    if (result != NULL || PyErr_Occurred())
+        return result;
+    if (operation->fallback == Py_None) /* the caller is Python, and goes on by itself */
+        Py_RETURN_NONE;
+    return PyObject_Vectorcall(operation->fallback, args, flags, keywords);
+}
+
+/* Binds it to an instance, as a function. */
+static PyObject *operation_get(PyObject *self, PyObject *instance, PyObject *Py_UNUSED(owner))
+{
+    return instance == NULL || instance == Py_None ? Py_NewRef(self) : PyMethod_New(self, instance);
+}
+
+/* Reads what is saved: a tuple of pairs of a place and the bits of its users. */
+static int savings_read(Operation *self, PyObject *pairs)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(pairs);
+    if (count > SAVED) {
+        PyErr_SetString(PyExc_ValueError, "an operation saves too many values");
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Saving *saving = &self->saved[i];
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(pairs, i), "iI", &saving->place, &saving->users))
+            return -1;
+        if (saving->place < RESULT || saving->place >= OPERANDS) {
+            PyErr_SetString(PyExc_ValueError, "what is saved is an operand or the result");
+            return -1;
+        }
+    }
+    self->savings = (int)count;
+    return 0;
+}
+
+static PyObject *operation_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *known[] = {"fallback", "forward", "kind", "operands", "ndim", "typed", "numbers", "fresh", "large", "saved", NULL};
+    PyObject *fallback, *forward, *kind, *saved;
+    int operands, ndim, typed, numbers, fresh;
+    Py_ssize_t large;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOiipppnO!", known, &fallback, &forward, &kind, &operands, &ndim,
+                                     &typed, &numbers, &fresh, &large, &PyTuple_Type, &saved))
+        return NULL;
+    if (operands != MANY && (operands < 1 || operands > OPERANDS)) {
+        PyErr_SetString(PyExc_ValueError, "an operation has so many operands only in Python");
+        return NULL;
+    }
+    Operation *self = (Operation *)type->tp_alloc(type, 0);
+    if (self == NULL)
+        return NULL;
+    self->vectorcall = operation_call;
+    self->attempt = recorded;
+    self->fallback = Py_NewRef(fallback);
+    self->forward = Py_NewRef(forward);
+    self->kind = kind == Py_None ? NULL : Py_NewRef(kind);
+    self->operands = operands;
+    self->ndim = ndim;
+    self->typed = typed;
+    self->numbers = numbers;
+    self->fresh = fresh;
+    self->large = large;
+    if (savings_read(self, saved) < 0)
+        Py_CLEAR(self);
+    return (PyObject *)self;
+}
+
+/* `viewing(name, function)`: the native form of one of the functions that make views, or write through them. */
+PyObject *native_viewing(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    const struct {
+        const char *name;
+        Attempt attempt;
+    } all[] = {
+        {"getitem", indexed},     {"setitem", assigned},     {"iter", iterated}, {"any view", viewed}, {"reshape", reshaped},
+        {"unsqueeze", unsqueezed}, {"transpose", transposed}, {"t", turned},      {"T", reversed},
+    };
+    const char *name;
+    PyObject *fallback;
+    if (!PyArg_ParseTuple(args, "sO", &name, &fallback))
+        return NULL;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        if (strcmp(all[i].name, name) != 0)
+            continue;
+        Operation *self = (Operation *)operation_type->tp_alloc(operation_type, 0);
+        if (self == NULL)
+            return NULL;
+        self->vectorcall = operation_call;
+        self->attempt = all[i].attempt;
+        self->fallback = Py_NewRef(fallback);
+        return (PyObject *)self;
+    }
+    PyErr_Format(PyExc_ValueError, "there is no native form called %s", name);
+    return NULL;
+}
+
+static int operation_traverse(PyObject *object, visitproc visit, void *arg)
+{
+    Operation *self = (Operation *)object;
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(self->dict);
+    Py_VISIT(self->fallback);
+    Py_VISIT(self->forward);
+    Py_VISIT(self->kind);
+    return 0;
+}
+
+static int operation_clear(PyObject *object)
+{
+    Operation *self = (Operation *)object;
+    Py_CLEAR(self->dict);
+    Py_CLEAR(self->fallback);
+    Py_CLEAR(self->forward);
+    Py_CLEAR(self->kind);
+    return 0;
+}
+
+static void operation_dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    if (((Operation *)object)->weakrefs != NULL)
+        PyObject_ClearWeakRefs(object);
+    operation_clear(object);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+/* Pickled by its name, as a function is: that of a method as what `getattr(Tensor, name)` gives, also where there is no core. */
+static PyObject *operation_reduce(PyObject *self, PyObject *Py_UNUSED(none))
+{
+    PyObject *member = PyObject_GetAttrString(self, "member");
+    if (member == NULL) {
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError))
+            return NULL;
+        PyErr_Clear();
+        return PyObject_GetAttrString(self, "__qualname__");
+    }
+    PyObject *pickled = Py_BuildValue("O(OO)", core.getattr, core.Tensor, member);
+    Py_DECREF(member);
+    return pickled;
+}
+
+static PyObject *operation_repr(PyObject *self)
+{
+    return PyObject_Repr(((Operation *)self)->fallback);
+}
+
+static PyMethodDef methods[] = {
+    {"__reduce__", operation_reduce, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+/* An attribute of its own, or else one of the Python function. */
+static PyObject *operation_attribute(PyObject *self, PyObject *name)
+{
+    PyObject *found = PyObject_GenericGetAttr(self, name);
+    if (found != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError) || ((Operation *)self)->fallback == Py_None)
+        return found;
+    PyErr_Clear();
+    return PyObject_GetAttr(((Operation *)self)->fallback, name);
+}
+
+/* What it stands for is a function, also to `isinstance`. */
+static PyObject *operation_class(PyObject *self, void *Py_UNUSED(closure))
+{
+    return Py_NewRef(Py_TYPE(((Operation *)self)->fallback));
+}
+
+static PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Operation, vectorcall), READONLY, NULL},
+    {"__dictoffset__", T_PYSSIZET, offsetof(Operation, dict), READONLY, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Operation, weakrefs), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyGetSetDef attributes[] = {
+    {"__class__", operation_class, NULL, NULL, NULL},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_new, operation_new},         {Py_tp_dealloc, operation_dealloc}, {Py_tp_traverse, operation_traverse},
+    {Py_tp_clear, operation_clear},     {Py_tp_call, PyVectorcall_Call},    {Py_tp_descr_get, operation_get},
+    {Py_tp_getattro, operation_attribute},
+    {Py_tp_repr, operation_repr},       {Py_tp_methods, methods},           {Py_tp_members, members},
+    {Py_tp_getset, attributes},         {0, NULL},
+};
+
+static PyType_Spec spec = {
+    .name = "_pullback_native.Operation",
+    .basicsize = sizeof(Operation),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+    .slots = slots,
+};
+
+int operation_ready(void)
+{
+    operation_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    return operation_type == NULL ? -1 : 0;
+}

@@ -1,0 +1,266 @@
+/* How an operation on plain tensors is computed and recorded.
+
+   Beside: the functions whose text `_tape/generating.py` writes. What is out of the ordinary is handed over to those. */
+
+#include "base.h"
+#include "operation.h"
+
+/* One call of an operation. Owns what its operands own; the keywords and their values are the caller's. */
+typedef struct {
+    const Operation *operation;
+    int count;
+    unsigned int tracked; /* one bit for each operand that has a history */
+    PyObject *keywords, *const *values;
+    Operand operands[OPERANDS];
+} Call;
+
+static int is_tensor(PyObject *given)
+{
+    return Py_IS_TYPE(given, core.Tensor);
+}
+
+/* Reads a plain tensor. */
+static Outcome tensor_read(PyObject *given, Operand *operand)
+{
+    PyObject *array = slot_get(given, core.slots.tensor_array), *edge = slot_get(given, core.slots.tensor_node);
+    if (array == NULL || !PyArray_CheckExact(array))
+        return HAND_OVER;
+    operand->tensor = given;
+    operand->array = Py_NewRef(array);
+    operand->edge = edge == Py_None ? NULL : Py_XNewRef(edge);
+    return DONE;
+}
+
+/* Reads an operand of one floating dtype, that of the first one, or a Python number in place of the second. */
+static Outcome typed_read(PyObject *given, PyArray_Descr *dtype, int numbers, Operand *operand)
+{
+    if (is_tensor(given)) {
+        if (tensor_read(given, operand) != DONE)
+            return HAND_OVER;
+        PyArray_Descr *own = PyArray_DESCR((PyArrayObject *)operand->array);
+        int usual = dtype == NULL ? own == core.single || own == core.twice : own == dtype;
+        return usual ? DONE : HAND_OVER;
+    }
+    if (dtype == NULL || !numbers || !(PyFloat_CheckExact(given) || PyLong_CheckExact(given)))
+        return HAND_OVER;
+    operand->array = array_of_number(given, dtype);
+    if (operand->array != NULL)
+        return DONE;
+    PyErr_Clear(); /* of an int that is too large: Python raises it again */
+    return HAND_OVER;
+}
+
+/* Reads an operand of any dtype but the complex ones: a plain tensor or array. */
+static Outcome any_read(PyObject *given, Operand *operand)
+{
+    if (is_tensor(given)) {
+        if (tensor_read(given, operand) != DONE)
+            return HAND_OVER;
+    } else if (PyArray_CheckExact(given))
+        operand->array = Py_NewRef(given);
+    else
+        return HAND_OVER;
+    return PyArray_ISCOMPLEX((PyArrayObject *)operand->array) ? HAND_OVER : DONE;
+}
+
+/* Reads all operands of a call. */
+static Outcome operands_read(Call *call, PyObject *const *args)
+{
+    const Operation *operation = call->operation;
+    PyArray_Descr *dtype = NULL;
+    int tensors = 0;
+    for (int i = 0; i < call->count; i++) {
+        Operand *operand = &call->operands[i];
+        Outcome outcome = operation->typed ? typed_read(args[i], dtype, operation->numbers, operand) : any_read(args[i], operand);
+        if (outcome != DONE)
+            return outcome;
+        dtype = PyArray_DESCR((PyArrayObject *)operand->array);
+        if (operation->ndim >= 0 && PyArray_NDIM((PyArrayObject *)operand->array) != operation->ndim)
+            return HAND_OVER;
+        tensors += operand->tensor != NULL;
+        call->tracked |= (unsigned int)(operand->edge != NULL) << i;
+    }
+    int large = PyArray_SIZE((PyArrayObject *)call->operands[0].array) >= operation->large;
+    return large || tensors == 0 ? HAND_OVER : DONE;
+}
+
+/* Whether the mode and the operands are usual: recorded with a history, or without one that was lost. */
+static Outcome mode_read(const Call *call)
+{
+    PyObject *mode = current_mode();
+    if (mode == NULL)
+        return FAILED;
+    int records = mode == core.RECORD, usual = records || mode == core.NO_GRAD;
+    Py_DECREF(mode);
+    if (!usual || (call->tracked && (!records || call->operation->kind == NULL)))
+        return HAND_OVER;
+    for (int i = 0; !call->tracked && i < call->count; i++) {
+        PyObject *tensor = call->operands[i].tensor;
+        if (tensor != NULL && is_set(((Base *)tensor)->cut))
+            return HAND_OVER;
+    }
+    return DONE;
+}
+
+/* Whether a result is boxed as it is. `shared` says whether it may lie in memory of an operand. */
+static int is_usual(const Call *call, PyObject *result, int *shared)
+{
+    *shared = 0;
+    if (!PyArray_CheckExact(result))
+        return 0;
+    if (call->operation->fresh)
+        return 1;
+    PyArray_Descr *dtype = PyArray_DESCR((PyArrayObject *)result);
+    *shared = PyArray_BASE((PyArrayObject *)result) != NULL;
+    for (int i = 0; i < call->count; i++)
+        *shared |= result == call->operands[i].array;
+    if (call->operation->typed)
+        return dtype == PyArray_DESCR((PyArrayObject *)call->operands[0].array);
+    return !call->tracked || PyTypeNum_ISFLOAT(dtype->type_num);
+}
+
+/* The result as an array; NULL without an exception where Python must look at it. */
+static PyObject *computed(const Call *call, int *shared)
+{
+    PyObject *given[OPERANDS + KEYWORDS];
+    Py_ssize_t keywords = call->keywords == NULL ? 0 : PyTuple_GET_SIZE(call->keywords);
+    for (int i = 0; i < call->count; i++)
+        given[i] = call->operands[i].array;
+    for (Py_ssize_t i = 0; i < keywords; i++)
+        given[call->count + i] = call->values[i];
+    PyObject *result = quiet_array(call->operation->forward, given, (size_t)call->count, call->keywords);
+    if (result == NULL) {
+        if (PyErr_ExceptionMatches(PyExc_ValueError)) /* shapes that do not fit: Python says so properly */
+            PyErr_Clear();
+        return NULL;
+    }
+    if (!is_usual(call, result, shared))
+        Py_CLEAR(result);
+    return result;
+}
+
+/* The cell of one saved value, or None where no rule of a tracked operand names it. */
+static PyObject *kept(const Call *call, const Saving *saving, PyObject *tensor)
+{
+    if ((saving->users & call->tracked) == 0)
+        return Py_NewRef(Py_None);
+    if (saving->place == RESULT) {
+        PyObject *cell = cell_new(slot_get(tensor, core.slots.tensor_array));
+        if (cell != NULL)
+            slot_set(tensor, core.slots.tensor_cell, Py_NewRef(cell));
+        return cell;
+    }
+    const Operand *operand = &call->operands[saving->place];
+    if (operand->tensor != NULL)
+        return cell_of_tensor(operand->tensor);
+    if (call->operation->typed || PyDict_GET_SIZE(core.aliased) == 0)
+        return cell_new(operand->array);
+    return PyObject_CallOneArg(core.keep_array, operand->array);
+}
+
+/* The values that a node saves, as a tuple of cells. */
+static PyObject *all_kept(const Call *call, PyObject *tensor)
+{
+    int count = call->operation->savings;
+    PyObject *saved = PyTuple_New(count);
+    for (int i = 0; saved != NULL && i < count; i++) {
+        PyObject *cell = kept(call, &call->operation->saved[i], tensor);
+        if (cell == NULL)
+            Py_CLEAR(saved);
+        else
+            PyTuple_SET_ITEM(saved, i, cell);
+    }
+    return saved;
+}
+
+/* The metadata of a call, as a dict, or None. */
+static PyObject *params_of(const Call *call)
+{
+    Py_ssize_t count = call->keywords == NULL ? 0 : PyTuple_GET_SIZE(call->keywords);
+    if (count == 0)
+        return Py_NewRef(Py_None);
+    PyObject *params = PyDict_New();
+    for (Py_ssize_t i = 0; params != NULL && i < count; i++)
+        if (PyDict_SetItem(params, PyTuple_GET_ITEM(call->keywords, i), call->values[i]) < 0)
+            Py_CLEAR(params);
+    return params;
+}
+
+/* The class of nodes of a call: of some primitives it follows from the metadata. */
+static PyObject *kind_of(const Operation *operation, PyObject *params)
+{
+    if (PyType_Check(operation->kind))
+        return Py_NewRef(operation->kind);
+    if (params != Py_None)
+        return PyObject_CallFunctionObjArgs(core.kind_of, operation->kind, params, NULL);
+    PyObject *nothing = PyDict_New();
+    PyObject *kind = nothing == NULL ? NULL : PyObject_CallFunctionObjArgs(core.kind_of, operation->kind, nothing, NULL);
+    Py_XDECREF(nothing);
+    return kind;
+}
+
+/* Leaves a node on a new tensor. */
+static int noted(const Call *call, PyObject *tensor)
+{
+    PyObject *params = params_of(call), *kind = params == NULL ? NULL : kind_of(call->operation, params), *node = NULL;
+    PyObject *edges = kind == NULL ? NULL : PyTuple_New(call->count);
+    for (int i = 0; edges != NULL && i < call->count; i++)
+        PyTuple_SET_ITEM(edges, i, Py_NewRef(call->operands[i].edge == NULL ? Py_None : call->operands[i].edge));
+    if (edges != NULL)
+        node = node_new(kind, edges, params, slot_get(tensor, core.slots.tensor_array)); /* which steals the edges */
+    Py_XDECREF(kind);
+    Py_XDECREF(params);
+    if (node != NULL && call->operation->savings > 0) {
+        PyObject *saved = all_kept(call, tensor);
+        if (saved == NULL)
+            Py_CLEAR(node);
+        else
+            slot_set(node, core.slots.saved, saved);
+    }
+    if (node == NULL)
+        return -1;
+    slot_set(tensor, core.slots.tensor_node, node);
+    return 0;
+}
+
+/* `share(operands, tensor)`: a result that lies in memory of an operand. */
+static int joined(const Call *call, PyObject *const *args, PyObject *tensor)
+{
+    PyObject *operands = PyTuple_New(call->count);
+    for (int i = 0; operands != NULL && i < call->count; i++)
+        PyTuple_SET_ITEM(operands, i, Py_NewRef(args[i]));
+    PyObject *done = operands == NULL ? NULL : PyObject_CallFunctionObjArgs(core.share, operands, tensor, NULL);
+    Py_XDECREF(operands);
+    Py_XDECREF(done);
+    return done == NULL ? -1 : 0;
+}
+
+/* The tensor that an operation gives. */
+PyObject *recorded(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+{
+    Py_ssize_t named = keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords);
+    int fits = operation->operands == MANY ? 0 < count && count <= OPERANDS : count == operation->operands;
+    if (!fits || named > KEYWORDS || (named && operation->typed))
+        return NULL;
+    Call call = {operation, (int)count, 0, named ? keywords : NULL, args + count, {{NULL, NULL, NULL}}};
+    PyObject *tensor = NULL;
+    int shared;
+    Outcome outcome = operands_read(&call, args);
+    if (outcome == DONE)
+        outcome = mode_read(&call);
+    PyObject *result = outcome == DONE ? computed(&call, &shared) : NULL;
+    if (result != NULL) {
+        tensor = tensor_new(result, NULL);
+        Py_DECREF(result);
+        int failed = tensor != NULL && call.tracked && noted(&call, tensor) < 0;
+        if (tensor != NULL && !failed && shared)
+            failed = joined(&call, args, tensor) < 0;
+        if (failed)
+            Py_CLEAR(tensor);
+    }
+    for (int i = 0; i < call.count; i++) {
+        Py_XDECREF(call.operands[i].array);
+        Py_XDECREF(call.operands[i].edge);
+    }
+    return tensor;
+}

@@ -1,0 +1,34 @@
+/* What makes views shares. */
+
+#ifndef PULLBACK_VIEWS_H
+#define PULLBACK_VIEWS_H
+
+#include "base.h"
+#include "operation.h"
+
+#define MOST_KEYWORDS 4
+
+/* A tensor that is about to be seen in another way. All is owned, but for the tensor. */
+typedef struct {
+    PyObject *tensor, *array;
+    PyObject *edge;          /* NULL without a history */
+    PyObject *storage;       /* NULL until it is asked for */
+    PyObject *base, *path;   /* of the views that are made */
+    int marked;              /* whether `_mark` has something to note on these */
+} Source;
+
+Outcome source_read(Source *source, PyObject *tensor);
+int source_ready(Source *source);
+void source_release(Source *source);
+PyObject *seen(const Source *source, PyObject *moved, PyObject *node, PyObject *primitive, PyObject *params);
+PyObject *view_made(Source *source, PyObject *moved, PyObject *primitive, PyObject *params, PyObject *kind);
+int lies_within(PyObject *moved, PyObject *array);
+
+/* The types of the entries of an index, as digits of its key; and the key of an index of one int. */
+enum { NUMBER = 1, PART, WHOLE, ADDED, DOTS, DIGITS, ROW = NUMBER * DIGITS + DOTS };
+
+/* indices.c */
+PyObject *plain_index(PyArrayObject *array, PyObject *index, long *key);
+PyObject *index_kind(PyObject *params, long key);
+
+#endif

@@ -1,0 +1,112 @@
+"""The native core: `pullback-native`, which does in C what the hottest functions of the tape do, or nothing of it is here.
+
+This is the one place where pullback looks for it. A native function stands beside a Python one, of which it does the usual
+case; all else it hands over. docs/contribute/native.md leads through it.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._core import machine
+from .._core.primitives import Function, Primitive
+from .node import Node, node_class
+
+if TYPE_CHECKING:
+    from .._core.typing import Params
+
+VARIABLE = "PULLBACK_NATIVE"
+RESULT = -1
+"""The place of the result among the values that an operation saves; those of operands are counted from 0."""
+
+
+def _found() -> Any:
+    """The core, or None: without one, with PULLBACK_NATIVE=0, and, with a warning, if it is that of another version."""
+    wanted = os.environ.get(VARIABLE, "")
+    if wanted not in {"", "0", "1"}:
+        raise ImportError(f"{VARIABLE}={wanted}: it is 0 for Python alone, 1 for the native core, or not set")
+    if wanted == "0":
+        return None
+    version = sys.modules[__name__.partition(".")[0]].__version__
+    try:
+        found = importlib.import_module("_pullback_native")
+    except ModuleNotFoundError:
+        why = f"it is not installed: python -m pip install pullback-native=={version}"
+    except ImportError as error:
+        why = str(error)
+    else:
+        if found.__version__ == version:
+            return found
+        why = f"pullback is {version}, pullback-native {found.__version__}: python -m pip install pullback-native=={version}"
+        if not wanted:
+            warnings.warn(f"the native core is not used, since versions differ: {why}", RuntimeWarning, stacklevel=2)
+    if wanted:
+        raise ImportError(f"{VARIABLE}=1 asks for the native core, and {why}; {VARIABLE}=0 goes without")
+    return None
+
+
+core = _found()
+
+
+class Fields:
+    """The attributes of tensors that the core has as fields; it reads them at each view."""
+
+    __slots__ = ()
+
+
+if not TYPE_CHECKING and core is not None:
+    Fields = core.Base
+
+
+def operation(
+    primitive: Primitive, function: Function | None = None, *, ndim: int | None = None, numbers: bool = True
+) -> Any:
+    """The native form of a function of plain tensors of one floating dtype, without metadata; `function` itself without a core.
+
+    Without a function it is asked first, by one that goes on by itself if it gets None. `numbers` says whether the second
+    operand may be a Python number.
+    """
+    if core is None or primitive.variadic or primitive.outputs > 1:
+        return function
+    kind = node_class(primitive, primitive.node_name({})) if primitive.differentiable else None
+    return _made(primitive, function, kind, ndim=-1 if ndim is None else ndim, typed=True, numbers=numbers)
+
+
+def recording(primitive: Primitive, function: Function | None = None, *, known: Params | None = None) -> Any:
+    """The native form of the function that is called for a primitive, with its metadata; `function` itself without a core.
+
+    `known` is metadata from which the name of the node follows, where that does not differ between calls.
+    """
+    if core is None or primitive.outputs > 1 or primitive.of_user or (primitive.variadic and primitive.saved):
+        return function
+    fixed = isinstance(primitive.title, str) or known is not None
+    kind = node_class(primitive, primitive.node_name(known or {})) if fixed else primitive
+    return _made(primitive, function, kind if primitive.differentiable else None, ndim=-1, typed=False, numbers=False)
+
+
+def _made(primitive: Primitive, function: Function | None, kind: type[Node] | Primitive | None, **options: int) -> Any:
+    names, saved = primitive.inputs, []
+    for name in primitive.saved:
+        users = primitive.users(name)
+        if users is None or len(names) == 1:
+            users = tuple(range(len(names)))
+        saved.append((RESULT if name == "y" else names.index(name), sum(1 << user for user in users)))
+    may_be_large = primitive.kind in {"elementwise", "zero"}
+    made = core.Operation(
+        function,
+        primitive.forward,
+        kind,
+        operands=-1 if primitive.variadic else len(names),
+        fresh=type(primitive.forward) is np.ufunc,
+        large=machine.worth(primitive.forward) if may_be_large else sys.maxsize,
+        saved=tuple(saved),
+        **options,
+    )
+    return made if function is None else functools.update_wrapper(made, function)

@@ -1,0 +1,1 @@
+"""Both ways, pullback in Python alone and with the native core: the same in every bit."""

@@ -1,0 +1,127 @@
+"""The native core beside Python alone: every bit, stride, node, version and error text is the same."""
+
+import copy
+import gc
+import importlib.util
+import inspect
+import os
+import pickle
+import subprocess
+import sys
+import tomllib
+import weakref
+from pathlib import Path
+from types import FunctionType
+
+import pytest
+
+import pullback
+from pullback._tape import native
+
+MODULE = "_pullback_native"
+ROOT = Path(__file__).parents[2]
+HERE = importlib.util.find_spec(MODULE) is not None
+needs_core = pytest.mark.skipif(not HERE, reason="the native core is not built: native/README.md")
+
+
+def lines(way, *arguments):
+    command = [sys.executable, "-m", "tests.native", *arguments]
+    environment = os.environ | {"PULLBACK_NATIVE": way, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    first, *rest = done.stdout.splitlines()
+    assert first == f"native core: {way == '1'}"
+    return rest
+
+
+@needs_core
+@pytest.mark.parametrize("part", ["samples", "operations", "expressions", "writes", "programs"])
+def test_both_ways_give_the_same(part):
+    python, core = lines("0", part), lines("1", part)
+    assert len(python) == len(core) > 20
+    differences = [f"{one}\n{other}" for one, other in zip(python, core, strict=True) if one != other]
+    assert not differences, f"{len(differences)} of {len(python)}:\n" + "\n\n".join(differences[:3])
+
+
+def told(**environment):
+    """What an import says, in an environment."""
+    code = "import pullback; print(pullback._tape.native.core)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))} | environment,
+        capture_output=True, text=True, check=False, cwd=ROOT,
+    )  # fmt: skip
+    return done.stdout + done.stderr
+
+
+def test_a_core_that_is_asked_for_and_missing_is_an_error(tmp_path):
+    (tmp_path / f"{MODULE}.py").write_text("raise ModuleNotFoundError('no core')")
+    missing = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
+    assert "asks for the native core, and it is not installed" in told(PULLBACK_NATIVE="1", PYTHONPATH=missing)
+    assert told(PULLBACK_NATIVE="", PYTHONPATH=missing) == "None\n"
+
+
+def test_a_core_of_another_version_is_refused(tmp_path):
+    (tmp_path / f"{MODULE}.py").write_text("__version__ = '0.0.9'")
+    other = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
+    assert "pullback-native 0.0.9" in told(PULLBACK_NATIVE="1", PYTHONPATH=other)
+    found = told(PULLBACK_NATIVE="", PYTHONPATH=other)
+    assert "RuntimeWarning: the native core is not used, since versions differ" in found
+    assert "None\n" in found
+    assert told(PULLBACK_NATIVE="0", PYTHONPATH=other) == "None\n"
+
+
+def test_other_values_of_the_variable_are_refused():
+    assert "it is 0 for Python alone, 1 for the native core" in told(PULLBACK_NATIVE="yes")
+
+
+def test_the_version_is_that_of_pullback():
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        extra = tomllib.load(file)["project"]["optional-dependencies"]["native"]
+    assert extra == [f"pullback-native=={pullback.__version__}"]
+    assert f"version: '{pullback.__version__}'" in (ROOT / "native" / "meson.build").read_text()
+
+
+@pytest.mark.skipif(native.core is None, reason="the core is not used here")
+@pytest.mark.parametrize("name", ["__mul__", "__getitem__", "reshape", "t"])
+def test_a_function_stays_a_function_to_users(name):
+    function = getattr(pullback.Tensor, name)
+    assert isinstance(function, FunctionType)
+    assert inspect.isfunction(function)
+    assert inspect.signature(function)
+    assert function.__doc__ == inspect.unwrap(function).__doc__
+    assert pickle.loads(pickle.dumps(function)) is function
+    assert copy.deepcopy(function) is function
+
+
+@pytest.mark.skipif(native.core is None, reason="the core is not used here")
+def test_graphs_are_collected():
+    x = pullback.ones(3, requires_grad=True)
+    y = x * 2
+    y.itself = y[0:1]
+    y.grad_fn.metadata["tensor"] = y
+    gone = weakref.ref(y)
+    del y
+    gc.collect()
+    assert gone() is None
+    left = []
+    for count in (10, 300):
+        gc.collect()
+        before = sys.getallocatedblocks()
+        for _ in range(count):
+            ((x * x)[0] + x.reshape(1, 3).T.sum()).backward()
+            x.grad = None
+        gc.collect()
+        left.append(sys.getallocatedblocks() - before)
+    assert left[1] < 100, left
+
+
+def test_the_sources_are_short():
+    for path in sorted((ROOT / "native" / "src").glob("*.[ch]")):
+        lines = path.read_text().splitlines()
+        assert len(lines) <= 500, path
+        start = 0
+        for number, line in enumerate(lines):
+            if line == "{":
+                start = number
+            assert line != "}" or number - start <= 60, (path, number)
