@@ -223,7 +223,7 @@ export function RunsPage({ data }: { data: Runs }) {
       <main>
         <section class="card pad">
           {runs.map((run, k) => <p>{runs.length > 1 && <b class={`value run${k}`}>{run.name} </b>}{said(run)}</p>)}
-          <div class="find">
+          <div class="tuning">
             <h2>Loss</h2>
             <label>scale{" "}
               <select value={log ? "log" : "linear"} onChange={(event) => see({ ...seen, log: event.currentTarget.value === "log" })}>
