@@ -4,6 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import { useAddress } from "./address";
 import { number, plural, seconds } from "./format";
 import { visibleText } from "./load";
+import { Loss, smoothed, type Line } from "./loss";
 import { among, whole } from "./state";
 
 type Numbers = (number | string | null)[];
@@ -65,15 +66,10 @@ export function clean(runs: Runs): Runs {
   return runs;
 }
 
-interface Line {
-  steps: number[];
-  values: (number | null)[];
-}
-
 const finite = (lines: Line[]) => lines.flatMap(({ values }) => values.filter((each): each is number => each !== null && Number.isFinite(each)));
 
 /** Lines over the steps; the scale is logarithmic where positive values differ by more than a factor of 20. */
-function Chart({ lines, last, at, marks, height, label }: { lines: Line[]; last: number; at: number; marks?: number[]; height: number; label: string }) {
+function Chart({ lines, last, at, height, label }: { lines: Line[]; last: number; at: number; height: number; label: string }) {
   const drawn = useMemo(() => {
     const all = finite(lines);
     const positive = all.filter((each) => each > 0);
@@ -98,7 +94,6 @@ function Chart({ lines, last, at, marks, height, label }: { lines: Line[]; last:
   return (
     <figure class="chart">
       <svg viewBox={`0 0 300 ${height}`} preserveAspectRatio="none" role="img" aria-label={`${label}: ${range}`} style={{ height: `${height}px` }}>
-        {(marks ?? []).map((step) => <line class="alarm-mark" x1={drawn.x(step)} x2={drawn.x(step)} y1="0" y2={height} />)}
         <line class="now" x1={drawn.x(at)} x2={drawn.x(at)} y1="0" y2={height} />
         {drawn.paths.map((path, k) => <path class={`run${k}`} d={path} />)}
       </svg>
@@ -186,7 +181,12 @@ interface Seen {
   at: number;
   measure: Measure;
   order: number;
+  log: boolean;
+  /** How much of the mean is kept from step to step, in hundredths. */
+  smooth: number;
 }
+
+const SMOOTH = 90;
 
 /** What an address asks for; what it does not understand is left out. */
 export function readRun(hash: string, last: number): Seen {
@@ -195,6 +195,8 @@ export function readRun(hash: string, last: number): Seen {
     at: Math.min(last, whole(fields.get("step")) ?? last),
     measure: among(fields.get("show"), Object.keys(MEASURES) as Measure[]) ?? "gradient",
     order: Math.max(0, SORTS.indexOf(among(fields.get("sort"), SORTS) ?? "model")),
+    log: fields.get("scale") === "log",
+    smooth: Math.min(99, whole(fields.get("smooth")) ?? SMOOTH),
   };
 }
 
@@ -202,10 +204,12 @@ export function RunsPage({ data }: { data: Runs }) {
   const { runs } = data;
   const last = Math.max(1, ...runs.map((run) => run.count - 1));
   const [seen, see] = useState<Seen>(() => readRun(location.hash, last));
-  const { at, measure, order } = seen;
+  const { at, measure, order, log, smooth } = seen;
   const go = (step: number) => see({ ...seen, at: step });
-  useAddress(`#step=${at}${measure === "gradient" ? "" : `&show=${measure}`}${order ? `&sort=${SORTS[order]}` : ""}`, (hash) => see(readRun(hash, last)));
+  useAddress(`#step=${at}${measure === "gradient" ? "" : `&show=${measure}`}${order ? `&sort=${SORTS[order]}` : ""}${log ? "&scale=log" : ""}${smooth === SMOOTH ? "" : `&smooth=${smooth}`}`, (hash) => see(readRun(hash, last)));
   const losses = useMemo(() => runs.map((run) => ({ steps: run.losses.map(([step]) => step), values: run.losses.map(([, loss]) => value(loss)) })), [runs]);
+  const means = useMemo(() => losses.map((line) => smoothed(line.values, smooth / 100)), [losses, smooth]);
+  const marks = useMemo(() => runs.flatMap((run) => run.events.map((event) => event.step)), [runs]);
   const all = useMemo(() => rows(runs, measure), [runs, measure]);
   const size = (row: Row) => row.lines[0]?.values[before(row.lines[0].steps, at)] ?? 0;
   const sorted = order ? [...all].sort((a, b) => (size(b) - size(a)) * (order === 1 ? 1 : -1)) : all;
@@ -219,12 +223,22 @@ export function RunsPage({ data }: { data: Runs }) {
       <main>
         <section class="card pad">
           {runs.map((run, k) => <p>{runs.length > 1 && <b class={`value run${k}`}>{run.name} </b>}{said(run)}</p>)}
-          <Chart lines={losses} last={last} at={at} marks={runs.flatMap((run) => run.events.map((event) => event.step))} height={140} label="loss" />
+          <div class="tuning">
+            <h2>Loss</h2>
+            <label>scale{" "}
+              <select value={log ? "log" : "linear"} onChange={(event) => see({ ...seen, log: event.currentTarget.value === "log" })}>
+                <option>linear</option>
+                <option>log</option>
+              </select>
+            </label>
+            <label>smoothing <input type="range" min={0} max={99} value={smooth} onInput={(event) => see({ ...seen, smooth: Number(event.currentTarget.value) })} /> {smooth / 100}</label>
+          </div>
+          <Loss lines={losses} keep={smooth / 100} log={log} last={last} at={at} marks={marks} go={go} />
           <label class="slide">
             <span>step <b>{at}</b></span>
             <input type="range" min={0} max={last} value={at} onInput={(event) => go(Number(event.currentTarget.value))} />
             <span class="mono small">
-              {losses.map((line, k) => <span class={`value run${k}`}>loss {shown(line.values[before(line.steps, at)] ?? null)}</span>)}
+              {losses.map((line, k) => <span class={`value run${k}`}>loss {shown(line.values[before(line.steps, at)] ?? null)}, smoothed {shown(means[k]![before(line.steps, at)] ?? null)}</span>)}
               {rates.map((rate, k) => rate !== null && <span class={`value run${k}`}>lr {shown(rate)}</span>)}
             </span>
           </label>

@@ -23,6 +23,7 @@ import { gridOf } from "../src/read/matrix";
 import { MOST_STAGES, isNetwork, stages } from "../src/read/stages";
 import { positionOf, stopAt, stops } from "../src/read/stops";
 import { obstacle, recorded, replay, unit } from "../src/replay";
+import { robust, smoothed, ticks } from "../src/loss";
 import { readRun } from "../src/run";
 import type { Story } from "../src/page";
 import { parseNumber, readHash } from "../src/state";
@@ -124,9 +125,22 @@ test("addresses: what is not understood is left out", () => {
   assert.deepEqual(readHash("#step=-1&v=1,x&theme=pink&call=0"), { mode: "workbench" });
   assert.deepEqual(readHash("#why=1&quiz=1&open=scope3,loop12"), { mode: "workbench", why: true, quiz: true, open: ["scope3", "loop12"] });
   for (const open of ["scope3,", "__proto__", "scope3,<b>", "3", "scope3 loop4"]) assert.deepEqual(readHash(`#why=yes&quiz=2&open=${encodeURIComponent(open)}`), { mode: "workbench" }, open);
-  assert.deepEqual(readRun("#step=120&sort=largest&show=zeros", 200), { at: 120, measure: "zeros", order: 1 });
-  assert.deepEqual(readRun("#step=9999&sort=constructor&show=toString", 200), { at: 200, measure: "gradient", order: 0 });
+  assert.deepEqual(readRun("#step=120&sort=largest&show=zeros", 200), { at: 120, measure: "zeros", order: 1, log: false, smooth: 90 });
+  assert.deepEqual(readRun("#step=9999&sort=constructor&show=toString", 200), { at: 200, measure: "gradient", order: 0, log: false, smooth: 90 });
   assert.deepEqual(["1e3", " -2 ", "", "abc", "inf", "0x"].map(parseNumber), [1000, -2, null, null, Infinity, null]);
+});
+
+test("the axes of a run: at least four ticks, means that begin at the first value, a range that an outlier does not move", () => {
+  for (const [low, high, log] of [[0, 1, false], [0.13, 0.7, false], [-3, 1e5, false], [1e-9, 2e3, true], [0.2, 0.9, true], [1, 1e40, true]] as const) {
+    const found = ticks(low, high, log);
+    assert.ok(found.length >= 4 && found.length <= 16 && found.every((tick) => tick >= low && tick <= high), `${low} ${high} ${found}`);
+  }
+  assert.deepEqual(smoothed([4, 4, null, NaN, 4], 0.5), [4, 4, null, NaN, 4]);
+  assert.deepEqual(smoothed([1, 3], 0.5), [1, (0.25 * 1 + 0.5 * 3) / 0.75]);
+  const values = Array.from({ length: 300 }, (_, i) => 1 + i / 300);
+  const [low, high] = robust([...values, 1e-6, 1e6]);
+  assert.ok(low >= 1 && high < 2);
+  assert.deepEqual(robust([]), [0, 1]);
 });
 
 function inside(root: Group): number[] {
