@@ -1,6 +1,7 @@
 """Export: what functions compute in C, under sanitizers, is what they compute here; what has no code is refused by name."""
 
 import contextlib
+import functools
 import subprocess
 import sys
 from pathlib import Path
@@ -506,3 +507,28 @@ def test_names_of_c_are_not_taken(tmp_path):
     header = (folder / "lambda.h").read_text()
     assert "const float double_[2]" in header
     assert "const float state_[2]" in header
+
+
+def test_what_cannot_be_recorded_has_no_size_or_no_kind_says_so(tmp_path):
+    def grown(model, x):
+        model.seen = pullback.cat([model.seen, x])
+        return model.seen.sum()
+
+    model = nn.Module()
+    model.register_buffer("seen", pullback.zeros(2))
+    for function, args, told in (
+        (
+            lambda x: [x, object()],
+            (numbers(3),),
+            "cannot be exported, because the function returns a new object, which is not looked into: return",
+        ),
+        (
+            functools.partial(grown, model),
+            (numbers(3),),
+            "and the call puts float32.5. there: memory in C has one size",
+        ),
+        (lambda x: x + 1, (pullback.ones(2, dtype=pullback.float16),), "is float16, which C lacks"),
+    ):
+        with pytest.raises(ExportError, match=told):
+            pullback.compile(function).export(tmp_path / "out", *args)
+        assert not (tmp_path / "out").exists()
