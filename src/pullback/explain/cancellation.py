@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from ..observe import AccumulateGrad, BackwardPass, Node, Observer, Operation, S
 from .arrays import Array
 from .numbers import short
 from .sources import Place, excerpt_at, place_of
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 FULL = 7.2
 """The number of decimal digits of float32."""
@@ -173,10 +170,8 @@ class Digits(Observer):
         self.steps += 1
         return _Step(*what, before, *_right(low, high, VANISHING * size))
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        super().__exit__(kind, error, trace)
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
         for step in self._last.values():
             self._tell(step)
         self._known.clear()
@@ -315,7 +310,8 @@ def _right(low: Array, high: Array, least: float) -> tuple[float, float, float]:
 
 
 def _digits(ratio: Array) -> Array:
-    return np.clip(-np.log10(np.clip(ratio, 10.0**-FULL, 1)), 0, FULL) + 0.0
+    found: Array = np.clip(-np.log10(np.clip(ratio, 10.0**-FULL, 1)), 0, FULL) + 0.0
+    return found
 
 
 def _fix(step: _Step) -> str:
