@@ -98,6 +98,8 @@ class Pass:
     """Whether it looks for some gradients only."""
     foreign = False
     """Whether code of users runs on its way."""
+    inner: frozenset[Node] = frozenset()
+    """Targets that hand what they get to nodes of another pass, which runs the hooks on their tensors."""
     recomputed: Any = None
     """What checkpoints have computed again for it."""
     watcher: Any = None
@@ -128,7 +130,7 @@ class Pass:
             if node.shape is None and isinstance(g, Parts):
                 g = g.filled(node.params["shapes"])
             hooks = node.hooks
-            if hooks is not None:
+            if hooks is not None and node not in self.inner:
                 g = self.before(node, g)
             edges = node.edges
             if node in wanted:
@@ -257,8 +259,12 @@ def pull_back(
     refuse_unused: Callable[[int], Exception] | None = None,
     retain_graph: bool,
     create_graph: bool,
+    inner: bool = False,
 ) -> Pass:
-    """Walk back from roots and their cotangents; with targets, only along ways that lead to one."""
+    """Walk back from roots and their cotangents; with targets, only along ways that lead to one.
+
+    `inner` is a walk that is a part of another, which reaches the same targets, and runs the hooks on their tensors.
+    """
     pending: dict[Node, Any] = {}
     raw = not create_graph
     for node, g in roots:
@@ -288,6 +294,8 @@ def pull_back(
     plain = raw and not foreign and usual  # nothing that runs asks for the mode or for the pass
     recording = not plain and tape.recording(create_graph, list(pending.values()))
     walker = Pass(tape, create_graph, recording, raw, freed)
+    if inner:
+        walker.inner = wanted
     walk = walker.walk
     if watcher is not None:
         walker.watcher, walker.foreign = watcher, foreign

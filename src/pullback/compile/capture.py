@@ -475,7 +475,7 @@ class CapturedRun:
         tape: Tape = Tensor.interpreter
         with FieldBlock(grad=False):
             found = pull_back(
-                tape, roots, targets=[node for _, node in targets], retain_graph=True, create_graph=False
+                tape, roots, targets=[node for _, node in targets], retain_graph=True, create_graph=False, inner=True
             ).found
         reached = [(i, recorder.value_of(found[node])) for i, node in targets if node in found]
         backward = recorder.equations[len(forward) :]

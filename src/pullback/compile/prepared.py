@@ -163,7 +163,9 @@ class Prepared:
         ends = [node_of(results[number]) for number in way.roots]
         roots = [(node, each) for node, each in zip(ends, g, strict=True) if node is not None]
         tape: Tape = Tensor.interpreter
-        reached = pull_back(tape, roots, targets=[*targets.values()], retain_graph=True, create_graph=True).found
+        reached = pull_back(
+            tape, roots, targets=[*targets.values()], retain_graph=True, create_graph=True, inner=True
+        ).found
         return [reached.get(targets[i]) if i in targets else None for i in range(len(args))]
 
     def _pull(self, g: Sequence[Any], arrays: Sequence[Any]) -> list[Array | None]:
