@@ -593,6 +593,15 @@ def test_hooks_on_tensors_run_once_in_a_backward_outside(hooked, again):
         assert found(compiled) == found(function)
 
 
+@pytest.mark.filterwarnings("ignore:compile")
+def test_a_backward_inside_goes_on_into_the_history_of_an_argument():
+    compiled = pullback.compile(lambda y: (y * y).sum().backward())
+    for _ in range(3):
+        x = pullback.tensor([1.0, 2.0], requires_grad=True)
+        compiled(x * 3)
+        assert x.grad.tolist() == [18.0, 36.0]
+
+
 def test_hooks_on_parameters_of_compiled_modules():
     module = pullback.nn.Linear(2, 1, bias=False)
     module.weight.register_hook(lambda g: g * 2)

@@ -311,6 +311,8 @@ class CapturedRun:
         for tensor, before, place in self.grads:
             now = grad_of(tensor)
             if now is not before:
+                if any(tensor is other for other, _ in self.histories):
+                    raise RefusedError("a backward pass goes on into the history of an argument")
                 if now is not None and node_of(now) is not None:
                     return None, "a gradient has a history (create_graph=True) when the function ends"
                 self.effects.append((records.Gradient(place), now))
