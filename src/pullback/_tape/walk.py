@@ -98,8 +98,8 @@ class Pass:
     """Whether it looks for some gradients only."""
     foreign = False
     """Whether code of users runs on its way."""
-    inner: frozenset[Node] = frozenset()
-    """Targets that hand what they get to nodes of another pass, which runs the hooks on their tensors."""
+    inner = False
+    """Whether its targets are a part of another pass, too, which runs the hooks on their tensors."""
     recomputed: Any = None
     """What checkpoints have computed again for it."""
     watcher: Any = None
@@ -130,7 +130,7 @@ class Pass:
             if node.shape is None and isinstance(g, Parts):
                 g = g.filled(node.params["shapes"])
             hooks = node.hooks
-            if hooks is not None and node not in self.inner:
+            if hooks is not None and not (self.inner and node in wanted):
                 g = self.before(node, g)
             edges = node.edges
             if node in wanted:
@@ -251,6 +251,12 @@ def _require_saved(order: list[Node], needed: set[Node] | None) -> None:
             raise node.saved.error(node, order)
 
 
+class Inner(tuple[Node, ...]):
+    """Targets of a walk that is a part of another, which reaches them, too, and runs the hooks on their tensors."""
+
+    __slots__ = ()
+
+
 def pull_back(
     tape: Tape,
     roots: Sequence[tuple[Node, Value]],
@@ -259,12 +265,8 @@ def pull_back(
     refuse_unused: Callable[[int], Exception] | None = None,
     retain_graph: bool,
     create_graph: bool,
-    inner: bool = False,
 ) -> Pass:
-    """Walk back from roots and their cotangents; with targets, only along ways that lead to one.
-
-    `inner` is a walk that is a part of another, which reaches the same targets, and runs the hooks on their tensors.
-    """
+    """Walk back from roots and their cotangents; with targets, only along ways that lead to one."""
     pending: dict[Node, Any] = {}
     raw = not create_graph
     for node, g in roots:
@@ -294,8 +296,6 @@ def pull_back(
     plain = raw and not foreign and usual  # nothing that runs asks for the mode or for the pass
     recording = not plain and tape.recording(create_graph, list(pending.values()))
     walker = Pass(tape, create_graph, recording, raw, freed)
-    if inner:
-        walker.inner = wanted
     walk = walker.walk
     if watcher is not None:
         walker.watcher, walker.foreign = watcher, foreign
@@ -303,7 +303,7 @@ def pull_back(
     if plain:
         quiet.copy().run(walk, order, pending, wanted, needed)
     else:
-        walker.targeted, walker.foreign = targets is not None, foreign
+        walker.targeted, walker.foreign, walker.inner = targets is not None, foreign, type(targets) is Inner
         walker.announced(walk, order, pending, wanted, needed, foreign)
     return walker
 
