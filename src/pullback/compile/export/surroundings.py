@@ -296,20 +296,19 @@ def readme(exported: Exported) -> str:
         "| file | what it is |",
         "|---|---|",
         f"| `{name}.h`, `{name}.c` | the functions: {exported.size // 1024 + 1} KB of text |",
+        f"| `test_{name}.c` | runs them on the recorded inputs and compares: `make test` |",
+        f"| `{name}.py` | calls `lib{name}.so` from Python, by ctypes |",
+        "",
     ]
-    lines += [f"| `test_{name}.c` | runs them on the recorded inputs and compares: `make test` |"]
-    lines += [f"| `{name}.py` | calls `lib{name}.so` from Python, by ctypes |", ""]
     for function in exported.functions:
         bound = function.bound
         lines += [
             f"## {function.name}",
             "",
-            "```c",
-            f"{function.signature(static=exported.options.static)};",
-            "```",
+            f"```c\n{function.signature(static=options.static)};\n```",
             "",
+            "| | dtype and shape | |\n|---|---|---|",
         ]
-        lines += ["| | dtype and shape | |", "|---|---|---|"]
         lines += [f"| `{s.name}` | {shown(s)} | {s.said}{', written' if s.written else ''} |" for s in bound.arguments]
         lines += [f"| `{s.name}` | {shown(s)} | result |" for s in bound.outputs]
         lines += [
