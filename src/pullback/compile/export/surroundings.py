@@ -277,15 +277,17 @@ def _dtype(kind: str) -> str:
     return next(str(dtype) for dtype, other in KINDS.items() if other == kind)
 
 
+def _threads(options: Options) -> str:
+    if options.static:
+        return "One thread may call a function at a time."
+    return "Threads may call a function at once, each with a state and work memory of its own."
+
+
 def readme(exported: Exported) -> str:
     """What the folder holds, how to call it, and what it needs."""
     name, options = exported.name, exported.options
     needs = "that calls CBLAS" if options.products == "cblas" else "without dependencies"
     memory = "static work memory" if options.static else "no global state"
-    threads = (
-        "One thread may call a function at a time." if options.static else
-        "Threads may call a function at once, each with a state and work memory of its own."
-    )  # fmt: skip
     lines = [
         f"# {name}",
         "",
@@ -322,7 +324,7 @@ def readme(exported: Exported) -> str:
         lines += [f"{number}. {text}" for number, text in enumerate(function.plan.failures, 1)] or ["there are none."]
         lines.append("")
     lines += [
-        f"Arrays lie in C's order. Results must not overlap what is given. {threads}",
+        f"Arrays lie in C's order. Results must not overlap what is given. {_threads(options)}",
         "Arguments that the function does not read are left out.",
         f"Compile with `{FLAGS}`, never with `-ffast-math`, and link with `-lm`.",
         "",
