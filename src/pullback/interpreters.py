@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeGuard
 
 import numpy as np
 
-from ._core import errors
+from ._core import errors, xp as arrays
 from ._core.modes import entered, innermost, mode, within
 from ._core.package import package
 from ._core.primitives import BaseInterpreter, Carrier, Primitive as Primitive
@@ -243,7 +243,7 @@ def pull(
     primitive, args, params, result
         The operation, its operands, its metadata, and what it gave.
     xp
-        The functions that the rules compute with: `pullback.ops`, or others of the same names.
+        The functions that the rules compute with: `pullback.ops`, or others of the same names; None for those on arrays.
     g
         The cotangent of the result; of several results a list.
     wanted
@@ -261,5 +261,5 @@ def pull(
     for place, _ in primitive.keeps:
         kept = [result] if place is None else args[place] if isinstance(place, slice) else [args[place]]
         saved.extend(map(cell_with, kept))
-    found: Sequence[Any] = primitive.pull(xp, g, edges, saved, params)
+    found: Sequence[Any] = primitive.pull(arrays if xp is None else xp, g, edges, saved, params)
     return found

@@ -280,12 +280,6 @@ def _require_saved(order: list[Node], needed: set[Node] | None) -> None:
             raise node.saved.error(node, order)
 
 
-class Inner(tuple[Node, ...]):
-    """Targets of a walk that is a part of another, which reaches them, too, and runs the hooks on their tensors."""
-
-    __slots__ = ()
-
-
 def pull_back(
     tape: Tape,
     roots: Sequence[tuple[Node, Value]],
@@ -294,8 +288,12 @@ def pull_back(
     refuse_unused: Callable[[int], Exception] | None = None,
     retain_graph: bool,
     create_graph: bool,
+    inner: bool = False,
 ) -> Pass:
-    """Walk back from roots and their cotangents; with targets, only along ways that lead to one."""
+    """Walk back from roots and their cotangents; with targets, only along ways that lead to one.
+
+    An inner walk is a part of another, which reaches its targets, too, and runs the hooks on their tensors.
+    """
     pending: dict[Node, Any] = {}
     raw = not create_graph
     for node, g in roots:
@@ -327,7 +325,7 @@ def pull_back(
     elif plain:
         quiet.copy().run(walk, order, pending, wanted, needed)
     else:
-        walker.targeted, walker.foreign, walker.inner = targets is not None, foreign, type(targets) is Inner
+        walker.targeted, walker.foreign, walker.inner = targets is not None, foreign, inner
         walker.announced(walk, order, pending, wanted, needed, foreign)
     return walker
 

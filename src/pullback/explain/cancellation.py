@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import Tensor
-from .._core import xp
-from .._core.shapes import sum_to
 from ..interpreters import pull
 from ..observe import AccumulateGrad, BackwardPass, Node, Observer, Operation, Site, replay, value, version
 from .arrays import Array
@@ -266,11 +264,17 @@ class _Rules:
         """The cotangents of a node's inputs in float64, each of its input's shape."""
         seen, exact, result = made
         wanted = [edge is not None for edge in edges]
-        found = pull(seen.primitive, xp, g, exact, result, _settings(seen), wanted)
+        found = pull(seen.primitive, None, g, exact, result, _settings(seen), wanted)
         return [
-            None if each is None else np.asarray(sum_to(xp, each, np.shape(operand)))
+            None if each is None else _summed(np.asarray(each), np.shape(operand))
             for each, operand in zip(found, exact, strict=False)
         ]
+
+
+def _summed(g: Array, shape: tuple[int, ...]) -> Array:
+    """A cotangent summed over the axes along which an operand of a shape was broadcast."""
+    summed = np.asarray(g.sum(tuple(range(g.ndim - len(shape)))))
+    return summed.sum(tuple(axis for axis, size in enumerate(shape) if size == 1), keepdims=True)
 
 
 def digits() -> Digits:
