@@ -293,10 +293,11 @@ def test_two_runs_are_called_as_their_files_where_that_tells_them_apart(tmp_path
         for folder, name in zip("ab", names, strict=True)
     )
     lines = one.to_text(two).splitlines()
-    assert [line[:12].rstrip() for line in lines if " 5 steps" in line] == list(shown)
-    assert [line[12:] for line in lines if line.endswith("nothing was found")] == [
-        f"{name}: nothing was found" for name in shown
+    assert [line[:12].rstrip() for line in lines if " 5 steps," in line] == list(shown)
+    assert [line[12:] for line in lines if "nothing was found" in line] == [
+        f"{name}: nothing was found in 5 steps" for name in shown
     ]
+    assert [line[:10] for line in lines].count("looked for") == 1
     assert f'"name":"{shown[1]}"' in one.to_html(two)
 
 
