@@ -55,7 +55,7 @@ export function mean(lines: Line[]): Line {
 /** What a row is: each module, and the parameters of the one that is open. */
 export function bands(groups: Group[], runs: number, open: string | null): Band[] {
   return groups.flatMap(({ label, inside }) => {
-    const rows = inside.map(({ name, shape, lines }) => ({ label: name, key: `${label} ${name}`, lines, said: `${name} ${shape}`, module: null }));
+    const rows = inside.map(({ name, shape, lines }) => ({ label: name.slice(inside.length > 1 && name.startsWith(`${label}.`) ? label.length + 1 : 0), key: `${label} ${name}`, lines, said: `${name} ${shape}`, module: null }));
     if (inside.length === 1) return rows;
     const lines = Array.from({ length: runs }, (_, k) => mean(inside.map((row) => row.lines[k]!)));
     const said = `${label || "all"}, mean of ${plural(inside.length, "parameter")}`;
@@ -152,7 +152,7 @@ export function Heat({ groups, names, measure, last, at, go }: Seen) {
         {band.said}, step {at}: {told.map((text, k) => <b class={`value run${k}`}>{text}</b>)}{ratio}
       </p>
       <div
-        role="slider" tabIndex={0} onKeyDown={onKeyDown} aria-orientation="vertical" aria-valuemin={0} aria-valuemax={shown.length - 1} aria-valuenow={row}
+        class="heat" role="slider" tabIndex={0} onKeyDown={onKeyDown} aria-orientation="vertical" aria-valuemin={0} aria-valuemax={shown.length - 1} aria-valuenow={row}
         aria-valuetext={`${band.said}, step ${at}: ${told.join(" and ")}${ratio}`}
         aria-label={`${measure} by module: up and down choose a row, left and right a step, Enter opens a module`}
       >

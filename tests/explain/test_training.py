@@ -16,7 +16,7 @@ import pullback
 from pullback import nn, optim
 from pullback.command.explain import main
 from pullback.explain import read_run, record
-from pullback.explain.runs import MOST, Series, bars
+from pullback.explain.runs import MOST, Averaged, Series, bars
 
 HEALTHY, SPIKE = 1.0, 300.0
 
@@ -299,6 +299,20 @@ def test_two_runs_are_called_as_their_files_where_that_tells_them_apart(tmp_path
     ]
     assert [line[:10] for line in lines].count("looked for") == 1
     assert f'"name":"{shown[1]}"' in one.to_html(two)
+
+
+@pytest.mark.parametrize("count", [1, 3, MOST, MOST + 1, MOST + 2, 4 * MOST + 7])
+def test_the_means_of_losses_are_those_of_all_losses_since_the_one_that_was_kept_before(count):
+    losses = [math.nan if step == 2 else math.sin(step) for step in range(count)]
+    kept = Averaged()
+    for step, loss in enumerate(losses):
+        kept.add(step, loss)
+    ends = [step + 1 for step, _ in kept.values]
+    parts = [[x for x in losses[a:b] if math.isfinite(x)] for a, b in zip([0, *ends], ends, strict=False)]
+    assert [x is None for x in kept.means] == [not part for part in parts]
+    np.testing.assert_allclose(
+        [x for x in kept.means if x is not None], [sum(p) / len(p) for p in parts if p], 1e-9, 1e-12
+    )
 
 
 class Terminal(io.StringIO):

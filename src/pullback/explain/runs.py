@@ -99,8 +99,8 @@ class Series(Generic[T]):
         return len(self.values)
 
 
-class Losses(Series[float]):
-    """Losses by their steps; of each also the mean of the finite ones after the one before it, kept or not."""
+class Averaged(Series[float]):
+    """Averaged by their steps; of each also the mean of the finite ones after the one before it, kept or not."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -153,7 +153,7 @@ class Run:
         self.every, self.count = every, 0
         self.parameters: list[str] = []
         self.shapes: list[tuple[int, ...]] = []
-        self.losses = Losses()
+        self.losses = Averaged()
         self.steps: Series[Measured] = Series()
         self.events: list[Event] = []
         self.seconds: float | None = None
