@@ -9,7 +9,20 @@ from .thresholds import AROUND, LOWERED, declared, modules
 # What computes at once: programs that are compiled, which have thresholds of their own, have tests of their own.
 ROOMS = ("_core", "_numerics", "_tape", "_tensor", "ops", "vocabulary", "nn", "optim", "func")
 # Names in capitals beside a size that are no thresholds: bounds of what there is, factors of errors, matrices.
-OTHERS = {"COMMON", "LD", "LETTERS", "LU", "NUMBERED", "ROUNDING", "SINGLE", "TINY", "UNSIGNED", "STEPS", "WORK", "WORTH_OF"}
+OTHERS = {
+    "COMMON",
+    "LD",
+    "LETTERS",
+    "LU",
+    "NUMBERED",
+    "ROUNDING",
+    "SINGLE",
+    "TINY",
+    "UNSIGNED",
+    "STEPS",
+    "WORK",
+    "WORTH_OF",
+}
 SIZED = {"size", "nbytes", "shape", "itemsize", "numel", "prod", "len", "count"}
 
 

@@ -100,7 +100,7 @@ class Series(Generic[T]):
 
 
 class Averaged(Series[float]):
-    """Averaged by their steps; of each also the mean of the finite ones after the one before it, kept or not."""
+    """Losses by their steps; of each also the mean of the finite ones after the one before it, kept or not."""
 
     def __init__(self) -> None:
         super().__init__()
