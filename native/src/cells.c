@@ -22,10 +22,15 @@ static int turn_take(void)
     return taken;
 }
 
+/* Gives it back; an exception that is raised stays. */
 static int turn_give(void)
 {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
     PyObject *done = PyObject_CallNoArgs(core.turn_release);
     Py_XDECREF(done);
+    if (type != NULL)
+        PyErr_Restore(type, value, traceback);
     return done == NULL ? -1 : 0;
 }
 
@@ -96,7 +101,8 @@ static int storage_hold(PyObject *storage, PyObject *cell)
     return turn_give() < 0 || failed ? -1 : 0;
 }
 
-/* `tensor._cell or cell_of(tensor)`. */
+/* `tensor._cell or cell_of(tensor)`. To make a cell may run the collector, and with it code of users, which may give the tensor
+   another array or a cell: what is asked of it is asked again afterwards. */
 PyObject *cell_of_tensor(PyObject *tensor)
 {
     PyObject *cell = slot_get(tensor, core.slots.tensor_cell);
@@ -104,15 +110,20 @@ PyObject *cell_of_tensor(PyObject *tensor)
         return Py_NewRef(cell);
     if (is_set(((Base *)tensor)->inference))
         return PyObject_CallOneArg(core.cell_of, tensor); /* which raises the error */
+    PyObject *made = cell_new(Py_None);
+    if (made == NULL)
+        return NULL;
+    cell = slot_get(tensor, core.slots.tensor_cell);
+    if (cell == NULL || cell == Py_None) {
+        slot_set(made, core.slots.cell_array, Py_NewRef(slot_get(tensor, core.slots.tensor_array)));
+        slot_set(tensor, core.slots.tensor_cell, Py_NewRef(made));
+    } else
+        Py_SETREF(made, Py_NewRef(cell));
     PyObject *storage = Py_XNewRef(((Base *)tensor)->storage);
-    cell = cell_new(slot_get(tensor, core.slots.tensor_array));
-    if (cell != NULL) {
-        slot_set(tensor, core.slots.tensor_cell, Py_NewRef(cell));
-        if (is_set(storage) && storage_hold(storage, cell) < 0)
-            Py_CLEAR(cell);
-    }
+    if (is_set(storage) && storage_hold(storage, made) < 0)
+        Py_CLEAR(made);
     Py_XDECREF(storage);
-    return cell;
+    return made;
 }
 
 /* `storage.join(tensor)`, for a new tensor, which has no cell: the tensor learns of it last. */

@@ -30,9 +30,10 @@ PyObject *quietly(PyObject *function, PyObject *const *args, size_t count, PyObj
         return NULL;
     }
     PyObject *result = PyObject_Vectorcall(function, args, count, keywords);
-    if (PyContext_Exit(context) < 0)
+    int left = PyContext_Exit(context) == 0;
+    if (!left)
         Py_CLEAR(result);
-    if (idle == NULL)
+    if (left && idle == NULL)
         idle = context;
     else
         Py_DECREF(context);

@@ -114,13 +114,10 @@ static int operation_traverse(PyObject *object, visitproc visit, void *arg)
     return 0;
 }
 
+/* Only the dict can be part of a cycle that nothing else breaks: so the operation can be called to its end. */
 static int operation_clear(PyObject *object)
 {
-    Operation *self = (Operation *)object;
-    Py_CLEAR(self->dict);
-    Py_CLEAR(self->fallback);
-    Py_CLEAR(self->forward);
-    Py_CLEAR(self->kind);
+    Py_CLEAR(((Operation *)object)->dict);
     return 0;
 }
 
@@ -131,6 +128,9 @@ static void operation_dealloc(PyObject *object)
     if (((Operation *)object)->weakrefs != NULL)
         PyObject_ClearWeakRefs(object);
     operation_clear(object);
+    Py_XDECREF(((Operation *)object)->fallback);
+    Py_XDECREF(((Operation *)object)->forward);
+    Py_XDECREF(((Operation *)object)->kind);
     type->tp_free(object);
     Py_DECREF(type);
 }

@@ -28,10 +28,10 @@ static void capsule_free(PyObject *capsule)
 /* Reads one step: a function and the places of its arguments, of which `known` have values by then. */
 static int step_read(Step *step, PyObject *told, int known)
 {
-    PyObject *places;
-    if (!PyArg_ParseTuple(told, "OO!", &step->function, &PyTuple_Type, &places))
+    PyObject *function, *places;
+    if (!PyArg_ParseTuple(told, "OO!", &function, &PyTuple_Type, &places))
         return -1;
-    Py_INCREF(step->function);
+    step->function = Py_NewRef(function);
     step->count = (int)PyTuple_GET_SIZE(places);
     if (step->count > MOST_ARGUMENTS)
         goto wrong;

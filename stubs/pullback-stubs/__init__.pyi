@@ -26,6 +26,9 @@ from pullback.explain.arrays import Summary as _Summary
 from pullback.explain.asking import _Asked as __Asked
 from pullback.explain.asking import last_error as _last_error
 from pullback.explain.asking import record as _record
+from pullback.explain.cancellation import Digits as _Digits
+from pullback.explain.cancellation import Loss as _Loss
+from pullback.explain.cancellation import digits as _digits
 from pullback.explain.document import schema as _schema
 from pullback.explain.explanation import Explanation as _Explanation
 from pullback.explain.recording import Recording as _Recording
@@ -154,6 +157,9 @@ class _Explain:
     Summary = _Summary
     last_error = staticmethod(_last_error)
     record = staticmethod(_record)
+    Digits = _Digits
+    Loss = _Loss
+    digits = staticmethod(_digits)
     schema = staticmethod(_schema)
     Explanation = _Explanation
     Recording = _Recording

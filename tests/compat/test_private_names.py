@@ -61,7 +61,7 @@ PROGRAMS = {
         from torch.autograd.functional import _as_tuple, _grad_postprocess, _tuple_postprocess
         x, y = torch.ones(2, requires_grad=True), torch.zeros(3)
         assert _as_tuple(x, "inputs", "f") == (False, (x,)) and _as_tuple((x, y))[0] is True
-        raises(TypeError, "inputs given to f must be", lambda: _as_tuple(1.0, "inputs", "f"))
+        raises(TypeError, "inputs given to f must be a Tensor or a tuple of Tensors; found", lambda: _as_tuple(1.0, "inputs", "f"))
         rows = ((x, y),)
         assert _tuple_postprocess(rows, (False, True)) == (x, y) and _tuple_postprocess(rows, (True, False)) == (x,)
         assert _tuple_postprocess(rows, (False, False)) is x and _tuple_postprocess((x,), False) is x

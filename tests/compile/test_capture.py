@@ -561,6 +561,56 @@ def test_hooks_registered_later():
         same(function(x), compiled(x))
 
 
+def doubled(x):
+    x.register_hook(lambda g: g * 2)
+
+
+def reached_together(x, w):
+    pullback.autograd.graph.register_multi_grad_hook((x, w), lambda grads: seen.append([g.tolist() for g in grads]))
+
+
+seen: list[object] = []
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("hooked", [lambda x, w: doubled(x), lambda x, w: doubled(w), reached_together])
+def test_hooks_on_tensors_run_once_in_a_backward_outside(hooked, again):
+    w = pullback.tensor([3.0, 5.0], requires_grad=True)
+    hooked_x = pullback.tensor([1.0, 2.0], requires_grad=True)
+    hooked(hooked_x, w)
+
+    def function(x):
+        return x * x * w
+
+    def found(f):
+        seen.clear()
+        grads = pullback.autograd.grad(f(hooked_x).sum(), (hooked_x, w), create_graph=again)
+        second = pullback.autograd.grad(grads[0].sum(), (hooked_x, w)) if again else ()
+        return [g.tolist() for g in (*grads, *second)], [*seen]
+
+    compiled = plain(function)
+    for _ in range(3):
+        assert found(compiled) == found(function)
+
+
+@pytest.mark.filterwarnings("ignore:compile")
+def test_a_backward_inside_goes_on_into_the_history_of_an_argument():
+    compiled = pullback.compile(lambda y: (y * y).sum().backward())
+    for _ in range(3):
+        x = pullback.tensor([1.0, 2.0], requires_grad=True)
+        compiled(x * 3)
+        assert x.grad.tolist() == [18.0, 36.0]
+
+
+def test_hooks_on_parameters_of_compiled_modules():
+    module = pullback.nn.Linear(2, 1, bias=False)
+    module.weight.register_hook(lambda g: g * 2)
+    for _ in range(2):
+        module.zero_grad()
+        pullback.compile(module)(pullback.tensor([[1.0, 2.0]])).sum().backward()
+        assert module.weight.grad.tolist() == [[2.0, 4.0]]
+
+
 @pytest.mark.filterwarnings("ignore:compile")
 @pytest.mark.parametrize(
     "use",

@@ -1,6 +1,7 @@
 """Export: what functions compute in C, under sanitizers, is what they compute here; what has no code is refused by name."""
 
 import contextlib
+import functools
 import subprocess
 import sys
 from pathlib import Path
@@ -506,3 +507,108 @@ def test_names_of_c_are_not_taken(tmp_path):
     header = (folder / "lambda.h").read_text()
     assert "const float double_[2]" in header
     assert "const float state_[2]" in header
+
+
+def test_what_cannot_be_recorded_has_no_size_or_no_kind_says_so(tmp_path):
+    def grown(model, x):
+        model.seen = pullback.cat([model.seen, x])
+        return model.seen.sum()
+
+    model = nn.Module()
+    model.register_buffer("seen", pullback.zeros(2))
+    for function, args, told in (
+        (
+            lambda x: [x, object()],
+            (numbers(3),),
+            "cannot be exported, because the function returns a new object, which is not looked into: return",
+        ),
+        (
+            functools.partial(grown, model),
+            (numbers(3),),
+            "and the call puts float32.5. there: memory in C has one size",
+        ),
+        (lambda x: x + 1, (pullback.ones(2, dtype=pullback.float16),), "is float16, which C lacks"),
+    ):
+        with pytest.raises(ExportError, match=told):
+            pullback.compile(function).export(tmp_path / "out", *args)
+        assert not (tmp_path / "out").exists()
+
+
+@needs_gcc
+def test_names_of_c_of_cplusplus_and_of_the_file_in_all_places(tmp_path):
+    def distance(NAN, virtual, distance_loop0, d, worst, isnan, fmaxf, export):
+        d.add_(1)
+        worst.mul_(2)
+        return NAN + virtual * distance_loop0.exp(), d + worst, isnan * fmaxf - export.sort().values
+
+    folder = pullback.compile(distance).export(tmp_path / "out", *[numbers(3, seed=seed) for seed in range(8)])
+    assert run_test(folder, "distance", *SANITIZED).endswith("passed\n")
+    program = tmp_path / "main.cpp"
+    program.write_text(f'#include "{folder / "distance.h"}"\nint main() {{ return 0; }}\n')
+    subprocess.run(["g++", "-fsyntax-only", str(program)], check=True, timeout=100)
+
+
+@needs_gcc
+@pytest.mark.parametrize("name", ["puts", "isnan", "fmax", "memmove", "NAN", "try"])
+def test_a_function_is_not_one_of_the_library(name, tmp_path):
+    folder = pullback.compile(lambda x: x.exp()).export(tmp_path / "out", numbers(3), name=name)
+    assert run_test(folder, f"{name}_").endswith("passed\n")
+
+
+@needs_gcc
+def test_lines_with_signs_of_comments(tmp_path):
+    texts = {"w*/ /*": pullback.ones(3)}
+
+    def f(x):
+        y = x * texts["w*/ /*"]  # /* and */
+        texts["w*/ /*"].add_(1)
+        return y.exp()
+
+    assert run_test(pullback.compile(f).export(tmp_path / "out", numbers(3)), "f").endswith("passed\n")
+
+
+@needs_gcc
+def test_arguments_and_views_of_them_are_results(tmp_path):
+    def f(untouched, x, y):
+        y.add_(1)
+        return x, x[1:], x + y, y, untouched
+
+    args = numbers(2), numbers(3), numbers(3, seed=1)
+    expected = f(*[x.clone() for x in args])
+    folder = pullback.compile(f).export(tmp_path / "out", *args)
+    found = compiled_library(folder, "f").f(*[np.array(x) for x in args])
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, np.array(other))
+
+
+INTEGERS = {
+    "a sign of what has none": lambda x: x.to(pullback.uint8).sign(),
+    "sums of small ones": lambda x: x.to(pullback.int16).diff(dim=0),
+    "a scan of nothing": lambda x: pullback.scan(lambda c, r: (c + r, c), x[:, :0][0], x[:, :0])[1],
+    "a condition as a number": lambda x: (x > 0).to(pullback.int64) + 1,
+    "rows with NaN": lambda x: pullback.searchsorted(x.double().log().sort(-1).values, x.double().log()),
+    "a line with NaN": lambda x: pullback.searchsorted(x.double().log()[0].sort().values, x.double().log()[0]),
+}
+
+
+@needs_gcc
+@pytest.mark.parametrize("f", INTEGERS.values(), ids=INTEGERS)
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_no_warnings_and_the_same_numbers(f, tmp_path):
+    x = pullback.tensor([[1, -3, 2], [0, 5, -1], [-2, 7, 0]])
+    folder = pullback.compile(f).export(tmp_path / "out", x, name="f")
+    np.testing.assert_array_equal(compiled_library(folder, "f").f(np.array(x)), np.array(f(x)))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, ["without dependencies", "no global state", "Threads may", "`-lm`"]),
+        ({"work": "static", "products": "cblas"}, ["that calls CBLAS", "static work memory", "One thread may"]),
+    ],
+)
+def test_the_readme_says_what_the_options_need(options, said, tmp_path):
+    folder = pullback.compile(lambda x: x.exp()).export(tmp_path / "out", numbers(3), **options)
+    text = (folder / "README.md").read_text()
+    assert all(each in text for each in said)

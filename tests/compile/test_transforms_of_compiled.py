@@ -9,7 +9,7 @@ import pytest
 
 import pullback
 from pullback import compile, func, tensor, value_and_grad
-from pullback.compile import Compiled
+from pullback.compile import CaptureError, Compiled
 
 
 def scalar(x, w):
@@ -155,3 +155,21 @@ def test_refusals_are_those_of_the_transform():
         func.grad(compiled)(*given("grad"))
     with pullback.no_grad():
         assert func.jacrev(compiled)(*given("jacrev")).shape == (3, 3)
+
+
+@pytest.mark.filterwarnings("ignore:compile", "ignore:Converting")
+@pytest.mark.parametrize(
+    "transform", [func.grad, func.jacrev, func.jacfwd, func.hessian, func.laplacian, func.grad_and_value]
+)
+def test_a_function_that_asks_for_values_is_transformed_uncompiled(transform):
+    def function(x):
+        return (x**2).sum() * x.sum().item() if float(x.sum()) > 0 else (x**3).sum()
+
+    compiled = compile(function)
+    for numbers in ([1.0, 2.0], [-1.0, -2.0], [1.0, 2.0]):
+        x = pullback.tensor(numbers)
+        assert str(transform(compiled)(x)) == str(transform(function)(x))
+    with pytest.raises(CaptureError):
+        compiled(x)
+    with pytest.raises(CaptureError, match="fullgraph"):
+        transform(compile(function, fullgraph=True))(x)

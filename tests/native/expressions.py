@@ -13,7 +13,8 @@ list(x); [row * 2 for row in x]; list(x.T); list(r); list(r[0]); list(x[0:0]); x
 x.t(); x.T; x.mT; x.transpose(0, 1); x.transpose(0, 5); x.permute(1, 0); x.reshape(2, 8); x.reshape(-1); x.reshape(3, 5); x.T.reshape(-1); x.view(-1)
 x.T.view(-1); x.view(8, -1); x.unsqueeze(1); x.squeeze(); c.squeeze(1); c.expand(4, 4); x.flatten(); x.movedim(0, 1); x.swapaxes(0, 1)
 pullback.cat([x, y]); pullback.cat([x, y], 1); pullback.stack([x, y]); pullback.stack([r, r], 1); x.split(2); x.split([1, 3], 1); x.chunk(2)
-pullback.cat([x, r]); pullback.stack([x, r]); pullback.cat([]); pullback.where(x > 0, x, y); x.clamp(0); x.softmax(0); F.linear(x, y, r)
+pullback.cat([x, r]); pullback.stack([x, r]); pullback.cat([]); pullback.where(x > 0, x, y)
+pullback.where(x > 0, x, r.sum().double()); pullback.where(x, x, y); x.__rsub__(y); y.__rsub__(2.5); x.clamp(0); x.softmax(0); F.linear(x, y, r)
 F.cross_entropy(x, i); x.norm(); x.cumsum(0); x.detach() * y; (x * y).detach() + x; x.clone(); x.to(pullback.float64) * 2; x * x * x
 (x[0] * r).sum() + x[1, 1]; sum(row.sum() * k for k, row in enumerate(x)); (x * x)[0] @ (x + y)[1]; x[0] * x[0]; ((x * 2)[1:3] + y[0]).T
 x.sin().cos().exp() * y.tanh(); (x + x) * x - x / y; x[1][2] * x[2][1]; x.is_contiguous(); x.requires_grad; x * y > y * x

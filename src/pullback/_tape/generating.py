@@ -146,7 +146,8 @@ class Text(NamedTuple):
     handed: Sequence[str] = ()
     """The lines that hand over calls with more arguments than the operands, before anything is asked of these."""
     native: Callable[[], Function | None] = lambda: None
-    """Makes the native form of it, which is asked first."""
+    """Makes the native form of it, which is asked first: one that is `late` when all has been unpacked and looked at."""
+    late: bool = False
 
     def call(self) -> str:
         """The line that hands over to the general way."""
@@ -182,7 +183,7 @@ def written(cls: type[Tensor], general: Function, text: Text) -> Function:
         if scope["native"] is not None:
             given = f"{text.operands.all}{', **params' * bool(metadata.parameters)}"
             asked = [f"made = native({given})", "if made is not None:", "    return made"]
-            lines = [*lines, *asked] if metadata.parameters else [*asked, *lines]
+            lines = [*lines, *asked] if text.late else [*asked, *lines]
         lines = [*text.handed, *lines, *_cleared(text), *_computed(text, observed=False)]
         return _compiled(scope, f"{primitive.name}, recorded", text.signature, lines)
 

@@ -152,9 +152,10 @@ def method(
     parameters = [f"{metadata.parameters}=MISSING" if out and number else metadata.parameters]
     signature = [*given, *filter(None, parameters), *([f"{EXCESS}=...", "out=None"] if out else [])]
     native = functools.partial(operation, primitive, ndim=ndim)
-    if metadata.parameters or numbers:
+    if metadata.parameters:
         native = functools.partial(recording, primitive, known=metadata.known)
-    return written(cls, general, Text(operands, signature, unpack, metadata, hindrances, more, native))
+    late = bool(metadata.parameters) or numbers
+    return written(cls, general, Text(operands, signature, unpack, metadata, hindrances, more, native, late))
 
 
 class Plainly(NamedTuple):
@@ -208,7 +209,8 @@ def short(cls: type[Tensor], general: Function) -> Function:
     native = functools.partial(operation, primitive, ndim=ndim, numbers=False)
     if given or masked:
         native = functools.partial(recording, primitive, known=given)
-    return written(cls, general, Text(operands, signature, unpack, metadata, hindrances, more, native))
+    late = bool(given) or masked
+    return written(cls, general, Text(operands, signature, unpack, metadata, hindrances, more, native, late))
 
 
 def _parameters(function: Function) -> tuple[str, ...]:

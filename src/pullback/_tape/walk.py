@@ -127,6 +127,8 @@ class Pass:
     """Whether it looks for some gradients only."""
     foreign = False
     """Whether code of users runs on its way."""
+    inner = False
+    """Whether its targets are a part of another pass, too, which runs the hooks on their tensors."""
     recomputed: Any = None
     """What checkpoints have computed again for it."""
     watcher: Any = None
@@ -157,7 +159,7 @@ class Pass:
             if node.shape is None and isinstance(g, Parts):
                 g = filled(g, node.params)
             hooks = node.hooks
-            if hooks is not None:
+            if hooks is not None and not (self.inner and node in wanted):
                 g = self.before(node, g)
             edges = node.edges
             if node in wanted:
@@ -278,6 +280,12 @@ def _require_saved(order: list[Node], needed: set[Node] | None) -> None:
             raise node.saved.error(node, order)
 
 
+class Inner(tuple[Node, ...]):
+    """Targets of a walk that is a part of another, which reaches them, too, and runs the hooks on their tensors."""
+
+    __slots__ = ()
+
+
 def pull_back(
     tape: Tape,
     roots: Sequence[tuple[Node, Value]],
@@ -319,7 +327,7 @@ def pull_back(
     elif plain:
         quiet.copy().run(walk, order, pending, wanted, needed)
     else:
-        walker.targeted, walker.foreign = targets is not None, foreign
+        walker.targeted, walker.foreign, walker.inner = targets is not None, foreign, type(targets) is Inner
         walker.announced(walk, order, pending, wanted, needed, foreign)
     return walker
 

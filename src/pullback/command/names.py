@@ -59,8 +59,9 @@ class Use(NamedTuple):
 class Reader(ast.NodeVisitor):
     """What a module imports, and the names of torch that it uses, with when it does so."""
 
-    def __init__(self, file: Path, package: str, when: When = When.IMPORT) -> None:
+    def __init__(self, file: Path, package: str, when: When = When.IMPORT, *, imports: bool = False) -> None:
         self.file, self.package, self.when = file, package, when
+        self.only_imports = imports
         self.known: dict[str, str] = {}
         self.uses: list[Use] = []
         self.imported: list[tuple[str, When]] = []
@@ -68,6 +69,11 @@ class Reader(ast.NodeVisitor):
         self.operators: set[str] = set()
         self.kinds: dict[ast.AST, str] = {}
         self.caught: set[str] = set()
+
+    def visit(self, node: ast.AST) -> None:
+        """Visit a part; if only imports are looked for, no expressions, in which there are none."""
+        if not (self.only_imports and isinstance(node, ast.expr)):
+            super().visit(node)
 
     def _within(self, when: When, nodes: list[Any]) -> None:
         """Visit what is run at another time than the lines around it."""
@@ -246,8 +252,9 @@ def modules(script: Path) -> Iterator[Reader]:
         if file in seen:
             continue
         seen.add(file)
-        reader = Reader(file, package, when)
-        reader.visit(ast.parse(file.read_text(encoding="utf-8", errors="replace"), str(file)))
+        text = file.read_text(encoding="utf-8", errors="replace")
+        reader = Reader(file, package, when, imports=not any(name in text for name in OURS))
+        reader.visit(ast.parse(text, str(file)))
         for name, later in dict(reversed(reader.imported)).items():
             top = name.partition(".")[0]
             if top in sys.stdlib_module_names or top in {"numpy", "pullback", *OURS}:

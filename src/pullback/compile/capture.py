@@ -26,7 +26,7 @@ from .._numerics.random import Moment, source
 from .._tape.memory import protect
 from .._tape.node import grad_of, leaf as leaf_node
 from .._tape.views import exchange
-from .._tape.walk import pull_back
+from .._tape.walk import Inner, pull_back
 from ..extend import restoring
 from ..func.control import runner
 from ..observe import AccumulateGrad, Snapshot, ancestors, node as node_of, value as inside, version
@@ -311,6 +311,8 @@ class CapturedRun:
         for tensor, before, place in self.grads:
             now = grad_of(tensor)
             if now is not before:
+                if any(tensor is other for other, _ in self.histories):
+                    raise RefusedError("a backward pass goes on into the history of an argument")
                 if now is not None and node_of(now) is not None:
                     return None, "a gradient has a history (create_graph=True) when the function ends"
                 self.effects.append((records.Gradient(place), now))
@@ -475,7 +477,7 @@ class CapturedRun:
         tape: Tape = Tensor.interpreter
         with FieldBlock(grad=False):
             found = pull_back(
-                tape, roots, targets=[node for _, node in targets], retain_graph=True, create_graph=False
+                tape, roots, targets=Inner(node for _, node in targets), retain_graph=True, create_graph=False
             ).found
         reached = [(i, recorder.value_of(found[node])) for i, node in targets if node in found]
         backward = recorder.equations[len(forward) :]

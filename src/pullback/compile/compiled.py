@@ -298,6 +298,8 @@ class Compiled:
     ) -> Callable[..., Any]:
         """What a transform makes of the function itself, compiled as it is; always the same for the same options.
 
+        A function that asks for values is transformed uncompiled.
+
         >>> import pullback
         >>> f = pullback.compile(lambda x: (x**3).sum())
         >>> f.around(pullback.func.grad)(pullback.tensor([1.0, 2.0]))
@@ -309,7 +311,7 @@ class Compiled:
         except TypeError:  # a list may be another at the next call
             return transform(self, *args, **options)
         if key not in self._around:
-            how = {"fullgraph": self.fullgraph, "fuse": self.fuse, "lenient": self.lenient}
+            how = {"fullgraph": self.fullgraph, "fuse": self.fuse, "lenient": True}  # values are there, uncompiled
             found = self._around[key] = Compiled(transform(self.function, *args, **options), **how)
             found._unless = unless
         return self._around[key]

@@ -277,7 +277,9 @@ class Recorded(Boxed):
 
     def view(self, *args: Any, **options: Any) -> Any:
         """CaptureError where it is recorded; tensors never ask for it."""
-        return self._elsewhere("the array of a tensor is needed (by numpy() or np.asarray())").view(*args, **options)
+        return self._elsewhere(
+            f"the array of a tensor is needed (by numpy(), np.asarray or np.array: {package}.stack makes one of tensors and numbers)"
+        ).view(*args, **options)
 
     # Other threads, which reach a tensor while this one records, and whatever has outlived its recording
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from .arrays import Limits as Limits, Stats as Stats, Summary as Summary
 from .asking import explain as explain, last_error as last_error, record as record
+from .cancellation import Digits as Digits, Loss as Loss, digits as digits
 from .document import schema as schema
 from .explanation import Explanation as Explanation
 from .recording import Recording as Recording

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import Tensor, empty
-from ...optim.line_search import Conditions, Point, minimum_of_cubic, strong_wolfe
+from ...optim.line_search import USUAL, Conditions, Point, minimum_of_cubic, strong_wolfe
 
 
 def _cubic_interpolate(*ends: float, bounds: tuple[float, float] | None = None) -> float:
@@ -20,20 +20,20 @@ def _strong_wolfe(
     t: float,
     d: Tensor,
     *start: Any,
-    c1: float = 1e-4,
-    c2: float = 0.9,
     tolerance_change: float = 1e-9,
     max_ls: int = 25,
+    **wolfe: float,
 ) -> tuple[float, Tensor, float, int]:
-    """The function, its gradient, the step, and how many points were evaluated, by the strong Wolfe conditions."""
+    """The function, its gradient, the step, and how many points were evaluated, by the strong Wolfe conditions with `c1` and `c2`."""
 
     def evaluate(t: float) -> Point:
         value, slope = obj_func(x, t, d)
         return Point(t, float(value), slope.clone(), float(slope.dot(d)))
 
     f, g, gtd = start
+    conditions = Conditions(wolfe.get("c1", USUAL.sufficient), wolfe.get("c2", USUAL.flat))
     length = float(d.abs().max())
     point, count = strong_wolfe(
-        evaluate, Point(0.0, float(f), g, float(gtd)), t, length, tolerance_change, max_ls, Conditions(c1, c2)
+        evaluate, Point(0.0, float(f), g, float(gtd)), t, length, tolerance_change, max_ls, conditions
     )
     return point.f, point.g, point.t, count

@@ -20,15 +20,38 @@ from ..records import Argument, Exchanged, Gradient, Held, Place, Rate, Record
 from .errors import ExportError
 from .functions import LIBM, ROUNDINGS
 
-RESERVED = {
+MATHEMATICAL = {
+    *LIBM.values(), *ROUNDINGS, "sqrt", "fabs", "fma", "copysign", "remainder", "round", "nearbyint", "lrint", "llrint",
+    "lround", "llround", "ldexp", "frexp", "modf", "logb", "ilogb", "scalbn", "scalbln", "nan", "nextafter", "nexttoward",
+    "fdim", "fmax", "fmin", "remquo", "tgamma", "gamma", "j0", "j1", "jn", "y0", "y1", "yn",
+}  # fmt: skip
+"""Functions of C's library, each with forms for other precisions that end with f and l."""
+RESERVED = MATHEMATICAL | {
     "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float",
     "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof",
     "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "main", "state", "work",
-    "own", "class", "new", "delete", "this", "template", "operator", "private", "public", "namespace", "bool", "true", "false",
-    "abs", "div", "exit", "free", "gamma", "index", "malloc", "rand", "read", "remove", "rename", "round", "signal",
-    "time", "write", *LIBM.values(), *ROUNDINGS, "sqrt", "fabs", "fma", "copysign", "remainder", "memcpy", "memset",
+    "own",
+    "alignas", "alignof", "and", "and_eq", "asm", "bitand", "bitor", "bool", "catch", "class", "compl", "concept",
+    "consteval", "constexpr", "constinit", "decltype", "delete", "dynamic_cast", "explicit", "export", "false", "friend",
+    "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private",
+    "protected", "public", "requires", "static_assert", "template", "this", "thread_local", "throw", "true", "try",
+    "typeid", "typename", "typeof", "using", "virtual", "wchar_t", "xor", "xor_eq",
+    "signbit", "isnan", "isinf",
+    "isfinite", "isnormal", "fpclassify", "isgreater", "isgreaterequal", "isless", "islessequal", "islessgreater",
+    "isunordered", "drem", "significand", "scalb", "finite", "signgam", "errno", "linux", "unix",
+    "abort", "abs", "accept", "atexit", "atof", "atoi", "bind", "bsearch", "calloc", "clock", "close", "connect", "div",
+    "exit", "free", "getenv", "index", "kill", "labs", "link", "listen", "malloc", "open", "pipe", "poll", "printf",
+    "putc", "putchar", "puts", "qsort", "raise", "rand", "random", "read", "realloc", "recv", "remove", "rename", "rewind",
+    "rindex", "scanf", "select", "send", "setbuf", "signal", "sleep", "snprintf", "sprintf", "srand", "sscanf", "stat",
+    "stderr", "stdin", "stdout", "system", "tmpfile", "tmpnam", "time", "ungetc", "wait", "write",
+    "BUFSIZ", "EOF", "FILE", "I", "INFINITY", "NAN", "NULL", "OVERFLOW", "UNDERFLOW", "DOMAIN", "SING", "PLOSS", "TLOSS",
+    "MATH_ERRNO", "MATH_ERREXCEPT", "MAXFLOAT", "DECIMAL_DIG",
 }  # fmt: skip
-"""Words of C and C++, names that the file uses itself, and functions of C's library."""
+"""Words of C and C++, names that the file uses itself, and names of C's library."""
+LIBRARY = re.compile(
+    r"pb_|PB_|.*_t$|_[A-Z_]|(FLT|DBL|LDBL|FP|HUGE|SEEK|M)_|U?INT\w*(MAX|MIN|_C)$|(mem(cpy|move|set|cmp|chr)|str(len|chr|str|(n?(cpy|cat|cmp))|to[a-z]+)|f(printf|scanf|puts|gets|open|close|read|write))$"
+)
+"""What names of macros, types and functions of C's library look like."""
 
 
 @dataclass(slots=True)
@@ -84,16 +107,23 @@ def _moved(array: Array) -> Array:
     return np.nextafter(array, 2 * array) if array.dtype.kind == "f" else array
 
 
-def identifier(text: str, taken: set[str]) -> str:
-    """A name of C that is not taken yet, from a name of Python or a path like `layers[0].weight`."""
+def identifier(text: str, taken: set[str], function: str = "") -> str:
+    """A name of C that is not taken yet, from a name of Python or a path like `layers[0].weight`, inside a function."""
     plain = re.sub(r"\W+", "_", text).strip("_") or "x"
-    plain = f"{plain}_" if plain in RESERVED or plain.startswith("pb_") or plain[0].isdigit() else plain
+    plain = f"{plain}_" if _of_others(plain, function) or plain[0].isdigit() else plain
     plain = f"x{plain}" if plain[0].isdigit() else plain
     found, number = plain, 2
     while found in taken:
         found, number = f"{plain}_{number}", number + 1
     taken.add(found)
     return found
+
+
+def _of_others(name: str, function: str) -> bool:
+    """Whether a name belongs to C, to C++ or to what the file has beside a function."""
+    if function and re.fullmatch(rf"{function}_(state|work|init|(loop|checked|product|constant)\d+)", name):
+        return True
+    return name in RESERVED or (name[-1] in "fl" and name[:-1] in MATHEMATICAL) or LIBRARY.match(name) is not None
 
 
 def bound(compiled: Any, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Bound:
@@ -117,6 +147,22 @@ class _Binding:
         self.record, self.leaves, self.name, self.function = record, leaves, name, function
         self.equations = list(record.program.equations)
         self.taken: set[str] = set()
+        for kind, what in record.outputs[: record.leaves]:
+            if kind in {"place", "view"}:
+                self._received(what[0] if kind == "view" else what)
+
+    def _received(self, place: Place) -> None:
+        """Have the program take what it returns, though it computes nothing from it."""
+        record, array = self.record, np.asarray(place.array(self.leaves))
+        if not any(self._is_one(other, place) for other in record.places):
+            record.places.append(place)
+            inputs = *record.program.inputs, Value(array.shape, array.dtype)
+            record.program = record.program.changed(inputs=inputs)
+
+    def _order(self, number: int) -> int:
+        """Arguments come in their own order, before what the function reaches by itself."""
+        place = self.record.places[number]
+        return place.number if isinstance(place, Argument) else len(self.leaves)
 
     def made(self) -> Bound:
         """The function."""
@@ -152,12 +198,13 @@ class _Binding:
         used = {x for e in program.equations for x in e.inputs} | set(program.needed)
         kept: list[Slot] = []
         places: dict[int, int] = {}
-        for place, (slot, value) in enumerate(zip(inputs, program.inputs, strict=True)):
+        for place in sorted(range(len(inputs)), key=self._order):
+            slot, value = inputs[place], program.inputs[place]
             slot.value, slot.written = value, place in written
             if value in used or place in written or not slot.state:
                 places[place] = len(kept)
                 kept.append(slot)
-        names = [identifier(slot.said, self.taken) for slot in kept]
+        names = [identifier(slot.said, self.taken, self.name) for slot in kept]
         for slot, name in zip(kept, names, strict=True):
             slot.name = name
         outputs = []
@@ -185,7 +232,16 @@ class _Binding:
         if kind == "seen":
             start, steps = what
             return self._seen(self._made(start), steps)
+        if kind in {"place", "view"}:
+            start, steps = what if kind == "view" else (what, ())
+            return self._seen(self._held(start), steps)
         return None
+
+    def _held(self, place: Place) -> Value:
+        """What a place holds in the end, where that is an input of the program."""
+        number = next(i for i, other in enumerate(self.record.places) if self._is_one(other, place))
+        program = self.record.program
+        return dict(program.writes).get(number, program.inputs[number])
 
     def _made(self, number: int) -> Value:
         made = self.record.made[number]
@@ -215,7 +271,9 @@ class _Binding:
 
     def _is_one(self, place: Place, other: Place) -> bool:
         """Whether two places hold one tensor."""
-        return place is other or place.tensor(self.leaves) is other.tensor(self.leaves)
+        if place is other or isinstance(place, Rate) or isinstance(other, Rate):
+            return place is other
+        return place.tensor(self.leaves) is other.tensor(self.leaves)
 
     def _fitting(self, value: Value, target: Value, said: str) -> Value:
         if (value.shape, value.dtype) != (target.shape, target.dtype):

@@ -13,6 +13,11 @@ ATOM = re.compile(r"-?[\w.]+(\[[^][]*\])?|\w+\([^()]*\)")
 """What needs no parentheses: names, numbers, elements, calls."""
 
 
+def remark(text: str) -> str:
+    """A text that may stand in a comment."""
+    return text.replace("*/", "* /").replace("/*", "/ *")
+
+
 class Expression:
     """A value of a kind, with the text of what computes it: strings and other expressions.
 

@@ -9,6 +9,7 @@ import numpy as np
 from ..machine.elements import KINDS
 from . import products
 from .bound import Bound, Slot
+from .code import remark
 from .unit import FunctionWriter, Unit, numbers
 from .words import STORED
 
@@ -96,7 +97,8 @@ class WrittenFunction:
         found = []
         if self.bound.state:
             members = [
-                f"    {declared(slot, constant=False)}; /* {slot.said}: {shown(slot)} */" for slot in self.bound.state
+                f"    {declared(slot, constant=False)}; /* {remark(slot.said)}: {shown(slot)} */"
+                for slot in self.bound.state
             ]
             found.append(_struct(f"{self.name}_state", members))
         if self.rooms and not static:
@@ -178,7 +180,7 @@ def header(name: str, functions: list[WrittenFunction], *, static: bool) -> str:
 
 
 def _role(slot: Slot) -> str:
-    said = "" if slot.said == slot.name else f" ({slot.said})"
+    said = "" if slot.said == slot.name else f" ({remark(slot.said)})"
     return f"{said}, which is written" if slot.written else said
 
 

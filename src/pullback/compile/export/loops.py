@@ -81,9 +81,11 @@ def _state(
 ) -> tuple[str, str, str]:
     """The names of a state before and after a step, and of the memory that takes turns with that; none for copies."""
     kind = STORED[KINDS[value.dtype]]
+    if not value.size:
+        return given, out, ""
     old, new = writer.fresh("old"), writer.fresh("new")
     if small or not length:
-        writer.block.say(f"{kind} {old}[{max(value.size, 1)}], {new}[{max(value.size, 1)}];")
+        writer.block.say(f"{kind} {old}[{value.size}], {new}[{value.size}];")
         writer.copy(old, given, value)
         return old, new, ""
     other = writer.fresh("other")

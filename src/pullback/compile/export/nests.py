@@ -212,7 +212,7 @@ class NestWriter:
                 value = words.called(known[1], self.functions.named(*known, near=True), *self._operands(node, words))
             else:
                 value = self._at(node, words)
-            words.block.say(f"{element} = ", stored(value), ";")
+            words.block.say(f"{element} = ", *stored(value), ";")
 
         def ask() -> None:
             words = self._words()
@@ -262,7 +262,7 @@ class NestWriter:
             started = reducing.Accumulator.begun(words, root.how, kind, exact=exact)
             names = tuple([self._fresh("sum") for _ in started.carried])
             for name, value in zip(names, started.carried, strict=True):
-                block.say(f"{STORED[kind]} {name} = ", stored(value), ";")
+                block.say(f"{STORED[kind]} {name} = ", *stored(value), ";")
             found = OpenSum(root, kind, names, None)
         self.written.update(found.names)
         return found
@@ -302,7 +302,7 @@ class NestWriter:
         self.written.add(base)
         block = self.scopes[0].block.inner(f"for (int i = 0; i < {root.value.size}; ++i)")
         neutral = CContext(block, self.functions, self.functions.target).number(kind, reducing.identity(root.how, kind))
-        block.say(f"{base}[i] = ", stored(neutral), ";")
+        block.say(f"{base}[i] = ", *stored(neutral), ";")
 
     def _actions(self, roots: list[Root], row: Callable[[OpenSum], str] | None = None) -> None:
         """Store and accumulate; stores that may overwrite memory that the body reads come last."""
@@ -322,7 +322,7 @@ class NestWriter:
                 self._reduced(root, single.result(words))
             elif accumulating.lanes and row:
                 element = row(accumulating)
-                words.block.say(f"{element} = ", stored(cast(value, accumulating.kind)), ";")
+                words.block.say(f"{element} = ", *stored(cast(value, accumulating.kind)), ";")
             else:
                 self._add(accumulating, value, words)
         for root, value in found:
@@ -405,7 +405,7 @@ class NestWriter:
 
     def _write(self, value: IRValue, base: str, place: Affine) -> None:
         self.written.add(base)
-        self.scopes[-1].block.say(f"{base}[{self._offset(place)}] = ", stored(value), ";")
+        self.scopes[-1].block.say(f"{base}[{self._offset(place)}] = ", *stored(value), ";")
 
 
 def _function(node: ScalarNode) -> tuple[str, str, int] | None:

@@ -9,7 +9,6 @@ from ..machine.elements import KINDS
 from ..mathematics.arithmetic import plus, times
 from ..mathematics.lanes import IRValue
 from ..program import Equation
-from .code import Expression
 from .kernels import Kernel, code
 from .sums import read, stored
 from .words import STORED
@@ -146,6 +145,12 @@ def _searched(writer: FunctionWriter, e: Equation) -> None:
     ordered, values = e.inputs
     size = ordered.shape[-1]
     rows = "0" if len(ordered.shape) == 1 else f"i / {values.shape[-1]} * {size}"
+    sign, last = (
+        (">", "line[middle] != line[middle] && b[i] == b[i]")
+        if e.params["right"]
+        else (">=", "line[middle] != line[middle]")
+    )
+    nan = [f"({last})"] if len(ordered.shape) == 1 else []  # as NumPy's own search has it; that of rows compares alone
     code(
         writer,
         """
@@ -164,9 +169,7 @@ for (int i = 0; i < {count}; ++i) {
         rows=rows,
         size=size,
         type=STORED[KINDS[ordered.dtype]],
-        test="line[middle] > b[i] || (line[middle] != line[middle] && b[i] == b[i])"
-        if e.params["right"]
-        else "line[middle] >= b[i] || line[middle] != line[middle]",
+        test=" || ".join([f"line[middle] {sign} b[i]", *nan]),
     )
 
 
@@ -185,8 +188,7 @@ def _running(writer: FunctionWriter, e: Equation, combine: Callable[[IRValue, IR
             writer.block.say(f"y[first + i * {step}] = total;")
         words = writer.words()
         found = stored(combine(read(words, kind, "total"), read(words, kind, f"a[first + i * {step}]")))
-        assert isinstance(found, Expression)
-        writer.block.say("total = ", found, ";")
+        writer.block.say("total = ", *found, ";")
         if not before:
             writer.block.say(f"y[first + i * {step}] = total;")
     writer.block.say("}")

@@ -5,11 +5,12 @@ Lanes are added up in the order in which machine code does it, which compilers t
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from ..machine import reducing
 from ..mathematics.lanes import IRValue
-from .code import CodeBlock, Expression, Rendered
+from .code import CodeBlock, Rendered
 from .functions import MathFunctions
 from .words import STORED, TYPES, CContext
 
@@ -40,17 +41,13 @@ def begun(functions: MathFunctions, lanes: Lanes, block: CodeBlock, name: str) -
     for start, end, number in parts[: 1 + lanes.exact]:
         loop = block.inner(f"for (int l = {start}; l < {end}; ++l)")
         words = CContext(loop, functions, functions.target)
-        loop.say(f"{name}[l] = ", stored(words.number(lanes.kind, number)), ";")
+        loop.say(f"{name}[l] = ", *stored(words.number(lanes.kind, number)), ";")
 
 
-def stored(value: IRValue) -> Expression:
-    """A value as an element of memory."""
+def stored(value: IRValue) -> Sequence[Any]:
+    """A value as an element of memory: the end of a statement, since variables have the types of expressions."""
     kind = value.kind
-    if kind == "b1" or kind[0] == "i":
-        converted: Expression = value.ctx.builder.block.define(Expression(kind, (f"({STORED[kind]})", value.value)))
-        return converted
-    found: Expression = value.value
-    return found
+    return (f"({STORED[kind]})" if kind == "b1" or kind[0] == "i" else "", value.value)
 
 
 def read(words: CContext, kind: str, text: str, name: str = "") -> IRValue:
@@ -81,7 +78,7 @@ def _added(functions: MathFunctions, lanes: Lanes, block: CodeBlock, element: st
     )
     accumulator.add(words, read(words, kind, element), None)
     for place, value in zip(places, accumulator.carried, strict=True):
-        block.say(f"{place} = ", stored(value), ";")
+        block.say(f"{place} = ", *stored(value), ";")
 
 
 def across(functions: MathFunctions, lanes: Lanes) -> str:
@@ -94,13 +91,13 @@ def across(functions: MathFunctions, lanes: Lanes) -> str:
             )
             carried = [read(total, kind, f"lanes[l{more}]", "lanes") for more in ("", f" + {lanes.across}")]
             found = reducing.Accumulator(lanes.how, kind, True, None, carried).result(total)
-            inner.say("lanes[l] = ", stored(found), ";")
+            inner.say("lanes[l] = ", *stored(found), ";")
         half = lanes.across // 2
         while half:
             loop = block.inner(f"for (int l = 0; l < {half}; ++l)")
             context = CContext(loop, functions, functions.target)
             both = [read(context, kind, place, "lanes") for place in ("lanes[l]", f"lanes[l + {half}]")]
-            loop.say("lanes[l] = ", stored(reducing.combine(lanes.how, *both)), ";")
+            loop.say("lanes[l] = ", *stored(reducing.combine(lanes.how, *both)), ";")
             half //= 2
         block.say("return lanes[0];")
         head = f"static {STORED[kind]} {lanes.name}({STORED[kind]} *lanes)"

@@ -56,7 +56,7 @@ NUMBERS = "#define PB_INF INFINITY\n#define PB_NAN NAN\n"
 
 COMPARED = """
 /* The distance of results from what was recorded, in units in the last place of the largest element. */
-static double distance(const char *name, const void *found, const void *expected, int count, char kind)
+static double pb_distance(const char *name, const void *found, const void *expected, int count, char kind)
 {
     double largest = 0, most = 0;
     int odd = 0;
@@ -99,8 +99,8 @@ def test(exported: Exported) -> str:
         parts += arrays
         checks += lines
     body = "\n".join(f"    {line}" for line in checks)
-    end = '    puts(worst <= 1 ? "passed" : "failed");\n    return !(worst <= 1);'
-    main = f"int main(void)\n{{\n    double worst = 0, d;\n{body}\n{end}\n}}\n"
+    end = '    puts(pb_worst <= 1 ? "passed" : "failed");\n    return !(pb_worst <= 1);'
+    main = f"int main(void)\n{{\n    double pb_worst = 0, pb_gap;\n{body}\n{end}\n}}\n"
     return "\n".join([*parts, COMPARED, main])
 
 
@@ -142,8 +142,8 @@ def _checked(function: WrittenFunction, static: bool) -> tuple[list[str], list[s
             continue
         kind = KINDS[slot.value.dtype]
         count, letter = (slot.value.size, kind) if kind in "fd" else (slot.value.nbytes, "b")
-        lines.append(f"d = distance(\"{slot.name}\", {found}, {expected}, {count}, '{letter}');")
-        lines.append(f"worst = d / {allowed:.6g} > worst ? d / {allowed:.6g} : worst;")
+        lines.append(f"pb_gap = pb_distance(\"{slot.name}\", {found}, {expected}, {count}, '{letter}');")
+        lines.append(f"pb_worst = pb_gap / {allowed:.6g} > pb_worst ? pb_gap / {allowed:.6g} : pb_worst;")
     return arrays, ["{", *[f"    {line}" for line in lines], "}"]
 
 
@@ -277,33 +277,40 @@ def _dtype(kind: str) -> str:
     return next(str(dtype) for dtype, other in KINDS.items() if other == kind)
 
 
+def _threads(options: Options) -> str:
+    if options.static:
+        return "One thread may call a function at a time."
+    return "Threads may call a function at once, each with a state and work memory of its own."
+
+
 def readme(exported: Exported) -> str:
     """What the folder holds, how to call it, and what it needs."""
-    name = exported.name
+    name, options = exported.name, exported.options
+    needs = "that calls CBLAS" if options.products == "cblas" else "without dependencies"
+    memory = "static work memory" if options.static else "no global state"
     lines = [
         f"# {name}",
         "",
-        "Written by pullback: C99 without dependencies, which allocates nothing and has no global state.",
+        f"Written by pullback: C99 {needs}, which allocates nothing and has {memory}.",
         "",
     ]
     lines += [
         "| file | what it is |",
         "|---|---|",
         f"| `{name}.h`, `{name}.c` | the functions: {exported.size // 1024 + 1} KB of text |",
+        f"| `test_{name}.c` | runs them on the recorded inputs and compares: `make test` |",
+        f"| `{name}.py` | calls `lib{name}.so` from Python, by ctypes |",
+        "",
     ]
-    lines += [f"| `test_{name}.c` | runs them on the recorded inputs and compares: `make test` |"]
-    lines += [f"| `{name}.py` | calls `lib{name}.so` from Python, by ctypes |", ""]
     for function in exported.functions:
         bound = function.bound
         lines += [
             f"## {function.name}",
             "",
-            "```c",
-            f"{function.signature(static=exported.options.static)};",
-            "```",
+            f"```c\n{function.signature(static=options.static)};\n```",
             "",
+            "| | dtype and shape | |\n|---|---|---|",
         ]
-        lines += ["| | dtype and shape | |", "|---|---|---|"]
         lines += [f"| `{s.name}` | {shown(s)} | {s.said}{', written' if s.written else ''} |" for s in bound.arguments]
         lines += [f"| `{s.name}` | {shown(s)} | result |" for s in bound.outputs]
         lines += [
@@ -317,9 +324,11 @@ def readme(exported: Exported) -> str:
         lines += [f"{number}. {text}" for number, text in enumerate(function.plan.failures, 1)] or ["there are none."]
         lines.append("")
     lines += [
-        "Arrays lie in C's order. Results must not overlap what is given. Threads may call a function at once, each with a"
+        f"Arrays lie in C's order. Results must not overlap what is given. {_threads(options)}",
+        "Arguments that the function does not read are left out.",
+        f"Compile with `{FLAGS}`, never with `-ffast-math`, and link with `-lm`.",
+        "",
     ]
-    lines += [f"state and work memory of its own. Compile with `{FLAGS}`,", "never with `-ffast-math`.", ""]
     return "\n".join(lines)
 
 

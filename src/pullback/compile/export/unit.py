@@ -21,7 +21,7 @@ from ..program import Array, Value
 from ..statements import described
 from . import coded, loops, products
 from .assembly import PlannedSteps
-from .code import CodeBlock, Rendered
+from .code import CodeBlock, Rendered, remark
 from .functions import MathFunctions
 from .nests import NestWriter
 from .words import STORED, TYPES, CContext, literal
@@ -218,7 +218,7 @@ class FunctionWriter:
         more = f", and {len(sites) - 2} other lines" if len(sites) > 2 else ""
         text = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
         said = f"{text}: {'; '.join(sites[:2])}{more}" if sites else text
-        return said.replace("*/", "* /")
+        return remark(said)
 
     def _nest(self, layout: Layout) -> None:
         """A loop nest as a function, whose pointers do not alias; a nest without loops is written here."""

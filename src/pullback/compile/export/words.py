@@ -40,7 +40,7 @@ def real(kind: str, x: float) -> str:
 def whole(kind: str, x: int) -> str:
     """An integer as an unsigned one of as many bits."""
     x %= 1 << WIDTH[kind]
-    return f"{x}u" if WIDTH[kind] < 64 else f"{x}ull"
+    return f"{x}u" if WIDTH[kind] < 64 else f"UINT64_C({x})"
 
 
 def literal(kind: str, x: Any) -> str:
@@ -108,7 +108,9 @@ class ExpressionBuilder:
         """Whether reals differ; with "uno" of one number, whether that is NaN."""
         return self.made("b1", a, " != ", b)
 
-    icmp_unsigned = fcmp_ordered
+    def icmp_unsigned(self, sign: str, a: Expression, b: Expression) -> Expression:
+        """A comparison of unsigned integers; compilers warn where one is to be below 0."""
+        return self.made("b1", "0") if sign == "<" and b.number == 0 else self.fcmp_ordered(sign, a, b)
 
     def icmp_signed(self, sign: str, a: Expression, b: Expression) -> Expression:
         """A comparison of signed integers."""

@@ -10,7 +10,7 @@ from llvmlite import ir
 
 from .. import cpython
 from ..program import Array
-from .memory import LONG, POINTER, long
+from .llvm import LONG, POINTER, long
 
 FEWEST, MOST, SECONDS = 5, 100, 0.2
 """Runs of a profile, the first of which does not count, and the time after which there are no more."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from ..costs import Work, lines, work
 from ..program import Equation, Value
-from . import products
+from . import forms
 from .assembly import AssembledStep, Assembly
 from .fusion import Loops, MatrixProduct, Opaque, Steps
 from .nests import MEMORY, Layout, ScalarNode
@@ -36,7 +36,7 @@ def _work(piece: AssembledStep, equations: Callable[[Loops], list[Equation]]) ->
         copied = sum(value.nbytes for value in step.equation.outputs)  # which are memory of their own here
         return found._replace(read=copied, written=copied)
     if isinstance(step, MatrixProduct):
-        return found._replace(flops=products.flops(step))
+        return found._replace(flops=forms.flops(step))
     if isinstance(step, Steps) and piece.body is not None:
         return _of_loop(found, step, piece.body)
     return found

@@ -110,7 +110,7 @@ def collate_tensor_fn(batch: Sequence[Tensor], **_: object) -> Tensor:
     return stack(list(batch))
 
 
-def collate_str_fn(batch: Sequence[Any], **_: object) -> Any:
+def collate_str_fn(batch: Sequence[str | bytes], **_: object) -> Sequence[str | bytes]:
     """Texts and bytes as they are."""
     return batch
 
