@@ -6,11 +6,15 @@ import { number } from "./format";
 export interface Line {
   steps: number[];
   values: (number | null)[];
+  /** Of losses that were thinned out: the mean of those up to each, which is smoothed in their place. */
+  means?: (number | null)[];
 }
 
 const isNumber = (each: number | null): each is number => each !== null && Number.isFinite(each);
 /** So many values at each end of the order are not what the range is chosen for: one in 200. */
 const LEFT_OUT = 1 / 200;
+/** Of fewer values none is an outlier. */
+const FEW = 20;
 const WIDTH = 1000;
 const HEIGHT = 220;
 
@@ -26,12 +30,14 @@ export function smoothed(values: (number | null)[], keep: number): (number | nul
   });
 }
 
-/** The range of all but the few smallest and largest values. */
-export function robust(values: number[]): [number, number] {
+/** The range, at each end without the few last values if these widen it by more than a fifth of the rest, as the axis shows it. */
+export function robust(values: number[], scaled: (value: number) => number = Number): [number, number] {
   if (!values.length) return [0, 1];
   const order = [...values].sort((a, b) => a - b);
-  const out = Math.floor(order.length * LEFT_OUT);
-  return [order[out]!, order[order.length - 1 - out]!];
+  const out = Math.max(order.length < FEW ? 0 : 1, Math.floor(order.length * LEFT_OUT));
+  const [least, low, high, most] = [order[0]!, order[out]!, order[order.length - 1 - out]!, order.at(-1)!];
+  const room = (scaled(high) - scaled(low)) / 5;
+  return [scaled(low) - scaled(least) > room ? low : least, scaled(most) - scaled(high) > room ? high : most];
 }
 
 /** At least four round numbers between two, or powers of ten with 2 and 5 where they have room. */
@@ -66,7 +72,7 @@ function path({ steps, values }: Line, x: (step: number) => number, y: (value: n
 export function Loss({ lines, keep, log, last, at, marks, go }: { lines: Line[]; keep: number; log: boolean; last: number; at: number; marks: number[]; go: (step: number) => void }) {
   const drawn = useMemo(() => {
     const all = lines.flatMap(({ values }) => values.filter(isNumber)).filter((each) => !log || each > 0);
-    const [low, high] = robust(all);
+    const [low, high] = robust(all, log ? Math.log10 : Number);
     const scaled = (each: number) => (log ? Math.log10(Math.max(each, low / 10)) : each);
     const span = scaled(high) - scaled(low) || 1;
     const from = scaled(low) - 0.05 * span;
@@ -75,7 +81,7 @@ export function Loss({ lines, keep, log, last, at, marks, go }: { lines: Line[];
     const y = (each: number) => HEIGHT * (1 - part(each));
     const paths = lines.flatMap((line, k) => [
       <path class={`raw run${k}`} d={path(line, x, y)} />,
-      <path class={`run${k}`} d={path({ steps: line.steps, values: smoothed(line.values, keep) }, x, y)} />,
+      <path class={`run${k}`} d={path({ steps: line.steps, values: smoothed(line.means ?? line.values, keep) }, x, y)} />,
     ]);
     const rows = all.length ? ticks(low, high, log) : [];
     return { x, y, rows, part, paths, columns: ticks(0, last, false).filter(Number.isInteger), said: all.length ? `${number(low)} to ${number(high)}` : "no numbers" };

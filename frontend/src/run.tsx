@@ -1,8 +1,9 @@
-// The page of training runs: the loss, a small chart of each parameter, and a slider from step to step.
+// The page of training runs: the loss, a small chart of each parameter or a map of many, and a slider from step to step.
 import { h } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { useAddress } from "./address";
 import { number, plural, seconds } from "./format";
+import { before, Heat, isNumber, type Group, type Row } from "./heat";
 import { visibleText } from "./load";
 import { Loss, smoothed, type Line } from "./loss";
 import { among, whole } from "./state";
@@ -26,6 +27,7 @@ interface Run {
   parameters: string[];
   shapes: number[][];
   losses: [number, number | string][];
+  means: Numbers;
   steps: number[];
   rate: Numbers;
   gradient: Numbers[];
@@ -38,6 +40,7 @@ export interface Runs {
   schema: "pullback-run";
   version: 1;
   title: string | null;
+  looked_for: string;
   runs: Run[];
 }
 
@@ -102,19 +105,8 @@ function Chart({ lines, last, at, height, label }: { lines: Line[]; last: number
   );
 }
 
-/** The place of the last recorded step up to one. */
-function before(steps: number[], step: number): number {
-  let place = 0;
-  while (place + 1 < steps.length && steps[place + 1]! <= step) place += 1;
-  return place;
-}
-
-interface Row {
-  name: string;
-  shape: string;
-  lines: Line[];
-  group: string;
-}
+/** Of more parameters than so many, a map is drawn. */
+const CHARTS = 40;
 
 function rows(runs: Run[], measure: Measure): Row[] {
   const names = [...new Set(runs.flatMap((run) => run.parameters))];
@@ -125,20 +117,29 @@ function rows(runs: Run[], measure: Measure): Row[] {
       steps: places[k]! < 0 ? [] : run.steps,
       values: places[k]! < 0 ? [] : run[measure].map((each) => value(each[places[k]!])),
     }));
-    return { name, shape: shape.join("×") || "number", lines, group: name.split(".").slice(0, -1).slice(0, 2).join(".") };
+    return { name, shape: shape.join("×") || "number", lines };
   });
 }
 
+const moduleOf = ({ name }: Row): string => name.split(".").slice(0, -1).slice(0, 2).join(".");
+
 /** Rows by module; modules of one parameter each, side by side, are shown together. */
-function grouped(rows: Row[]): { label: string; inside: Row[] }[] {
-  const groups: { label: string; inside: Row[]; single: boolean }[] = [];
-  for (const group of new Set(rows.map((row) => row.group))) {
-    const inside = rows.filter((row) => row.group === group);
+function grouped(rows: Row[]): Group[] {
+  const groups: (Group & { single: boolean })[] = [];
+  const modules = new Map<string, Row[]>();
+  for (const row of rows) modules.set(moduleOf(row), [...(modules.get(moduleOf(row)) ?? []), row]);
+  for (const [group, inside] of modules) {
     const last = groups.at(-1);
     if (last?.single && inside.length === 1) Object.assign(last, { label: `${last.label}, ${group}`, inside: [...last.inside, ...inside] });
     else groups.push({ label: group, inside, single: inside.length === 1 });
   }
   return groups;
+}
+
+/** How large a parameter is in the first run: the mean over it, so that the order does not change with the step. */
+function size({ lines }: Row): number {
+  const found = lines[0]!.values.filter(isNumber);
+  return found.reduce((sum, each) => sum + each, 0) / (found.length || 1);
 }
 
 function Parameter({ row, last, at }: { row: Row; last: number; at: number }) {
@@ -151,11 +152,12 @@ function Parameter({ row, last, at }: { row: Row; last: number; at: number }) {
   );
 }
 
-function Health({ runs, go }: { runs: Run[]; go: (step: number) => void }) {
+function Health({ runs, lookedFor, go }: { runs: Run[]; lookedFor: string; go: (step: number) => void }) {
   const found = runs.flatMap((run, k) => run.events.map((event) => ({ ...event, run: k })));
   return (
     <section class="card pad">
-      <h2>{found.length ? `${plural(found.length, "finding")}` : "Nothing was found"}</h2>
+      <h2>{found.length ? `${plural(found.length, "finding")}` : `Nothing was found in ${runs.map((run) => plural(run.count, "step")).join(" and ")}`}</h2>
+      {!found.length && <p class="muted">Looked for: {lookedFor}.</p>}
       <ul class="happened">
         {found.map((event) => (
           <li>
@@ -207,16 +209,19 @@ export function RunsPage({ data }: { data: Runs }) {
   const { at, measure, order, log, smooth } = seen;
   const go = (step: number) => see({ ...seen, at: step });
   useAddress(`#step=${at}${measure === "gradient" ? "" : `&show=${measure}`}${order ? `&sort=${SORTS[order]}` : ""}${log ? "&scale=log" : ""}${smooth === SMOOTH ? "" : `&smooth=${smooth}`}`, (hash) => see(readRun(hash, last)));
-  const losses = useMemo(() => runs.map((run) => ({ steps: run.losses.map(([step]) => step), values: run.losses.map(([, loss]) => value(loss)) })), [runs]);
-  const means = useMemo(() => losses.map((line) => smoothed(line.values, smooth / 100)), [losses, smooth]);
+  const losses = useMemo(() => runs.map((run) => ({ steps: run.losses.map(([step]) => step), values: run.losses.map(([, loss]) => value(loss)), means: run.means.map(value) })), [runs]);
+  const means = useMemo(() => losses.map((line) => smoothed(line.means, smooth / 100)), [losses, smooth]);
   const marks = useMemo(() => runs.flatMap((run) => run.events.map((event) => event.step)), [runs]);
   const all = useMemo(() => rows(runs, measure), [runs, measure]);
-  const size = (row: Row) => row.lines[0]?.values[before(row.lines[0].steps, at)] ?? 0;
-  const sorted = order ? [...all].sort((a, b) => (size(b) - size(a)) * (order === 1 ? 1 : -1)) : all;
-  const groups = order ? [{ label: "", inside: sorted }] : grouped(sorted);
+  const mapped = all.length > CHARTS;
+  const groups = useMemo(() => {
+    const sorted = order ? [...all].sort((a, b) => (size(b) - size(a)) * (order === 1 ? 1 : -1)) : all;
+    return order && !mapped ? [{ label: "", inside: sorted }] : grouped(sorted);
+  }, [all, order]);
+  const names = useMemo(() => runs.map((run) => run.name), [runs]);
   const rates = runs.map((run) => value(run.rate[before(run.steps, at)]));
   return (
-    <div class="page runs">
+    <div class={`page runs${mapped ? " mapped" : ""}`}>
       <header class="header">
         <h1><span class="logo" aria-hidden="true">∂</span> {data.title ?? "pullback explain: a training run"}</h1>
       </header>
@@ -243,7 +248,7 @@ export function RunsPage({ data }: { data: Runs }) {
             </span>
           </label>
         </section>
-        <Health runs={runs} go={go} />
+        <Health runs={runs} lookedFor={data.looked_for} go={go} />
         <section>
           <div class="find">
             <h2>Parameters</h2>
@@ -258,7 +263,7 @@ export function RunsPage({ data }: { data: Runs }) {
               </select>
             </label>
           </div>
-          {groups.map(({ label, inside }) => (
+          {mapped ? <Heat groups={groups} names={names} measure={MEASURES[measure]} last={last} at={at} go={go} /> : groups.map(({ label, inside }) => (
             <details open key={label} class="group">
               <summary>{label || "all"} <span class="small">{plural(inside.length, "parameter")}</span></summary>
               <ul class="multiples">{inside.map((row) => <Parameter key={row.name} row={row} last={last} at={at} />)}</ul>

@@ -600,7 +600,7 @@ check("25: two training runs: the slider, the measures and the findings, by keyb
   }
 });
 
-check("25: a run of 10 000 steps and 150 parameters: its charts, and a step of the slider", async () => {
+check("25: a run of 10 000 steps and 150 parameters: its map, a step of the slider, a row and a module by keyboard", async () => {
   const page = await open("training");
   const painted = await page.evaluate(() => performance.now());
   await page.focus(".slide input");
@@ -616,8 +616,20 @@ check("25: a run of 10 000 steps and 150 parameters: its charts, and a step of t
     }
     return times.sort((a, b) => a - b)[10];
   });
-  console.log(`25: the charts are there after ${painted.toFixed(0)} ms, a step of the slider ${moved.toFixed(0)} ms`);
-  assert.equal(await page.$$eval(".small-multiple", (all) => all.length), 150);
+  console.log(`25: the map is there after ${painted.toFixed(0)} ms, a step of the slider ${moved.toFixed(0)} ms`);
+  assert.equal(await page.$$eval(".small-multiple", (all) => all.length), 0);
+  assert.equal(await page.$$eval(".labels span", (all) => all.length), 13);
+  await page.focus(".heat");
+  await press(page, "Home");
+  await press(page, "ArrowRight");
+  assert.match(await page.getAttribute(".heat", "aria-valuetext"), /^h\.0, mean of 12 parameters, step \d+: [\d.]+$/);
+  await press(page, "Enter");
+  await press(page, "ArrowDown");
+  assert.equal(await page.$$eval(".labels span", (all) => all.length), 25);
+  assert.match(await page.getAttribute(".heat", "aria-valuetext"), /^h\.0\.attn\.layer0\.weight 64×64, step \d+: [\d.]+$/);
+  const pixels = await page.$eval(".field canvas", (canvas) => new Set(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data).size);
+  assert.ok(pixels > 50, `${pixels}`);
+  assert.deepEqual(await violations(page), []);
   await closed(page);
 });
 

@@ -23,7 +23,7 @@ export async function open(name, { hash = "", width = 1440, height = 960, prepar
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && page.complaints.push(message.text()));
   page.on("pageerror", (error) => page.complaints.push(error.stack));
   await page.goto(`${pathToFileURL(`${PAGES}/${name}.html`)}${hash}`);
-  if (context.javaScriptEnabled !== false && !isNotebook(name)) await page.waitForSelector("#picture .box, .table-view td, .multiples, .node, .arrow, .failure, .layer, .stage-row");
+  if (context.javaScriptEnabled !== false && !isNotebook(name)) await page.waitForSelector("#picture .box, .table-view td, .multiples, .map, .node, .arrow, .failure, .layer, .stage-row");
   return page;
 }
 

@@ -141,6 +141,9 @@ test("the axes of a run: at least four ticks, means that begin at the first valu
   const [low, high] = robust([...values, 1e-6, 1e6]);
   assert.ok(low >= 1 && high < 2);
   assert.deepEqual(robust([]), [0, 1]);
+  const few = Array.from({ length: 30 }, (_, i) => 0.2 + i / 60);
+  assert.deepEqual(robust([...few, 1e-6, 50], Math.log10), robust(few, Math.log10));
+  assert.deepEqual(robust([0.5, 2, 9]), [0.5, 9]);
 });
 
 function inside(root: Group): number[] {

@@ -16,7 +16,7 @@ import pullback
 from pullback import nn, optim
 from pullback.command.explain import main
 from pullback.explain import read_run, record
-from pullback.explain.runs import MOST, Series, bars
+from pullback.explain.runs import MOST, Averaged, Series, bars
 
 HEALTHY, SPIKE = 1.0, 300.0
 
@@ -293,11 +293,26 @@ def test_two_runs_are_called_as_their_files_where_that_tells_them_apart(tmp_path
         for folder, name in zip("ab", names, strict=True)
     )
     lines = one.to_text(two).splitlines()
-    assert [line[:12].rstrip() for line in lines if " 5 steps" in line] == list(shown)
-    assert [line[12:] for line in lines if line.endswith("nothing was found")] == [
-        f"{name}: nothing was found" for name in shown
+    assert [line[:12].rstrip() for line in lines if " 5 steps," in line] == list(shown)
+    assert [line[12:] for line in lines if "nothing was found" in line] == [
+        f"{name}: nothing was found in 5 steps" for name in shown
     ]
+    assert [line[:10] for line in lines].count("looked for") == 1
     assert f'"name":"{shown[1]}"' in one.to_html(two)
+
+
+@pytest.mark.parametrize("count", [1, 3, MOST, MOST + 1, MOST + 2, 4 * MOST + 7])
+def test_the_means_of_losses_are_those_of_all_losses_since_the_one_that_was_kept_before(count):
+    losses = [math.nan if step == 2 else math.sin(step) for step in range(count)]
+    kept = Averaged()
+    for step, loss in enumerate(losses):
+        kept.add(step, loss)
+    ends = [step + 1 for step, _ in kept.values]
+    parts = [[x for x in losses[a:b] if math.isfinite(x)] for a, b in zip([0, *ends], ends, strict=False)]
+    assert [x is None for x in kept.means] == [not part for part in parts]
+    np.testing.assert_allclose(
+        [x for x in kept.means if x is not None], [sum(p) / len(p) for p in parts if p], 1e-9, 1e-12
+    )
 
 
 class Terminal(io.StringIO):

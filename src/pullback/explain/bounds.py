@@ -39,6 +39,12 @@ FIXES = {
     "inf": "pullback explain shows the operation in which it begins",
 }
 """What helps, by the kind of a finding."""
+LOOKED_FOR = (
+    f"a loss or a gradient of nan or inf; a loss far above the median of those before it, from {ENOUGH} losses on; gradients "
+    "that explode, vanish, stay zero or never arrive; updates by more than "
+    f"{LARGE_UPDATE} of a weight's norm, {PATIENCE} recorded steps in a row or of most weights at once"
+)
+"""What is looked for in a run: what `nothing was found` means."""
 
 
 class Extreme(NamedTuple):

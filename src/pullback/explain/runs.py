@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from .._core.texts import printable
+from .bounds import LOOKED_FOR
 from .layout import cut, pad, table, wrapped
 from .numbers import counted, duration, short
 from .page import mimebundle, to_html
@@ -29,8 +30,8 @@ MOST = 1000
 """The number of recorded steps, and of findings, that are kept in memory; of more steps every second one, evenly."""
 HEAD = 12
 """The width of the column before a section's text."""
-DRAWN = 250
-"""The number of recorded steps in a page."""
+DRAWN, CELLS, LEAST = 250, 80_000, 20
+"""The number of recorded steps in a page; that of steps times parameters, of which there are fewer steps, but not below the last."""
 BARS = " ▁▂▃▄▅▆▇█"
 MEASURES = ("gradient", "update", "zeros")
 RUNS = (".jsonl", ".html", ".txt")
@@ -98,6 +99,39 @@ class Series(Generic[T]):
         return len(self.values)
 
 
+class Averaged(Series[float]):
+    """Losses by their steps; of each also the mean of the finite ones after the one before it, kept or not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sums: list[tuple[float, int]] = []
+        self._open = 0.0, 0
+
+    def add(self, number: int, value: float) -> None:
+        """Add the loss of a step."""
+        kept = len(self.kept)
+        super().add(number, value)
+        self._open = _both(self._open, (value, 1) if math.isfinite(value) else (0.0, 0))
+        if len(self.kept) == kept:
+            return
+        self._sums.append(self._open)
+        self._open = 0.0, 0
+        if len(self.kept) < kept:  # every second one was kept, from the first to the last
+            first, *rest = self._sums
+            self._sums = [first, *map(_both, rest[::2], rest[1::2])]
+
+    @property
+    def means(self) -> list[float | None]:
+        """The means, one for each of `values`."""
+        sums = [*self._sums, self._open][: len(self.values)]
+        return [total / count if count else None for total, count in sums]
+
+
+def _both(one: tuple[float, int], other: tuple[float, int]) -> tuple[float, int]:
+    """A sum and a number of values, of two."""
+    return one[0] + other[0], one[1] + other[1]
+
+
 class Run:
     """A training run, recorded or read from its file: `losses`, `steps`, `events`, and the names of the parameters.
 
@@ -119,7 +153,7 @@ class Run:
         self.every, self.count = every, 0
         self.parameters: list[str] = []
         self.shapes: list[tuple[int, ...]] = []
-        self.losses: Series[float] = Series()
+        self.losses = Averaged()
         self.steps: Series[Measured] = Series()
         self.events: list[Event] = []
         self.seconds: float | None = None
@@ -178,6 +212,7 @@ class Run:
         return {
             **{name: getattr(self, name) for name in names},
             "losses": [[number, plain(loss)] for number, loss in self.losses.values],
+            "means": plain(self.losses.means, 6),
             "steps": [step.number for step in steps],
             **{name: [plain(getattr(step, name), 4) for step in steps] for name in ("rate", *MEASURES)},
             "events": [event._asdict() for event in self.events],
@@ -186,9 +221,11 @@ class Run:
     def to_html(self, other: Run | None = None, *, title: str | None = None, theme: str = "auto") -> str:
         """The run as a page with a slider from step to step; with another run, both in each chart."""
         both = [run for run in (self, other) if run is not None]
-        runs = [{"name": name, **run.to_dict(DRAWN)} for name, run in zip(_labels(both), both, strict=True)]
+        most = max(LEAST, min(DRAWN, CELLS // max(1, sum(len(run.parameters) for run in both))))
+        runs = [{"name": name, **run.to_dict(most)} for name, run in zip(_labels(both), both, strict=True)]
         title = title or f"{counted(self.count, 'step')} of training"
-        return to_html({"schema": "pullback-run", "version": 1, "title": title, "runs": runs}, theme=theme)
+        page = {"schema": "pullback-run", "version": 1, "title": title, "looked_for": LOOKED_FOR, "runs": runs}
+        return to_html(page, theme=theme)
 
     def save(self, path: str | PathLike[str], other: Run | None = None) -> None:
         """Write the run, or with another one both, as a page (.html) or text (.txt).
@@ -332,9 +369,12 @@ class _RunWriter:
         title = "health"
         for label, run in zip(labels, runs, strict=True):
             of = f"{label}: " if len(runs) > 1 else ""
-            for said in [str(event) for event in run.events[:SHOWN]] or ["nothing was found"]:
+            nothing = f"nothing was found in {counted(run.count, 'step')}"
+            for said in [str(event) for event in run.events[:SHOWN]] or [nothing]:
                 yield from self.wrap(title, of + said)
                 title = ""
+        if not all(run.events for run in runs):
+            yield from self.wrap("looked for", LOOKED_FOR)
 
     def wrap(self, title: str, text: str) -> list[str]:
         words = [f"{word} " for word in printable(text, ascii=self.ascii).split(" ")]
