@@ -280,6 +280,19 @@ def _require_saved(order: list[Node], needed: set[Node] | None) -> None:
             raise node.saved.error(node, order)
 
 
+class Inner(tuple[Node, ...]):
+    """Targets of a walk that is a part of another, which reaches them, too, and runs the hooks on their tensors."""
+
+    __slots__ = ()
+
+
+def pull_back_within(
+    tape: Tape, roots: Sequence[tuple[Node, Value]], targets: Iterable[Node], *, create_graph: bool
+) -> Pass:
+    """A walk from roots to targets that is a part of another: what it passes is kept, and the other runs the targets' hooks."""
+    return pull_back(tape, roots, targets=Inner(targets), retain_graph=True, create_graph=create_graph)
+
+
 def pull_back(
     tape: Tape,
     roots: Sequence[tuple[Node, Value]],
@@ -288,12 +301,8 @@ def pull_back(
     refuse_unused: Callable[[int], Exception] | None = None,
     retain_graph: bool,
     create_graph: bool,
-    inner: bool = False,
 ) -> Pass:
-    """Walk back from roots and their cotangents; with targets, only along ways that lead to one.
-
-    An inner walk is a part of another, which reaches its targets, too, and runs the hooks on their tensors.
-    """
+    """Walk back from roots and their cotangents; with targets, only along ways that lead to one."""
     pending: dict[Node, Any] = {}
     raw = not create_graph
     for node, g in roots:
@@ -325,7 +334,7 @@ def pull_back(
     elif plain:
         quiet.copy().run(walk, order, pending, wanted, needed)
     else:
-        walker.targeted, walker.foreign, walker.inner = targets is not None, foreign, inner
+        walker.targeted, walker.foreign, walker.inner = targets is not None, foreign, type(targets) is Inner
         walker.announced(walk, order, pending, wanted, needed, foreign)
     return walker
 

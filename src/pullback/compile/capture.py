@@ -26,7 +26,7 @@ from .._numerics.random import Moment, source
 from .._tape.memory import protect
 from .._tape.node import grad_of, leaf as leaf_node
 from .._tape.views import exchange
-from .._tape.walk import pull_back
+from .._tape.walk import pull_back_within
 from ..extend import restoring
 from ..func.control import runner
 from ..observe import AccumulateGrad, Snapshot, ancestors, node as node_of, value as inside, version
@@ -476,9 +476,7 @@ class CapturedRun:
         roots = [(node, g) for node, g in made_by if node is not None]
         tape: Tape = Tensor.interpreter
         with FieldBlock(grad=False):
-            found = pull_back(
-                tape, roots, targets=[node for _, node in targets], inner=True, retain_graph=True, create_graph=False
-            ).found
+            found = pull_back_within(tape, roots, [node for _, node in targets], create_graph=False).found
         reached = [(i, recorder.value_of(found[node])) for i, node in targets if node in found]
         backward = recorder.equations[len(forward) :]
         gradients = [value for _, value in reached]

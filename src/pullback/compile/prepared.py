@@ -15,7 +15,7 @@ from .._numerics.random import Moment
 from .._tape.memory import owner, protect, storage_of, written
 from .._tape.recording import Obstacle
 from .._tape.views import alias, view
-from .._tape.walk import pull_back
+from .._tape.walk import pull_back_within
 from ..observe import Snapshot, node as node_of, version
 from ..utils.trees import flatten, unflatten
 from .layouts import clash, order, overlaps
@@ -163,9 +163,7 @@ class Prepared:
         ends = [node_of(results[number]) for number in way.roots]
         roots = [(node, each) for node, each in zip(ends, g, strict=True) if node is not None]
         tape: Tape = Tensor.interpreter
-        reached = pull_back(
-            tape, roots, targets=list(targets.values()), inner=True, retain_graph=True, create_graph=True
-        ).found
+        reached = pull_back_within(tape, roots, targets.values(), create_graph=True).found
         return [reached.get(targets[i]) if i in targets else None for i in range(len(args))]
 
     def _pull(self, g: Sequence[Any], arrays: Sequence[Any]) -> list[Array | None]:

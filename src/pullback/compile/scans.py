@@ -19,7 +19,7 @@ from .._core.modes import FieldBlock, mode
 from .._numerics.random import Moment
 from .._tape.node import count, leaf
 from .._tape.recording import Tape
-from .._tape.walk import pull_back
+from .._tape.walk import pull_back_within
 from ..extend import general
 from ..func import batching_rules
 from ..func.arguments import Argument, whole
@@ -132,7 +132,7 @@ def _way_back(
     if roots:
         with FieldBlock(grad=False):
             tape: Tape = Tensor.interpreter
-            found = pull_back(tape, roots, targets=targets, retain_graph=True, create_graph=False).found
+            found = pull_back_within(tape, roots, targets, create_graph=False).found
     values = {node: recorder.value_of(g) for node, g in found.items()}
     return (
         [None if g is None else recorder.value_of(g) for g in cotangents],
