@@ -273,8 +273,8 @@ class _Rules:
 
 def _summed(g: Array, shape: tuple[int, ...]) -> Array:
     """A cotangent summed over the axes along which an operand of a shape was broadcast."""
-    summed = np.asarray(g.sum(tuple(range(g.ndim - len(shape)))))
-    return summed.sum(tuple(axis for axis, size in enumerate(shape) if size == 1), keepdims=True)
+    summed = g.sum(tuple(range(g.ndim - len(shape))))
+    return np.asarray(summed.sum(tuple(axis for axis, size in enumerate(shape) if size == 1), keepdims=True))
 
 
 def digits() -> Digits:
