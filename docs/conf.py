@@ -1,6 +1,7 @@
 """How Sphinx builds the site: scripts/docs calls it on a copy of docs/ that scripts/reference.py has completed."""
 
 import html
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -12,7 +13,7 @@ html_title = "pullback"
 extensions = ["myst_parser"]
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 4
-exclude_patterns = ["live"]
+exclude_patterns = ["live", "symptoms.txt"]
 add_module_names = False
 toc_object_entries = False  # the table at the top of a page has them
 python_use_unqualified_type_names = True
@@ -22,6 +23,7 @@ html_static_path = ["_static"]
 html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
+html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 html_copy_source = False
 html_show_sphinx = False
 REPOSITORY = "https://github.com/pullback-autograd/pullback"

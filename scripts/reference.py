@@ -6,32 +6,26 @@ listed by hand but the modules: their public names are what they say themselves,
 
 import ast
 import builtins
-import doctest
 import functools
 import importlib
 import inspect
-import json
 import operator
-import os
 import re
 import runpy
 import shutil
-import subprocess
 import sys
 import textwrap
-import tomllib
 import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pullback
-from flowchart import drawing
+from inserts import DOCS, LINK, ROOT, SOURCE, changelog, drawn, fields, live, symptoms
 from pullback import vocabulary
 from pullback._tensor import surface
 
-ROOT = Path(__file__).resolve().parent.parent
-DOCS, SOURCE, STUBS = ROOT / "docs", ROOT / "src", ROOT / "stubs" / "pullback-stubs"
+STUBS = ROOT / "stubs" / "pullback-stubs"
 REPOSITORY = "https://github.com/pullback-autograd/pullback/blob/main/"
 MODULES = (
     "pullback array_api array_api.fft array_api.linalg array_api.special autograd autograd.forward_ad "
@@ -77,8 +71,6 @@ VALUES = {
     "is_sparse": "False: all tensors are dense.",
     "is_xpu": "False: there is no XPU device.",
 }
-BLOCK = re.compile(r"^```(python|\{plot\}|mermaid)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)]*)?\)")
 ITEM = re.compile(r"^- .*?\]\(([^)#:]+)\.md\)|^\| .*?\]\(([^)#:]+)\.md\)", re.MULTILINE)
 
 
@@ -305,7 +297,7 @@ def entry(module: str, name: str, known: set[str]) -> str:
     kind = "py:class" if isinstance(value, type) else "py:method" if module == "Tensor" else "py:function"
     parts = [markdown(with_table(text, forms[-1], module), known), source_link(value)]
     if isinstance(value, type):
-        parts += [inherited(value, known), members(module, path, value, known)]
+        parts += [inherited(value, known), members(path, value, known)]
     body = "\n\n".join(filter(None, parts))
     empty = [fenced(kind, path + form, "", index=not place) for place, form in enumerate(forms[:-1])]
     return "\n".join([*empty, fenced(kind, path + forms[-1], body, index=len(forms) == 1)])
@@ -411,46 +403,60 @@ def source_link(value: Any) -> str:
 
 
 def inherited(kind: type, known: set[str]) -> str:
-    """The classes of the package that a class inherits from, and the methods that it has from others without an entry."""
-    public, covered, others = [], set(vars(kind)), set()
-    for base in kind.__mro__[1:-1]:
-        path = next((each for each in sorted(known) if each.endswith(f".{base.__name__}")), None)
-        if path and base.__module__.startswith("pullback") and not covered.issuperset(dir(base)):
-            public.append(f"{{py:obj}}`{base.__name__} <{path}>`")
+    """The classes of the package that a class inherits from, and the methods that it has from them and from others."""
+    covered, lines, silent = set(vars(kind)), [], set()
+    bases = [base for base in kind.__mro__[1:-1] if base.__module__.startswith("pullback")]
+    for base in bases:
+        path = next(
+            (each for each in sorted(known) if each.endswith(f".{base.__name__}") and found(each) is base), None
+        )
+        if path and not covered.issuperset(dir(base)):
+            own = [name for name in described_members(path, base) if name not in covered]
+            methods = ", ".join(f"{{py:obj}}`{name} <{path}.{name}>`" for name in own)
+            lines.append(f"Inherits the methods of {{py:obj}}`{base.__name__} <{path}>`.\n\n{methods}".strip())
             covered.update(dir(base))
-    for base in kind.__mro__[1:-1]:
-        if base.__module__.startswith("pullback"):
-            others |= {name for name, value in vars(base).items() if name not in covered and callable(value)}
-    said = [f"Inherits the methods of {' and '.join(public)}."] if public else []
-    listed = sorted(name for name in others if not name.startswith("_"))
-    return "\n\n".join(
-        [*said, *([f"Inherited methods: {', '.join(f'``{name}``' for name in listed)}."] if listed else [])]
-    )
+    for base in bases:
+        silent |= {name for name, value in vars(base).items() if name not in covered and callable(value)}
+    listed = sorted(name for name in silent if not name.startswith("_"))
+    last = [f"Inherited methods: {', '.join(f'``{name}``' for name in listed)}."] if listed else []
+    return "\n\n".join([*lines, *last])
 
 
-def members(module: str, path: str, kind: type, known: set[str]) -> str:
-    """The methods and properties that a class itself defines and describes."""
+def found(path: str) -> Any:
+    """What has an entry by a path."""
+    module, _, name = path.rpartition(".")
+    return getattr(owner(module.removeprefix("pullback.")), name)
+
+
+def described_members(path: str, kind: type) -> list[str]:
+    """The methods and properties of a class that have entries: those that it itself defines and describes."""
+    inside = path.removeprefix("pullback.").startswith("nn.")
     if (
         not kind.__module__.startswith("pullback")
         or kind is pullback.Tensor
-        or (module.startswith("nn") and kind.__name__ not in {"Module", "Parameter"})
+        or (inside and kind.__name__ not in {"Module", "Parameter"})
     ):
-        return ""
-    found = []
-    for name, value in vars(kind).items():
-        text = getattr(value, "__doc__", None)
-        if (
-            name.startswith("_")
-            or not text
-            or not (callable(value) or isinstance(value, (property, staticmethod, classmethod)))
-        ):
-            continue
-        bound = getattr(kind, name)
-        forms = [] if isinstance(value, property) else signatures("", name, bound)
+        return []
+    kinds = property, staticmethod, classmethod
+    return [
+        name
+        for name, value in vars(kind).items()
+        if not name.startswith("_")
+        and getattr(value, "__doc__", None)
+        and (callable(value) or isinstance(value, kinds))
+    ]
+
+
+def members(path: str, kind: type, known: set[str]) -> str:
+    """The entries of the methods and properties of a class."""
+    made = []
+    for name in described_members(path, kind):
+        value = vars(kind)[name]
+        forms = [] if isinstance(value, property) else signatures("", name, getattr(kind, name))
         what = "py:property" if isinstance(value, property) else "py:method"
-        body = markdown(inspect.cleandoc(text), known)
-        found.append(fenced(what, f"{path}.{name}{forms[-1] if forms else ''}", body).replace("``````", "`````"))
-    return "\n".join(found)
+        body = markdown(inspect.cleandoc(value.__doc__), known)
+        made.append(fenced(what, f"{path}.{name}{forms[-1] if forms else ''}", body).replace("``````", "`````"))
+    return "\n".join(made)
 
 
 def prefix(module: str) -> str:
@@ -470,20 +476,34 @@ def first(text: str) -> str:
     return re.split(r"(?<=\.) ", paragraph)[0].replace("|", "\\|")
 
 
-def groups() -> dict[str, list[str]]:
-    """The names of `pullback`, by the module that the table of names has them in; the others together."""
+OF_PACKAGE = {"package", "of_tensor", "of_pair", "of_either", "of_method"}
+FORMS = {"pullback": OF_PACKAGE, "Tensor": {"of_method", "method", "in_place"}}
+"""In which forms the table of names has those of the two longest lists, whose groups are its modules."""
+FIRST = {
+    "pullback": "tensor Tensor no_grad nn optim func compile explain",
+    "Tensor": "backward grad requires_grad detach numpy",
+}
+PIXELS = 7200
+"""How high a page may be by the estimate of `height`; measured, none is above 12 000."""
+CHAPTERS = (*MODULES, "Tensor")
+
+
+def groups(module: str, listed: list[str]) -> dict[str, list[str]]:
+    """Names by the module that the table of names has them in; small groups and the others together."""
     place = {
-        word.partition("=")[0]: room.rpartition(".")[2].replace("_", " ")
+        word.partition("=")[0] + "_" * form.startswith("in_place"): room.rpartition(".")[2].replace("_", " ")
         for room, rows in surface.TABLE.items()
         for forms, words in rows.items()
-        if {form.partition("+")[0] for form in forms.split()}
-        & {"package", "of_tensor", "of_pair", "of_either", "of_method"}
+        for form in forms.split()
+        if form.partition("+")[0] in FORMS[module]
         for word in words.split()
     }
-    found: dict[str, list[str]] = {}
-    for name in names("pullback"):
-        found.setdefault(place.get(name, "other rooms"), []).append(name)
-    return dict(sorted(found.items()))
+    made: dict[str, list[str]] = {}
+    for name in listed:
+        made.setdefault(place.get(name, "others"), []).append(name)
+    small = {group for group, inside in made.items() if len(inside) < 4} - {"others"}
+    others = sorted(sum((made.pop(group) for group in small), made.pop("others", [])))
+    return dict(sorted(made.items())) | ({"others": others} if others else {})
 
 
 def table(module: str, listed: list[str]) -> str:
@@ -492,26 +512,107 @@ def table(module: str, listed: list[str]) -> str:
     return "\n".join(["| name | what it is |", "|---|---|", *rows])
 
 
+def height(text: str) -> float:
+    """About how many pixels a text takes on a page at a width of 1400."""
+    return sum((36 if line.startswith("|") else 15) * (1 + len(line) // 160) for line in text.splitlines())
+
+
+def split(texts: dict[str, str]) -> list[list[str]]:
+    """Names in the order of their entries, as many together as a page may have."""
+    parts: list[list[str]] = []
+    room = 0.0
+    for name, text in texts.items():
+        room -= height(text) + 36  # its row of the table
+        if room < 0 or not parts:
+            parts.append([])
+            room = PIXELS - height(text)
+        parts[-1].append(name)
+    return parts
+
+
+def class_page(module: str, name: str, known: set[str]) -> str:
+    """The page of a class: its entry, what refers to it, and what differs from torch."""
+    up = f"In [{prefix(module)}]({module}.md)."
+    return f"# {name}\n\n{up}\n\n{entry(module, name, known)}\n{see_also(module, name)}"
+
+
 def pages() -> dict[str, str]:
     """The pages of the API by the names of their files."""
-    known = {f"{prefix(module)}.{name}" for module in (*MODULES, "Tensor") for name in names(module)}
-    found = {}
-    for module in (*MODULES, "Tensor"):
-        listed = names(module)
-        about = markdown(inspect.getdoc(owner(module)) or "", known)
-        head = f"# {prefix(module)}\n\n{about}\n\n{table(module, listed)}\n"
-        if module == "pullback":
-            rooms = groups()
-            tree = "\n".join(f"pullback-{group.replace(' ', '-')}" for group in rooms)
-            found["pullback"] = f"{head}\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
-            for group, inside in rooms.items():
-                text = "\n".join(entry(module, name, known) for name in inside)
-                found[f"pullback-{group.replace(' ', '-')}"] = (
-                    f"# pullback: {group}\n\n{table(module, inside)}\n\n{text}"
-                )
-        else:
-            found[module] = head + "\n".join(["", *(entry(module, name, known) for name in listed)])
-    return found
+    known = {f"{prefix(module)}.{name}" for module in CHAPTERS for name in names(module)}
+    made: dict[str, str] = {}
+    for module in CHAPTERS:
+        made |= chapter(module, known)
+    return made
+
+
+def chapter(module: str, known: set[str]) -> dict[str, str]:
+    """The page of a module or of Tensor, those of its classes, and those of its functions if they do not fit on it."""
+    listed, holder = names(module), owner(module)
+    alone = [name for name in listed if module != "Tensor" and isinstance(getattr(holder, name), type)]
+    texts = {name: entry(module, name, known) for name in listed if name not in alone}
+    about = f"# {prefix(module)}\n\n{markdown(inspect.getdoc(holder) or '', known)}\n\n"
+    made = {f"{module}.{name}": class_page(module, name, known) for name in alone}
+    whole = f"{about}{table(module, listed)}\n\n" + "\n".join(texts.values())
+    if module not in FORMS and height(whole) <= PIXELS:
+        return made | {module: whole}
+    rows, tree = [], []
+    for group, inside in (groups(module, [*texts]) if module in FORMS else {"": [*texts]}).items():
+        for part in split({name: texts[name] for name in inside}):
+            title = ", ".join(
+                filter(None, [group, "" if len(part) == len(inside) and group else f"{part[0]} to {part[-1]}"])
+            )
+            page = f"{module}-{re.sub('[^A-Za-z0-9_]+', '-', title)}"
+            body = "\n".join(texts[name] for name in part)
+            made[page] = f"# {module}: {title}\n\n{table(module, part)}\n\n{body}"
+            rows.append(f"| [{title}]({page}.md) | {linked(module, part)} |")
+            tree.append(page)
+    head = [f"| the first | {linked(module, FIRST[module].split())} |"] if module in FORMS else []
+    classes = [f"| classes | {linked(module, alone)} |"] if alone and module in FORMS else []
+    contents = "\n".join(["| group | names |", "|---|---|", *head, *classes, *rows])
+    if module not in FORMS:
+        contents = table(module, listed)
+    toctree = "\n".join(tree)
+    return made | {module: f"{about}{contents}\n\n```{{toctree}}\n:hidden:\n\n{toctree}\n```\n"}
+
+
+def linked(module: str, listed: list[str]) -> str:
+    """Names as links to their entries."""
+    return ", ".join(f"{{py:obj}}`{name} <{prefix(module)}.{name}>`" for name in listed)
+
+
+@functools.cache
+def guides() -> dict[str, tuple[str, str]]:
+    """The pages about tasks, with their titles and texts."""
+    read = {
+        page: page.read_text(encoding="utf-8")
+        for room in ("start", "tutorial", "how-to")
+        for page in (DOCS / room).glob("*.md")
+    }
+    return {
+        page.relative_to(DOCS).as_posix(): (text[2:].partition("\n")[0], text)
+        for page, text in sorted(read.items())
+        if page.stem != "index"
+    }
+
+
+def see_also(module: str, name: str) -> str:
+    """Classes and functions of the module whose docstrings name a class, pages that use it, and what differs from torch."""
+    path = name if module == "pullback" else f"{module}.{name}"
+    word = re.compile(rf"(?<![\w.])(?:(?:pullback|torch)\.)?{re.escape(path)}(?!\w)")
+    own = re.compile(rf"`(?:{re.escape(module)}\.)?{name}(?:\(\))?`")
+    near = [each for each in names(module) if each != name and own.search(described(module, each))]
+    used = [f"[{title}](../../{page})" for page, (title, text) in guides().items() if word.search(text)]
+    lines = [f"- Named by {linked(module, near[:8])}"] if near else []
+    lines += [f"- Used in {', '.join(used[:6])}"] if used else []
+    sections = re.split(r"(?m)^## (.*)\n", (DOCS / "reference" / "torch-differences.md").read_text(encoding="utf-8"))[
+        1:
+    ]
+    differs = [head for head, text in zip(sections[::2], sections[1::2], strict=True) if word.search(text)]
+    places = ", ".join(
+        f"[{head}](../torch-differences.md#{re.sub('[^a-z0-9]+', '-', head.lower())})" for head in differs
+    )
+    lines += [f"- Beside torch: {places}"] if differs else []
+    return "\n## See also\n\n" + "\n".join(lines) + "\n" if lines else ""
 
 
 def within(folder: Path) -> None:
@@ -535,109 +636,41 @@ def within(folder: Path) -> None:
         page.write_text(drawn(folder, page, text), encoding="utf-8")
 
 
-def drawn(folder: Path, page: Path, text: str) -> str:
-    """A page with its pictures: its flowcharts, and those of its blocks that plot."""
-    names: dict[str, Any] = {"__name__": "__main__"}
-    last = text.rfind("```{plot}")
+def origin(file: str, *, alone: bool = False) -> str:
+    """The front matter of a page that is written here: the file that its links to source and edit lead to, if there is one.
 
-    def block(match: re.Match[str]) -> str:
-        kind, code = match.groups()
-        if kind == "mermaid":
-            return drawing(code)
-        if kind == "{plot}":
-            return plotted(folder, page, match.start(), code, names)
-        if match.start() < last:  # plots see the names of the blocks before them
-            execute(code, names)
-        return match[0]
-
-    return BLOCK.sub(block, text)
+    A page that is `alone` is not in the tree at the side, which each page has.
+    """
+    return f'---\nsource: "{file}"\n{"orphan: true" + chr(10) if alone else ""}---\n\n'
 
 
-def execute(code: str, names: dict[str, Any]) -> None:
-    """Run the code of a block; whether it prints what the page says is for tests/test_docs.py."""
-    if ">>>" in code:
-        test = doctest.DocTestParser().get_doctest(code, names, "page", None, None)
-        test.globs = names
-        doctest.DocTestRunner().run(test, out=lambda _: None, clear_globs=False)
-    else:
-        exec(code, names)
+def of_class(page: str) -> bool:
+    """Whether a page is that of a class."""
+    return "-" not in page and page not in CHAPTERS and page.rpartition(".")[0] in CHAPTERS
 
 
-def plotted(folder: Path, page: Path, start: int, code: str, names: dict[str, Any]) -> str:
-    """A block that plots, with its picture; its first line is a comment that describes it."""
-    described, _, code = code.removeprefix("# ").partition("\n")
-    place = folder / "_static" / "plots" / f"{page.stem}-{start}.svg"
-    place.parent.mkdir(exist_ok=True)
-    plt = importlib.import_module("matplotlib.pyplot")  # which a list of names does not need
-    exec(code, names)
-    plt.savefig(place, bbox_inches="tight")
-    plt.close()
-    folded = f"<details><summary>Code of the picture</summary>\n\n```python\n{code}```\n\n</details>"
-    return f"![{described}]({os.path.relpath(place, page.parent)})\n\n{folded}\n"
-
-
-def live(folder: Path) -> None:
-    """Write the page of explain for each script of docs/live; one whose first word is "Raises" has to raise."""
-    folder.mkdir(parents=True)
-    for script in sorted((DOCS / "live").glob("*.py")):
-        command = [sys.executable, "-m", "pullback", "explain", "-o", str(folder / f"{script.stem}.html"), script.name]
-        environment = os.environ | {"PYTHONPATH": str(SOURCE)}
-        raises = script.read_text(encoding="utf-8").startswith('"""Raises')
-        done = subprocess.run(command, cwd=script.parent, env=environment, check=False, capture_output=True, text=True)
-        assert done.returncode == raises, f"{script.name} ended with {done.returncode}\n{done.stderr}"
-
-
-def fields() -> str:
-    """The parts of the trace file with their fields, as its schema describes them."""
-    schema = json.loads((SOURCE / "pullback" / "explain" / "schema.json").read_text(encoding="utf-8"))
-    parts = {"the document": schema, **schema["$defs"]}
-    found = []
-    for name, part in parts.items():
-        rows = [
-            f"| `{field}` | {what.get('description', '').replace('|', chr(92) + '|')} |"
-            for field, what in part.get("properties", {}).items()
-        ]
-        if rows:
-            found.append(
-                "\n".join([f"## {name}\n", part.get("description", ""), "\n| field | what it is |", "|---|---|", *rows])
-            )
-    return "\n\n".join(found)
-
-
-def origin(file: str) -> str:
-    """The front matter of a page that is written here: the file that its links to source and edit lead to, if there is one."""
-    return f'---\nsource: "{file}"\n---\n\n'
-
-
-def module_file(page: str) -> str:
+def page_file(page: str) -> str:
     """The file of the module or class that a page of the API describes; none for groups of names of several modules."""
-    if page not in (*MODULES, "Tensor"):
+    if page not in CHAPTERS and not of_class(page):
         return ""
-    return Path(inspect.getsourcefile(owner(page)) or "").resolve().relative_to(ROOT).as_posix()
-
-
-def changelog() -> str:
-    """CHANGELOG.md, with what the next release brings; its links as they are from within docs/."""
-    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    before, mark, after = text.partition("<!-- releases -->\n")
-    assert mark, "CHANGELOG.md has lost the mark at which releases are inserted"
-    coming = "\n\n## Next release\n"
-    for kind in tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["towncrier"]["type"]:
-        found = sorted((ROOT / "changelog.d").glob(f"*.{kind['directory']}.md"))
-        lines = [" ".join(each.read_text(encoding="utf-8").split()) for each in found]
-        coming += f"\n### {kind['name']}\n\n" + "\n".join(f"- {line}" for line in lines) + "\n" if lines else ""
-    return LINK.sub(lambda link: f"]({os.path.relpath(ROOT / link[1], DOCS)}{link[2] or ''})", before + coming + after)
+    subject = found(page if page.startswith("pullback.") else f"pullback.{page}") if of_class(page) else owner(page)
+    try:
+        path = Path(inspect.getsourcefile(subject) or "").resolve()
+    except (TypeError, OSError):  # made at run time
+        return ""
+    return path.relative_to(ROOT).as_posix() if path.is_relative_to(SOURCE) else ""
 
 
 def main(folder: Path) -> None:
     """Write the sources of the site."""
     shutil.copytree(DOCS, folder)
+    symptoms(folder)
     architecture = runpy.run_path(str(ROOT / "scripts" / "rooms"))["completed"]()
     (folder / "contribute" / "architecture.md").write_text(architecture, encoding="utf-8")
     api = folder / "reference" / "api"
     api.mkdir()
     for name, text in pages().items():
-        (api / f"{name}.md").write_text(f"{origin(module_file(name))}{text}\n", encoding="utf-8")
+        (api / f"{name}.md").write_text(f"{origin(page_file(name), alone=of_class(name))}{text}\n", encoding="utf-8")
     (folder / "changelog.md").write_text(origin("CHANGELOG.md") + changelog(), encoding="utf-8")
     with (folder / "reference" / "trace.md").open("a", encoding="utf-8") as file:
         file.write(f"\n{fields()}\n")

@@ -8,11 +8,12 @@ from collections import Counter
 
 import pytest
 
+import inserts
 import pullback
 import reference
 import source
 
-STABILITY = (reference.DOCS / "reference" / "stability.md").read_text(encoding="utf-8")
+STABILITY = (inserts.DOCS / "reference" / "stability.md").read_text(encoding="utf-8")
 PAGES = reference.pages()
 ENTRY = re.compile(r"^`{5,6}\{py:\w+\} ([\w.]+)(.*)\n(:no-index:)?", re.MULTILINE)
 ENTRIES = [match for text in PAGES.values() for match in ENTRY.finditer(text)]
