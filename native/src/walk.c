@@ -116,13 +116,10 @@ static PyObject *fitted(PyObject *g, PyObject *edge)
     return summed;
 }
 
-/* Adds a cotangent to what waits for a node. Steals the cotangent. */
-static int send(const Walk *walk, PyObject *edge, PyObject *g)
+/* Adds a cotangent to what a dict has under a key. Steals the cotangent. */
+static int add_to(PyObject *dict, PyObject *key, PyObject *g)
 {
-    g = fitted(g, edge);
-    if (g == NULL)
-        return -1;
-    PyObject *before = PyDict_GetItemWithError(walk->pending, edge); /* borrowed */
+    PyObject *before = PyDict_GetItemWithError(dict, key); /* borrowed */
     if (before != NULL) {
         Py_INCREF(before);
         PyObject *sum = PyNumber_Add(before, g);
@@ -130,9 +127,16 @@ static int send(const Walk *walk, PyObject *edge, PyObject *g)
         Py_DECREF(g);
         g = sum;
     }
-    int failed = g == NULL || PyErr_Occurred() || PyDict_SetItem(walk->pending, edge, g) < 0;
+    int failed = g == NULL || PyErr_Occurred() || PyDict_SetItem(dict, key, g) < 0;
     Py_XDECREF(g);
     return failed ? -1 : 0;
+}
+
+/* Adds a cotangent to what waits for a node. Steals the cotangent. */
+static int send(const Walk *walk, PyObject *edge, PyObject *g)
+{
+    g = fitted(g, edge);
+    return g == NULL ? -1 : add_to(walk->pending, edge, g);
 }
 
 /* What waits for a node with several outputs: a Parts, which has the cotangents that have arrived by the number of the output.
@@ -140,19 +144,8 @@ static int send(const Walk *walk, PyObject *edge, PyObject *g)
 static int send_part(const Walk *walk, PyObject *node, PyObject *index, PyObject *g)
 {
     PyObject *parts = PyDict_GetItemWithError(walk->pending, node); /* borrowed: the walk's dict holds it */
-    if (parts != NULL && Py_IS_TYPE(parts, (PyTypeObject *)core.Parts)) {
-        PyObject *before = PyDict_GetItemWithError(parts, index); /* borrowed */
-        if (before != NULL) {
-            Py_INCREF(before);
-            PyObject *sum = PyNumber_Add(before, g);
-            Py_DECREF(before);
-            Py_DECREF(g);
-            g = sum;
-        }
-        int failed = g == NULL || PyErr_Occurred() || PyDict_SetItem(parts, index, g) < 0;
-        Py_XDECREF(g);
-        return failed ? -1 : 0;
-    }
+    if (parts != NULL && Py_IS_TYPE(parts, (PyTypeObject *)core.Parts))
+        return add_to(parts, index, g);
     PyObject *made = PyErr_Occurred() ? NULL : PyObject_CallNoArgs(core.Parts);
     int failed = made == NULL || PyDict_SetItem(made, index, g) < 0;
     Py_DECREF(g);

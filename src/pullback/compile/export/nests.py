@@ -7,8 +7,7 @@ node gets a loop of its own, which stores a row, and so does what is reduced.
 from __future__ import annotations
 
 import functools
-import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -16,8 +15,9 @@ from ..machine import elements, reducing
 from ..machine.elements import COSTLY, KINDS
 from ..machine.indices import Affine
 from ..machine.nests import Layout, Root, ScalarNode
-from ..machine.ranges import accumulated, first_reduced, lanes, partial
-from ..mathematics.arithmetic import cast, maximum, minimum
+from ..machine.ranges import accumulated, lanes, partial
+from ..machine.walking import NestWalk, gathered, is_exact
+from ..mathematics.arithmetic import cast
 from ..mathematics.lanes import IRValue
 from ..program import Value
 from . import sums
@@ -50,7 +50,7 @@ class OpenSum(NamedTuple):
     lanes: Lanes | None
 
 
-class NestWriter:
+class NestWriter(NestWalk[LoopScope, OpenSum]):
     """Writes the code of one loop nest. `address` gives the text of the pointer to a value or to partial results."""
 
     def __init__(
@@ -61,11 +61,10 @@ class NestWriter:
         address: Callable[[Any], str],
         late: Collection[Value] = (),
     ) -> None:
-        self.functions, self.layout, self.address, self.late = functions, layout, address, late
-        self.scopes = [LoopScope(block, "")]
+        super().__init__(layout, LoopScope(block, ""))
+        self.functions, self.address, self.late = functions, address, late
         self.rows: dict[Value, str] = {}
         self.kept: dict[int, tuple[str, str]] = {}
-        self.active: list[OpenSum] = []
         self.written: set[str] = set()
         self.lanes = lanes(layout, WIDTH)
         self._names = 0
@@ -112,31 +111,12 @@ class NestWriter:
         inside()
         self.scopes.pop()
 
-    def _outer(self, position: int) -> None:
-        """The loops over outer axes, and the phases inside."""
-        layout = self.layout
-        begun = self._begin(position, outer=True) if position <= layout.outer else []
-        if position < layout.outer:
-            self._loop(position, lambda: self._outer(position + 1))
-        else:
-            for phase in range(layout.phases):
-                self._actions([r for r in layout.roots if r.outer and r.phase == phase])
-                roots = [r for r in layout.roots if not r.outer and r.phase == phase]
-                if roots:
-                    self._inner(position, roots)
-        self._finish(begun)
-
-    def _inner(self, position: int, roots: list[Root]) -> None:
-        """The loops over inner axes in one phase."""
-        begun = self._begin(position, outer=False, roots=roots)
-        last = len(self.layout.domain) - 1
-        if position == last and self._apart(roots):
+    def _further(self, position: int, roots: list[Root]) -> None:
+        """The loop over an inner axis; the innermost one may be taken apart."""
+        if position == len(self.layout.domain) - 1 and self._apart(roots):
             self._parted(roots)
-        elif position <= last:
-            self._loop(position, lambda: self._inner(position + 1, roots))
         else:
-            self._actions(roots)
-        self._finish(begun)
+            super()._further(position, roots)
 
     # The innermost loop in parts
 
@@ -237,23 +217,12 @@ class NestWriter:
 
     # Reductions
 
-    def _begin(self, position: int, *, outer: bool, roots: list[Root] | None = None) -> list[OpenSum]:
-        """Declare what the reductions carry whose outermost loop this is."""
-        begun = []
-        layout = self.layout
-        ends = layout.outer if outer else len(layout.domain)
-        if position < ends:
-            reduced = [r for r in (layout.roots if roots is None else roots) if r.how and r.outer == outer]
-            begun = [self._begun(root, outer) for root in reduced if first_reduced(root, layout) == position]
-        self.active += begun
-        return begun
-
-    def _begun(self, root: Root, outer: bool) -> OpenSum:
+    def _begun(self, root: Root) -> OpenSum:
+        """Declare what a reduction carries."""
         layout, kind, block = self.layout, accumulated(root, self.layout), self.scopes[-1].block
-        count = math.prod([layout.domain[axis] for axis in root.reduced])
-        exact = root.how == "sum" and kind == "d" and root.value.dtype.itemsize == 8 and count > reducing.LONG_SUM
+        exact = is_exact(root, layout)
         last = len(layout.domain) - 1
-        if not outer and layout.vector == last and last in root.reduced and layout.domain[last] >= 4:
+        if not root.outer and layout.vector == last and last in root.reduced and layout.domain[last] >= 4:
             together = Lanes(root.how, kind, self.lanes, exact)
             found = OpenSum(root, kind, (self._fresh("lanes"),), together)
             sums.begun(self.functions, together, block, found.names[0])
@@ -271,7 +240,7 @@ class NestWriter:
         values = [read(words, found.kind, name, name) for name in found.names]
         return reducing.Accumulator(found.root.how, found.kind, len(values) > 1, None, values)
 
-    def _finish(self, begun: list[OpenSum]) -> None:
+    def _finish(self, begun: Sequence[OpenSum]) -> None:
         """Store the results of reductions."""
         for found in begun:
             self.active.remove(found)
@@ -338,30 +307,14 @@ class NestWriter:
 
     # Nodes
 
-    def _level(self, node: ScalarNode) -> int:
-        """The number of the scope in which a node is computed."""
-        return self.layout.outer if node.kind == "reduce" else max(node.axes, default=-1) + 1
+    def _operands_of(self, node: ScalarNode) -> Sequence[ScalarNode]:
+        """The nodes from which a node is computed; none if it is kept in a row."""
+        return () if id(node) in self.kept else node.operands
 
     def _at(self, node: ScalarNode, words: CContext) -> IRValue:
         """The value of a node, computed in the node's scope."""
-        waiting = [node]
-        while waiting:
-            one = waiting[-1]
-            if one.kind == "number" or id(one) in self._known(one):
-                waiting.pop()
-                continue
-            missing = [] if id(one) in self.kept else [
-                o for o in one.operands if o.kind != "number" and id(o) not in self._known(o)
-            ]  # fmt: skip
-            if missing:
-                waiting.extend(missing)
-                continue
-            self._known(one)[id(one)] = self._compute(one, self._words(self._level(one)))
-            waiting.pop()
+        self._evaluate(node)
         return self._found(node, words)
-
-    def _known(self, node: ScalarNode) -> dict[int, IRValue]:
-        return self.scopes[self._level(node)].known
 
     def _found(self, node: ScalarNode, words: CContext) -> IRValue:
         """The value of a node that is computed."""
@@ -370,8 +323,8 @@ class NestWriter:
         known = self._known(node)[id(node)]
         return IRValue(words, known.kind, known.value)
 
-    def _compute(self, node: ScalarNode, words: CContext) -> IRValue:
-        kind = KINDS[node.dtype]
+    def _compute(self, node: ScalarNode, level: int) -> IRValue:
+        kind, words = KINDS[node.dtype], self._words(level)
         if (kept := self.kept.get(id(node))) is not None:
             return read(words, kind, kept[1], kept[0])
         if node.kind == "load":
@@ -380,9 +333,7 @@ class NestWriter:
             return read(words, kind, f"{base}[{self._offset(place)}]", base)
         if node.kind == "gather":
             value, rest, step, size = node.data
-            at = cast(self._found(node.operands[0], words), "i64")
-            at = (at < 0).select(at + size, at)
-            at = minimum(maximum(at, at.like(0)), at.like(size - 1)) * step
+            at = gathered(self._found(node.operands[0], words), size, step)
             base = self._base(value)
             place = f"{base}[{self._offset(rest)} + (int64_t)"
             cast_to = f"({'u' + STORED[kind]})" if kind[0] == "i" else ""

@@ -7,13 +7,13 @@ loop. One axis is vectorized; the lanes beyond its end are masked.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from llvmlite import ir
 
-from ..mathematics.arithmetic import cast, maximum, minimum
+from ..mathematics.arithmetic import cast
 from ..mathematics.lanes import Context, IRValue
 from ..program import Value
 from . import elements, memory, native, reducing
@@ -25,6 +25,7 @@ from .llvm import LONG, host, long
 from .nests import Layout, Root, ScalarNode
 from .ranges import accumulated, first_reduced, lanes, partial
 from .reducing import Accumulator
+from .walking import NestWalk, gathered, is_exact
 from .writing import Writer
 
 TOGETHER = 4
@@ -42,11 +43,13 @@ class OpenLoop:
     known: dict[Hashable, Any] = field(default_factory=dict)
 
 
+OpenReduction: TypeAlias = tuple[Root, Accumulator]
+"""A reduction with what it carries."""
 Place = Callable[[Hashable], tuple[int, int]]
 """The address of a value or of partial results: the slot of the table, and an offset in bytes."""
 
 
-class Emitter:
+class Emitter(NestWalk[OpenLoop, OpenReduction]):
     """Writes the code of one loop nest.
 
     Values that are `late` are stored when everything has been read. The function around it has the table of addresses as
@@ -65,15 +68,13 @@ class Emitter:
         any_length: bool = False,
     ) -> None:
         self.function = builder.function
-        self.layout, self.place, self.target = layout, place, host()
+        self.top = OpenLoop(builder, None)
+        super().__init__(layout, self.top)
+        self.place, self.target = place, host()
         self.lanes = lanes(layout, native.width())
         self.count, self.any_length, self.late = count, any_length, late
         self.often = any_length or math.prod(layout.domain) > BRIEF * self.lanes
-        self.top = OpenLoop(builder, None)
-        self.scopes: list[OpenLoop] = [self.top]
         self.mask: ir.Value | None = None
-        self.active: list[tuple[Root, Accumulator]] = []
-        self.levels: dict[int, int] = {}
 
     def emit(self) -> None:
         """Write the code."""
@@ -164,47 +165,16 @@ class Emitter:
         self.mask = old
         self.scopes.pop()
 
-    def _outer(self, position: int) -> None:
-        """The loops over outer axes, and the phases inside."""
-        layout = self.layout
-        started = self._begin(position, outer=True) if position <= layout.outer else []
-        if position < layout.outer:
-            self._loop(position, lambda: self._outer(position + 1))
-        else:
-            for phase in range(layout.phases):
-                self._actions(phase, outer=True)
-                roots = [root for root in layout.roots if not root.outer and root.phase == phase]
-                if roots:
-                    self._inner(position, phase, roots)
-        self._finish(started)
-
-    def _inner(self, position: int, phase: int, roots: list[Root]) -> None:
-        """The loops over inner axes in one phase."""
-        started = self._begin(position, outer=False, roots=roots)
-        if position < len(self.layout.domain):
-            self._loop(position, lambda: self._inner(position + 1, phase, roots))
-        else:
-            self._actions(phase, outer=False)
-        self._finish(started)
-
     # The body of the loops
 
-    def _begin(self, position: int, *, outer: bool, roots: list[Root] | None = None) -> list[tuple[Root, Accumulator]]:
-        """The accumulators of the reductions whose outermost loop this is."""
-        started = []
-        ends = self.layout.outer if outer else len(self.layout.domain)
-        for root in self.layout.roots if roots is None else roots:
-            if root.how and root.outer == outer and position < ends and first_reduced(root, self.layout) == position:
-                kind = self._kind(root)
-                lanes = self.lanes if self._in_lanes(position) or self.layout.vector >= position else None
-                if root.outer and self.layout.vector >= self.layout.outer:
-                    lanes = None
-                long_sum = math.prod([self.layout.domain[p] for p in root.reduced]) > reducing.LONG_SUM
-                exact = root.how == "sum" and kind == "d" and root.value.dtype.itemsize == 8 and long_sum
-                ctx = EmitContext(self.scopes[-1].builder, self.target, lanes)
-                started.append((root, Accumulator.begun(ctx, root.how, kind, exact=exact)))
-        self.active += started
-        return started
+    def _begun(self, root: Root) -> OpenReduction:
+        """The accumulator of a reduction whose outermost loop is next."""
+        position = first_reduced(root, self.layout)
+        lanes = self.lanes if self._in_lanes(position) or self.layout.vector >= position else None
+        if root.outer and self.layout.vector >= self.layout.outer:
+            lanes = None
+        ctx = EmitContext(self.scopes[-1].builder, self.target, lanes)
+        return root, Accumulator.begun(ctx, root.how, self._kind(root), exact=is_exact(root, self.layout))
 
     def _in_lanes(self, position: int) -> bool:
         """Whether the vectorized loop is open."""
@@ -213,9 +183,9 @@ class Emitter:
     def _kind(self, root: Root) -> str:
         return accumulated(root, self.layout)
 
-    def _finish(self, started: list[tuple[Root, Accumulator]]) -> None:
+    def _finish(self, begun: Sequence[OpenReduction]) -> None:
         """Store the accumulated results."""
-        for root, accumulator in started:
+        for root, accumulator in begun:
             self.active.remove((root, accumulator))
             scope = self.scopes[-1]
             ctx = EmitContext(scope.builder, self.target, accumulator.lanes)
@@ -237,12 +207,10 @@ class Emitter:
         if root.stored:
             self._write(ir_value, self._base(root.value), root.at)
 
-    def _actions(self, phase: int, *, outer: bool) -> None:
+    def _actions(self, roots: list[Root]) -> None:
         """Store and accumulate; stores that may overwrite memory that the body reads come last."""
         found = []
-        for root in self.layout.roots:
-            if root.outer != outer or root.phase != phase:
-                continue
+        for root in roots:
             assert root.node is not None
             lanes = self.lanes if self._in_lanes(len(self.scopes) - 1) else None
             ctx = EmitContext(self.scopes[-1].builder, self.target, lanes)
@@ -266,29 +234,9 @@ class Emitter:
 
     # Nodes
 
-    def _level(self, node: ScalarNode) -> int:
-        """The number of the scope in which a node is computed."""
-        level = self.levels.get(id(node))
-        if level is None:
-            level = self.layout.outer if node.kind == "reduce" else max(node.axes, default=-1) + 1
-            self.levels[id(node)] = level
-        return level
-
     def ir_value(self, node: ScalarNode, ctx: EmitContext) -> IRValue:
         """The IR value of a node in a context, computed in the node's scope."""
-        waiting = [node]
-        while waiting:
-            one = waiting[-1]
-            known = self.scopes[self._level(one)].known
-            if one.kind == "number" or id(one) in known:
-                waiting.pop()
-                continue
-            missing = [o for o in one.operands if o.kind != "number" and id(o) not in self.scopes[self._level(o)].known]
-            if missing:
-                waiting.extend(missing)
-                continue
-            known[id(one)] = self._compute(one, self._level(one))
-            waiting.pop()
+        self._evaluate(node)
         return self._at(node, ctx)
 
     def _at(self, node: ScalarNode, ctx: EmitContext) -> IRValue:
@@ -317,13 +265,11 @@ class Emitter:
         return elements.apply(name, ir_values, dtypes, node.dtype, dict(params))
 
     def _gather(self, node: ScalarNode, ctx: EmitContext) -> IRValue:
-        """A load at a computed index; negative ones count from the end, and all are clamped to the axis."""
+        """A load at a computed index."""
         value, rest, step, size = node.data
         (chosen,) = node.operands
         lanes = self.lanes if self.layout.vector in chosen.axes else None
-        at = cast(self._at(chosen, EmitContext(ctx.builder, self.target, lanes)), "i64")
-        at = (at < 0).select(at + size, at)
-        at = minimum(maximum(at, at.like(0)), at.like(size - 1)) * step
+        at = gathered(self._at(chosen, EmitContext(ctx.builder, self.target, lanes)), size, step)
         offset, along, _ = self._offset(rest)
         kind, base, builder = KINDS[node.dtype], self._base(value), ctx.builder
         if ctx.lanes is None or at.ctx.lanes is None:
