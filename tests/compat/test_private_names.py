@@ -81,6 +81,7 @@ PROGRAMS = {
         found = _strong_wolfe(at, x, 0.1, d, f, g, g.dot(d))
         assert found[2:] == (0.1, 1) and abs(found[0] - 17 * 0.9**4) < 1e-4
         strict = _strong_wolfe(at, x, 0.1, d, f, g, g.dot(d), c2=0.01)
+        raises(TypeError, "c3", lambda: _strong_wolfe(at, x, 0.1, d, f, g, g.dot(d), c3=0.01))
         assert strict[3] == 5 and abs(strict[2] - 1.0865) < 1e-4, strict
     """,
     "batches by classes": """
