@@ -64,7 +64,7 @@ const typed = async (page, program) => {
 };
 
 /** Waits for the end of what runs. */
-const done = (page, timeout = 60_000) => page.waitForFunction(() => document.querySelector("#seconds, .note") && document.querySelector("button.primary:enabled"), null, { timeout });
+const done = (page, timeout = 60_000) => page.waitForFunction(() => document.querySelector("#seconds, .note") && document.querySelector("button.primary:enabled"), null, { timeout, polling: 100 });
 
 const run = async (page, program, timeout) => {
   if (program !== undefined) await typed(page, program);
@@ -263,9 +263,10 @@ test("a link carries the program, and runs nothing by itself", async () => {
 test("a link names an example", async () => {
   const page = await opened({ hash: "#e=nan", permissions: ["clipboard-read", "clipboard-write"] });
   assert.equal(await page.inputValue("select"), "nan");
+  await page.frameLocator("iframe").locator("button").first().waitFor();
   await page.click("text=Copy link");
-  await page.waitForFunction(() => document.querySelector(".copied").textContent.startsWith("Copied"));
-  await page.waitForFunction(() => location.href.endsWith("playground/#e=nan"));
+  await page.waitForFunction(() => document.querySelector(".copied").textContent.startsWith("Copied"), null, { polling: 100 });
+  await page.waitForFunction(() => location.href.endsWith("playground/#e=nan"), null, { polling: 100 });
   await run(page);
   assert.match(await printed(page), /nan, 0\.2500/);
   await close(page);

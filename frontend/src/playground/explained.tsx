@@ -7,10 +7,11 @@ interface Page {
   run: number;
 }
 
-/** `moved` hears the state of the page in front, as its address would have it. */
+/** `moved` hears each state of the page in front after its first, as its address would have it. */
 export function Explained({ page, moved }: { page: Page; moved: (start: string) => void }) {
   const [pages, setPages] = useState<Page[]>([]);
   const frames = useRef(new Map<number, HTMLIFrameElement>());
+  const begun = useRef(new Set<number>());
   const latest = useRef(moved);
   latest.current = moved;
 
@@ -21,7 +22,8 @@ export function Explained({ page, moved }: { page: Page; moved: (start: string) 
       const [run] = [...frames.current].find(([, frame]) => frame.contentWindow === source) ?? [];
       if (run === undefined) return;
       setPages((before) => before.filter((one) => one.run >= run));
-      latest.current(data.hash);
+      if (begun.current.has(run)) latest.current(data.hash);
+      begun.current.add(run); // what a page opens with is no choice of the reader's
     };
     addEventListener("message", heard);
     return () => removeEventListener("message", heard);
