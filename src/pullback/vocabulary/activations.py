@@ -431,10 +431,10 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     of_kind("gumbel_softmax", logits)
     kind = logits._dtype
 
-    def gumbel(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-        drawn = random.real(rng, "random", shape, kind)
-        return -np.log(-np.log(np.maximum(drawn, finfo(kind).tiny)))
-
+    least = finfo(kind).tiny
+    gumbel = random.Elementwise(
+        "gumbel", "random", kind, lambda xp, x: -xp.log(-xp.log(xp.maximum(x, xp.constant(least, kind))))
+    )
     noise = random.sampled(gumbel, tuple(logits.shape))
     soft = reductions.softmax((logits + noise) / tau, dim)
     if not hard:

@@ -17,6 +17,7 @@ from ..passes.dead import without_dead_code
 from ..program import Array, Equation, Program, Value, run
 from ..recorder import RefusedError
 from ..records import Argument, Exchanged, Gradient, Held, Place, Rate, Record
+from .drawing import packed, with_states
 from .errors import ExportError
 from .functions import LIBM, ROUNDINGS
 
@@ -161,7 +162,7 @@ class _Binding:
 
     def _order(self, number: int) -> int:
         """Arguments come in their own order, before what the function reaches by itself."""
-        place = self.record.places[number]
+        place = self.record.places[number] if number < len(self.record.places) else None
         return place.number if isinstance(place, Argument) else len(self.leaves)
 
     def made(self) -> Bound:
@@ -190,7 +191,9 @@ class _Binding:
         changed = program.changed(
             equations=tuple(self.equations), outputs=tuple(value for _, value in results), writes=tuple(writes)
         )
-        simple = without_dead_code(simplify(without_dead_code(changed)))
+        drawing_from, generators = with_states(changed)
+        inputs += [Slot("", "generator", v, packed(g), state=True) for v, g in zip(drawing_from.inputs[len(inputs):], generators)]
+        simple = without_dead_code(simplify(without_dead_code(drawing_from)))
         return self._named(simple, inputs, [each for each, _ in results])
 
     def _named(self, program: Program, inputs: list[Slot], results: list[str]) -> Bound:

@@ -13,7 +13,7 @@ from ..machine import reducing
 from ..machine.elements import KINDS
 from ..machine.nests import REDUCTIONS
 from ..program import Equation, Value
-from . import algebra, indexing, integers, ordering, windows
+from . import algebra, drawing, indexing, integers, ordering, windows
 from .code import CodeBlock, Rendered
 from .kernels import Kernel
 from .words import STORED, TYPES, literal
@@ -21,7 +21,7 @@ from .words import STORED, TYPES, literal
 if TYPE_CHECKING:
     from .unit import FunctionWriter
 
-MODULES = (algebra, indexing, integers, ordering, windows)
+MODULES = (algebra, drawing, indexing, integers, ordering, windows)
 KERNELS: dict[str, Kernel] = {name: kernel for module in MODULES for name, kernel in module.KERNELS.items()}
 CONDITIONS: dict[str, Callable[[Equation], bool]] = {
     name: condition for module in MODULES for name, condition in module.CONDITIONS.items()
