@@ -11,11 +11,11 @@ from ..machine.elements import KINDS
 from ..machine.fusion import Opaque, Steps
 from ..machine.lowering import lowered
 from ..program import Equation
-from . import coded, files, loops
+from . import coded, files, languages, loops, surroundings
 from .assembly import PlannedSteps
 from .bound import Bound, bound, identifier
 from .errors import ExportError, missing
-from .surroundings import TARGETS, Exported
+from .surroundings import Exported
 from .unit import FunctionWriter, Options, Unit
 
 
@@ -37,7 +37,8 @@ def write(folder: Path, title: str, bounds: list[Bound], options: Options) -> Pa
         f"{title}.c": files.source(title, unit, functions, static=options.static),
     }
     exported = Exported(title, functions, options, sum(map(len, texts.values())))
-    texts |= {file.format(name=title): written(exported) for file, written in TARGETS.items()}
+    targets = surroundings.TARGETS | languages.TARGETS
+    texts |= {file.format(name=title): written(exported) for file, written in targets.items()}
     folder.mkdir(parents=True, exist_ok=True)
     for file, text in texts.items():
         (folder / file).write_text(text, encoding="utf-8")
