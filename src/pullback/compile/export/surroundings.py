@@ -152,6 +152,7 @@ def makefile(exported: Exported) -> str:
     name = exported.name
     blas = "-lcblas " if exported.options.products == "cblas" else ""
     fused = " -march=native" if exported.options.fma else ""
+    sources = f"{name}.c" + f" {name}_casadi.c" * (exported.options.abi == "casadi")
     symbols = ["__heap_base", *[name for each in exported.functions for name in each.symbols]]
     exports = " ".join(f"-Wl,--export={symbol}" for symbol in symbols)
     return f"""# `make test` compiles and runs the recorded test; CFLAGS may say -march=native, but never -ffast-math.
@@ -163,8 +164,8 @@ all: {name}.o
 {name}.o: {name}.c {name}.h
 \t$(CC) $(CFLAGS) -c {name}.c
 
-lib{name}.so: {name}.c {name}.h
-\t$(CC) $(CFLAGS) -fPIC -shared {name}.c -o $@ {blas}-lm
+lib{name}.so: {sources} {name}.h
+\t$(CC) $(CFLAGS) -fPIC -shared {sources} -o $@ {blas}-lm
 
 # WebAssembly, without C's library; `pip install ziglang` has another compiler: WASM="python -m ziglang cc -target wasm32-freestanding"
 WASM ?= clang --target=wasm32
