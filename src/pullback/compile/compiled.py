@@ -343,6 +343,7 @@ class Compiled:
         fma: bool = False,
         products: str = "loops",
         work: str = "argument",
+        abi: str = "plain",
         **kwargs: Any,
     ) -> Path:
         """Write the function of one call as C99 into a folder, which is returned; the call itself is taken back.
@@ -364,6 +365,8 @@ class Compiled:
             "loops", or "cblas" for larger matrix products by BLAS.
         work
             "argument" for memory that the caller gives; "static" for one function at a time.
+        abi
+            "casadi" for a library that `casadi.external` takes, with Jacobians and derivatives in directions.
 
         Raises
         ------
@@ -374,9 +377,9 @@ class Compiled:
         >>> energy = pullback.compile(lambda x: (x**2).sum())
         >>> folder = energy.export(tempfile.mkdtemp(), pullback.ones(3), name="energy")
         >>> sorted(file.name for file in folder.iterdir())
-        ['Makefile', 'README.md', 'energy.c', 'energy.h', 'energy.py', 'test_energy.c']
+        ['Makefile', 'README.md', 'energy.c', 'energy.h', 'energy.mjs', 'energy.py', 'energy.rs', 'test_energy.c']
         """
-        options: dict[str, Any] = {"name": name, "math": math, "fma": fma, "products": products, "work": work}
+        options = {"name": name, "math": math, "fma": fma, "products": products, "work": work, "abi": abi}
         written: Path = provider("export").export(self, folder, args, kwargs, options)
         return written
 

@@ -57,7 +57,10 @@ LIBRARY = re.compile(
 
 @dataclass(slots=True)
 class Slot:
-    """An argument, a result or a member of the state: its name in C and in the program, its value, what it held when recorded."""
+    """An argument, a result or a member of the state: its name in C and in the program, its value, what it held when recorded.
+
+    `place` is the number of an argument among the leaves of the call's arguments.
+    """
 
     name: str
     said: str
@@ -65,6 +68,7 @@ class Slot:
     array: Array | None = None
     state: bool = False
     written: bool = False
+    place: int | None = None
 
 
 @dataclass(slots=True)
@@ -85,6 +89,14 @@ class Bound:
     def state(self) -> list[Slot]:
         """What stays from call to call."""
         return [slot for slot in self.inputs if slot.state]
+
+    def embedded(self) -> Bound:
+        """The function with its state as constants; nothing writes there."""
+        held = {slot.value: slot.array for slot in self.state if slot.array is not None}
+        given, program = self.arguments, self.program
+        inputs = tuple(slot.value for slot in given)
+        changed = program.changed(inputs=inputs, constants={**program.constants, **held})
+        return Bound(self.name, changed, given, self.outputs)
 
     def expected(self) -> tuple[list[Array], list[Array]]:
         """What a call with the recorded inputs gives, and what the inputs hold after it."""
@@ -221,7 +233,8 @@ class _Binding:
 
     def _input(self, said: str, place: Place, value: Value) -> Slot:
         own = isinstance(place, Argument | Rate)
-        return Slot("", said, value, np.array(place.array(self.leaves)), state=not own)
+        number = place.number if isinstance(place, Argument) else None
+        return Slot("", said, value, np.array(place.array(self.leaves)), state=not own, place=number)
 
     def _value(self, kind: str, what: Any) -> Value | None:
         """The value that a leaf of the result is made of; None for what is no new tensor."""

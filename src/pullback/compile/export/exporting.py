@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,11 @@ from ..machine.elements import KINDS
 from ..machine.fusion import Opaque, Steps
 from ..machine.lowering import lowered
 from ..program import Equation
-from . import coded, files, loops
+from . import casadi, coded, files, languages, loops, surroundings
 from .assembly import PlannedSteps
 from .bound import Bound, bound, identifier
 from .errors import ExportError, missing
-from .surroundings import TARGETS, Exported
+from .surroundings import Exported
 from .unit import FunctionWriter, Options, Unit
 
 
@@ -25,11 +26,17 @@ def export(
     """Write a folder for one call of a function."""
     chosen = Options(**options).checked()
     title = identifier(str(chosen.name or getattr(compiled.function, "__name__", "function")), set())
-    return write(Path(path), title, [bound(compiled, title, args, kwargs)], chosen)
+    if chosen.abi == "plain":
+        return write(Path(path), title, [bound(compiled, title, args, kwargs)], chosen)
+    found = casadi.externals(compiled, title, args, kwargs)
+    more = {"{name}_casadi.c": partial(casadi.source, functions=found)}
+    return write(Path(path), title, [each.bound for each in found], chosen, more)
 
 
-def write(folder: Path, title: str, bounds: list[Bound], options: Options) -> Path:
-    """Write the files of functions that share a C file."""
+def write(
+    folder: Path, title: str, bounds: list[Bound], options: Options, more: dict[str, Callable[[Exported], str]] | None = None
+) -> Path:
+    """Write the files of functions that share a C file; `more` are further ones, by their names."""
     unit = Unit(title, options)
     functions = [files.WrittenFunction(unit, each, writer(unit, each)) for each in bounds]
     texts = {
@@ -37,7 +44,8 @@ def write(folder: Path, title: str, bounds: list[Bound], options: Options) -> Pa
         f"{title}.c": files.source(title, unit, functions, static=options.static),
     }
     exported = Exported(title, functions, options, sum(map(len, texts.values())))
-    texts |= {file.format(name=title): written(exported) for file, written in TARGETS.items()}
+    targets = surroundings.TARGETS | languages.TARGETS | (more or {})
+    texts |= {file.format(name=title): written(exported) for file, written in targets.items()}
     folder.mkdir(parents=True, exist_ok=True)
     for file, text in texts.items():
         (folder / file).write_text(text, encoding="utf-8")

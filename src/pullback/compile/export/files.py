@@ -23,8 +23,21 @@ PORTABLE = """#ifdef __FAST_MATH__
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF /* gcc with -std=c99 contracts nothing */
 #endif
+#if defined(PB_FREESTANDING) /* no C library: what gcc and clang have themselves */
+#define INFINITY __builtin_inff()
+#define NAN __builtin_nanf("")
+#define sqrt __builtin_sqrt
+#define sqrtf __builtin_sqrtf
+#define fabs __builtin_fabs
+#define fabsf __builtin_fabsf
+#define copysign __builtin_copysign
+#define copysignf __builtin_copysignf
+#define memcpy __builtin_memcpy
+#define memset __builtin_memset
+#else
 #include <math.h>
 #include <string.h>
+#endif
 
 #define PB_INF INFINITY
 #define PB_NAN NAN
@@ -71,6 +84,11 @@ class WrittenFunction:
     def name(self) -> str:
         """Its name."""
         return self.bound.name
+
+    @property
+    def symbols(self) -> list[str]:
+        """The names of C that a caller needs."""
+        return [self.name, *[f"{self.name}_init"] * bool(self.bound.state)]
 
     @property
     def work(self) -> int:

@@ -152,6 +152,9 @@ def makefile(exported: Exported) -> str:
     name = exported.name
     blas = "-lcblas " if exported.options.products == "cblas" else ""
     fused = " -march=native" if exported.options.fma else ""
+    sources = f"{name}.c" + f" {name}_casadi.c" * (exported.options.abi == "casadi")
+    symbols = ["__heap_base", *[name for each in exported.functions for name in each.symbols]]
+    exports = " ".join(f"-Wl,--export={symbol}" for symbol in symbols)
     return f"""# `make test` compiles and runs the recorded test; CFLAGS may say -march=native, but never -ffast-math.
 CC ?= cc
 CFLAGS ?= {FLAGS}{fused}
@@ -161,8 +164,14 @@ all: {name}.o
 {name}.o: {name}.c {name}.h
 \t$(CC) $(CFLAGS) -c {name}.c
 
-lib{name}.so: {name}.c {name}.h
-\t$(CC) $(CFLAGS) -fPIC -shared {name}.c -o $@ {blas}-lm
+lib{name}.so: {sources} {name}.h
+\t$(CC) $(CFLAGS) -fPIC -shared {sources} -o $@ {blas}-lm
+
+# WebAssembly, without C's library; `pip install ziglang` has another compiler: WASM="python -m ziglang cc -target wasm32-freestanding"
+WASM ?= clang --target=wasm32
+
+{name}.wasm: {name}.c {name}.h
+\t$(WASM) {FLAGS} -msimd128 -mbulk-memory -DPB_FREESTANDING -ffreestanding -nostdlib -s -Wl,--no-entry {exports} {name}.c -o $@
 
 test: test_{name}
 \t./test_{name}
@@ -171,7 +180,7 @@ test_{name}: test_{name}.c {name}.o
 \t$(CC) $(CFLAGS) test_{name}.c {name}.o -o $@ {blas}-lm
 
 clean:
-\trm -f {name}.o lib{name}.so test_{name}
+\trm -f {name}.o lib{name}.so {name}.wasm test_{name}
 
 .PHONY: all test clean
 """
@@ -245,7 +254,7 @@ class Library:
 def wrapper(exported: Exported) -> str:
     """A module of Python that calls the library: ctypes and NumPy."""
     static = exported.options.static
-    tables = ",\n".join(f"    {function.name!r}: {_table(function, static)!r}" for function in exported.functions)
+    tables = ",\n".join(f"    {function.name!r}: {table(function, static)!r}" for function in exported.functions)
     words = {"@TABLES@": tables, "@FIRST@": exported.functions[0].name, "@NAME@": exported.name}
     text = WRAPPER
     for word, said in words.items():
@@ -257,7 +266,8 @@ Row = tuple[str, str, tuple[int, ...], bool]
 """A name, a dtype, a shape, and whether it is written."""
 
 
-def _table(function: WrittenFunction, static: bool) -> dict[str, list[Row]]:
+def table(function: WrittenFunction, static: bool) -> dict[str, list[Row]]:
+    """What a function takes, gives, and has as memory."""
     bound = function.bound
 
     def rows(slots: list[Slot]) -> list[Row]:
@@ -300,6 +310,8 @@ def readme(exported: Exported) -> str:
         f"| `{name}.h`, `{name}.c` | the functions: {exported.size // 1024 + 1} KB of text |",
         f"| `test_{name}.c` | runs them on the recorded inputs and compares: `make test` |",
         f"| `{name}.py` | calls `lib{name}.so` from Python, by ctypes |",
+        f"| `{name}.mjs` | calls `{name}.wasm` from JavaScript: `make {name}.wasm` |",
+        f"| `{name}.rs` | calls the functions from Rust |",
         "",
     ]
     for function in exported.functions:

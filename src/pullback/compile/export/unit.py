@@ -35,10 +35,11 @@ class Options(NamedTuple):
     fma: bool = False
     products: str = "loops"
     work: str = "argument"
+    abi: str = "plain"
 
     def checked(self) -> Options:
         """These, if each is one that is known."""
-        known = {"math": ("own", "libm"), "products": ("loops", "cblas"), "work": ("argument", "static")}
+        known = {"math": ("own", "libm"), "products": ("loops", "cblas"), "work": ("argument", "static"), "abi": ("plain", "casadi")}
         for option, values in known.items():
             if (given := getattr(self, option)) not in values:
                 raise ValueError(f"export: {option}={given!r} is not known: use {' or '.join(map(repr, values))}")
