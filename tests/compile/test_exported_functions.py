@@ -49,7 +49,7 @@ DRAWS = {
 @needs_gcc
 def test_random_numbers_are_those_of_compiled_calls(tmp_path):
     p = pullback.linspace(0.1, 0.9, 6)
-    pullback.manual_seed(5)
+    default = pullback.manual_seed(5)
     folder = pullback.export(tmp_path / "out", {f"draw_{name}": (draw, p) for name, draw in DRAWS.items()}, name="draws")
     library = compiled_library(folder, "draws", UNDEFINED)
     begun = pullback.get_rng_state()
@@ -57,9 +57,7 @@ def test_random_numbers_are_those_of_compiled_calls(tmp_path):
         compiled, exported = pullback.compile(draw, fullgraph=True), getattr(library, f"draw_{name}")
         pullback.set_rng_state(begun)
         own = OWN.get_state()
-        for member, generator in zip(("generator", "generator_2"), (pullback.default_generator, OWN), strict=True):
-            rng = (generator if isinstance(generator, pullback.Generator) else generator()).numpy
-            library.state[member] = drawing.packed(rng)
+        library.state["generator"], library.state["generator_2"] = map(drawing.packed, (default.numpy, OWN.numpy))
         for _ in range(2):
             theirs = exported(*[p.numpy() for _ in exported.table["arguments"]])
             ours = compiled(p)
