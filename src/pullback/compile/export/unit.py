@@ -24,6 +24,7 @@ from .assembly import PlannedSteps
 from .code import CodeBlock, Rendered, remark
 from .functions import MathFunctions
 from .nests import NestWriter
+from .turned import TurnedNestWriter, turns
 from .words import STORED, TYPES, CContext, literal
 
 if TYPE_CHECKING:
@@ -252,7 +253,8 @@ class FunctionWriter:
             return name
 
         body = CodeBlock()
-        writer = NestWriter(self.unit.functions, body, layout, address, late)
+        kind = TurnedNestWriter if turns(layout, self.unit.functions) else NestWriter
+        writer = kind(self.unit.functions, body, layout, address, late)
         writer.emit()
         lines = Rendered(body, TYPES, writer.written).lines
         given = [
