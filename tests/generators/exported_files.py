@@ -37,7 +37,13 @@ WHOLE = [
     *("pullback.fmod(k, {d})", "k + pullback.bernoulli(pullback.full((6,), 0.5)).long()", "k[k % 6]", "k.to(pullback.uint8).long()"),
     *("pullback.div(k, {d}, rounding_mode='trunc')", "k.to(pullback.int16) * 300 + 0 * k", "(x[0] * 3).long().sum() + k"),
 ]  # fmt: skip
-WRITES = ["w.mul_(0.9)", "w.add_(x.mean(0).tanh())", "n.add_(k.sum() % 5)", "w.copy_(x[1].sigmoid())", "n.floor_divide_(2)"]
+WRITES = [
+    "w.mul_(0.9)",
+    "w.add_(x.mean(0).tanh())",
+    "n.add_(k.sum() % 5)",
+    "w.copy_(x[1].sigmoid())",
+    "n.floor_divide_(2)",
+]
 
 
 def function(rng):
@@ -99,7 +105,10 @@ def _compared(place, calls, scope):
     fields = library.state.dtype.names or ()
     for field in {"w", "n"} & {*fields}:
         np.testing.assert_allclose(library.state[field][0].reshape(scope[field].shape), scope[field].numpy(), rtol=1e-9)
-    states = [drawing.packed(each.numpy).tolist() for each in (pullback.manual_seed.__globals__["default_generator"](), scope["own"])]
+    states = [
+        drawing.packed(each.numpy).tolist()
+        for each in (pullback.manual_seed.__globals__["default_generator"](), scope["own"])
+    ]
     for field in fields:
         if field.startswith("generator"):
             assert library.state[field][0].tolist() in states, field

@@ -78,7 +78,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--work", choices=("argument", "static"), default="argument", help="whose the work memory is")
     parser.add_argument(
-        "--parameters", choices=("passed", "embedded"), default="passed", help="whether what is only read is in the file"
+        "--parameters",
+        choices=("passed", "embedded"),
+        default="passed",
+        help="whether what is only read is in the file",
     )
     return parser
 

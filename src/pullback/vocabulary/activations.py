@@ -23,7 +23,7 @@ from . import arithmetic, reductions, shapes
 from .promotion import cast, held
 
 if TYPE_CHECKING:
-    from .._core.typing import Array, DType, Tensor
+    from .._core.typing import DType, Tensor
 
 # Klambauer and others, "Self-Normalizing Neural Networks", 2017: their alpha and lambda.
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946

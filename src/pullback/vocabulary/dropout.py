@@ -15,7 +15,7 @@ from .._tape.views import write
 from . import shapes
 
 if TYPE_CHECKING:
-    from .._core.typing import Array, Tensor
+    from .._core.typing import Tensor
 
 SATURATION = 1.7580993408473766  # the negative of the limit of selu at minus infinity
 
@@ -28,7 +28,6 @@ def _check(name: str, input: Tensor, p: float) -> None:
 
 def _kept(shape: tuple[int, ...], p: float, factor: float, dtype: np.dtype[Any]) -> Tensor:
     """A random mask: `factor` for the elements that are kept, 0 elsewhere."""
-
     single = np.dtype(np.float32)
     draw = random.Elementwise(
         "scaled_bernoulli",

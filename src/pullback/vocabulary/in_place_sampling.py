@@ -185,7 +185,6 @@ def bernoulli(self: Tensor, p: Tensor | float = 0.5, *, generator: Generator | N
     >>> pullback.zeros(3).bernoulli_(pullback.tensor([0.0, 1.0, 0.0]))
     tensor([0., 1., 0.])
     """
-
     draw = _random.chance("bernoulli", lambda _: f"bernoulli_ expects p to be in [0, 1], but got p={p}")
     return _written(self, draw, "Bernoulli", generator, p if isinstance(p, Carrier) else np.asarray(p))
 

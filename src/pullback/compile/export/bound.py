@@ -186,7 +186,9 @@ def _check_apart(title: str, slot: Slot, others: Sequence[Slot]) -> None:
 
 def of_others(name: str, function: str) -> bool:
     """Whether a name belongs to C, to C++ or to what the file has beside a function."""
-    if function and re.fullmatch(rf"{function}_(state|work|init|(loop|checked|product|constant)\d+|out\d*_(rows|columns|entries))", name):
+    if function and re.fullmatch(
+        rf"{function}_(state|work|init|(loop|checked|product|constant)\d+|out\d*_(rows|columns|entries))", name
+    ):
         return True
     return name in RESERVED or (name[-1] in "fl" and name[:-1] in MATHEMATICAL) or LIBRARY.match(name) is not None
 
@@ -252,9 +254,7 @@ class _Binding:
                     f"{self.name} cannot be exported: the call puts a new tensor into {self._told(place)}, which held none "
                     "before. Call the function once before the export, so that its state is there"
                 )
-        changed = program.changed(
-            equations=tuple(self.equations), outputs=tuple(results), writes=tuple(writes)
-        )
+        changed = program.changed(equations=tuple(self.equations), outputs=tuple(results), writes=tuple(writes))
         drawing, generators = with_states(changed)
         for value, rng in zip(drawing.inputs[len(inputs) :], generators, strict=True):
             inputs.append(Slot("", "generator", value, packed(rng), state=True, memory=rng))

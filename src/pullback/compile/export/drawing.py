@@ -88,7 +88,10 @@ def with_states(program: Program) -> tuple[Program, list[Any]]:
             state = Value((WORDS,), LONG)
             states.append((state, state))
         start, before = states[number]
-        found, after = Value(e.output.shape, np.dtype(np.int64) if draw.number == "integers" else draw.dtype), before.like()
+        found, after = (
+            Value(e.output.shape, np.dtype(np.int64) if draw.number == "integers" else draw.dtype),
+            before.like(),
+        )
         params = {"number": draw.number, "dtype": draw.dtype.name, "bounds": draw.bounds, "shape": e.output.shape}
         build.place(Equation(draw_numbers, (before,), params, (found, after), e.site))
         states[number] = start, after

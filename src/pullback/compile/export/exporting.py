@@ -123,7 +123,7 @@ def write(
     title: str,
     bounds: list[Bound],
     options: Options,
-    more: dict[str, Callable[[Exported], str]] | None = None,
+    more: Mapping[str, Callable[[Exported], str]] | None = None,
 ) -> Path:
     """Write the files of functions that share a C file; `more` are further ones, by their names."""
     unit = Unit(title, options, together(title, bounds))
@@ -133,7 +133,7 @@ def write(
         f"{title}.c": files.source(title, unit, functions, static=options.static),
     }
     exported = Exported(title, functions, options, sum(map(len, texts.values())))
-    targets = surroundings.TARGETS | languages.TARGETS | (more or {})
+    targets = surroundings.TARGETS | languages.TARGETS | {**(more or {})}
     texts |= {file.format(name=title): written(exported) for file, written in targets.items()}
     return _placed(folder, texts)
 
@@ -143,7 +143,9 @@ def _placed(folder: Path, texts: dict[str, str]) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if taken := [file for file in texts if (folder / file).is_dir()]:
-            raise ExportError(f"nothing is written to {folder}: {taken[0]} is a folder there. Name another, or move it away")
+            raise ExportError(
+                f"nothing is written to {folder}: {taken[0]} is a folder there. Name another, or move it away"
+            )
         with tempfile.TemporaryDirectory(dir=folder) as half:
             for file, text in texts.items():
                 (Path(half) / file).write_text(text, encoding="utf-8")

@@ -188,7 +188,9 @@ def header(name: str, functions: list[WrittenFunction], *, static: bool) -> str:
     lines += ["#endif", ""]
     unit = functions[0].unit
     if unit.state:
-        members = [f"    {declared(slot, constant=False)}; /* {remark(slot.said)}: {shown(slot)} */" for slot in unit.state]
+        members = [
+            f"    {declared(slot, constant=False)}; /* {remark(slot.said)}: {shown(slot)} */" for slot in unit.state
+        ]
         lines += [_struct(f"{name}_state", members)]
     for function in functions:
         lines += [function.memory()] if function.rooms and not static else []

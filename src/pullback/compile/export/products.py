@@ -116,7 +116,9 @@ def _rows(form: Form, block: CodeBlock) -> None:
     kind, a, b = STORED[form.kind], form.left, form.right
     down = b.down
     if b.right != 1:
-        outer = block.inner(f"for (int j = 0; j < {b.columns}; ++j)")  # pointers, as gcc would exchange loops over indices
+        outer = block.inner(
+            f"for (int j = 0; j < {b.columns}; ++j)"
+        )  # pointers, as gcc would exchange loops over indices
         outer.say(f"const {kind} *from = b + {_times('j', b.right)};")
         outer.say(f"{kind} *to = packed + j;")
         inner = outer.inner(f"for (int k = 0; k < {b.rows}; ++k)")

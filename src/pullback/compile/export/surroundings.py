@@ -5,7 +5,7 @@ A target is a function of the exported functions that gives the text of a file; 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -272,7 +272,7 @@ def table(function: WrittenFunction, static: bool) -> dict[str, list[Row]]:
     """What a function takes, gives, and has as memory."""
     bound = function.bound
 
-    def rows(slots: list[Slot]) -> list[Row]:
+    def rows(slots: Sequence[Slot]) -> list[Row]:
         return [(slot.name, str(slot.value.dtype), slot.value.shape, slot.written) for slot in slots]
 
     memory = [] if static else [*function.rooms.items()]
@@ -345,7 +345,11 @@ def readme(exported: Exported) -> str:
             "| | dtype and shape | |\n|---|---|---|",
         ]
         lines += [f"| `{s.name}` | {shown(s)} | {s.said}{', written' if s.written else ''} |" for s in bound.arguments]
-        where = {s.name: f": entries of a matrix, `{function.name}_{s.name}_rows` says where" for s in bound.outputs if s.sparse}
+        where = {
+            s.name: f": entries of a matrix, `{function.name}_{s.name}_rows` says where"
+            for s in bound.outputs
+            if s.sparse
+        }
         lines += [f"| `{s.name}` | {shown(s)} | result{where.get(s.name, '')} |" for s in bound.outputs]
         lines += [
             f"| `state->{s.name}` | {shown(s)} | {s.said}{', written' if s.written else ''} |" for s in bound.state

@@ -7,11 +7,10 @@ in rows, as in other nests.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..machine import reducing
-from ..machine.elements import KINDS
 from ..machine.nests import Layout, Root
 from ..machine.ranges import accumulated, partial
 from ..machine.walking import is_exact
