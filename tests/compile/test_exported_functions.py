@@ -8,7 +8,8 @@ import pytest
 
 import pullback
 from pullback import func, nn, optim
-from pullback.compile.export import ExportError, drawing
+from pullback.compile.export.drawing import packed
+from pullback.compile.export.errors import ExportError
 
 from .exporting import GCC, STRICT, compiled_library, run_test
 
@@ -59,7 +60,7 @@ def test_random_numbers_are_those_of_compiled_calls(tmp_path):
         compiled, exported = pullback.compile(draw, fullgraph=True), getattr(library, f"draw_{name}")
         pullback.set_rng_state(begun)
         own = OWN.get_state()
-        library.state["generator"], library.state["generator_2"] = map(drawing.packed, (default.numpy, OWN.numpy))
+        library.state["generator"], library.state["generator_2"] = map(packed, (default.numpy, OWN.numpy))
         for _ in range(2):
             theirs = exported(*[p.numpy() for _ in exported.table["arguments"]])
             ours = compiled(p)

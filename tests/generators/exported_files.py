@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import pullback
-from pullback.compile.export import drawing
+from pullback.compile.export.drawing import packed
 
 FEW = 2
 GCC = shutil.which("gcc")
@@ -106,7 +106,7 @@ def _compared(place, calls, scope):
     fields = library.state.dtype.names or ()
     for field in {"w", "n"} & {*fields}:
         np.testing.assert_allclose(library.state[field][0].reshape(scope[field].shape), scope[field].numpy(), rtol=1e-9)
-    states = [drawing.packed(scope[each].numpy).tolist() for each in ("default", "own")]
+    states = [packed(scope[each].numpy).tolist() for each in ("default", "own")]
     for field in fields:
         if field.startswith("generator"):
             assert library.state[field][0].tolist() in states, field

@@ -45,12 +45,11 @@ def export(
         As `Compiled.export`; also if members of the state are parts of one another, or two names in C are the same.
 
     >>> import pullback, tempfile
-    >>> w = pullback.ones(3)
-    >>> def step(x):
-    ...     w.add_(x)
-    ...     return w.sum()
+    >>> def energy(x):
+    ...     return (x**2).sum()
     >>> x = pullback.ones(3)
-    >>> folder = pullback.export(tempfile.mkdtemp(), {"step": (step, x), "predict": (lambda x: w @ x, x)}, name="model")
+    >>> calls = {"energy": (energy, x), "slope": (pullback.func.grad(energy), x)}
+    >>> folder = pullback.export(tempfile.mkdtemp(), calls, name="model")
     >>> sorted(file.name for file in folder.glob("*.h"))
     ['model.h']
     """
