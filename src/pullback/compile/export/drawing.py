@@ -57,8 +57,9 @@ class DrawNumbers(Draw):
 
     def forward(self, *parameters: Array, distribution: str = "") -> Any:
         """The numbers, and the state."""
+        draw: Any = self.draw
         rng = unpacked(parameters[0])
-        return self.draw.drawn(rng, self.shape), packed(rng)
+        return draw.drawn(rng, self.shape), packed(rng)
 
 
 def with_states(program: Program) -> tuple[Program, list[Any]]:
