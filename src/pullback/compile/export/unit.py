@@ -103,6 +103,7 @@ class FunctionWriter:
         self.block = CodeBlock()
         self.failures: list[str] = []
         self.local: set[str] = set()
+        self.counted: set[str] = set()
         self._count = 0
 
     def write(self) -> list[str]:
@@ -117,6 +118,7 @@ class FunctionWriter:
         """A name that is used once in the function."""
         self._count += 1
         name = f"{letter}{self._count}"
+        self.counted.add(name)
         return self.fresh(letter) if name in self.taken else name
 
     def numbered(self, write: Callable[[], None]) -> None:
@@ -229,7 +231,7 @@ class FunctionWriter:
                 writer = NestWriter(self.unit.functions, block, layout, self._plain, late)
                 writer.emit()
                 written = writer.written
-            lines = Rendered(block, TYPES, written, self.taken).lines
+            lines = Rendered(block, TYPES, written, self.taken | self.counted).lines
             block.statements = [(line[4:],) for line in lines]
             return
         names: dict[str, str] = {}
