@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ...utils.trees import flatten
+from ...utils.trees import LEAF, Structure, flatten
 from ..compiled import Compiled
 from ..machinery import Machinery
 from ..passes import simplify
@@ -72,12 +72,17 @@ class Slot:
 
 @dataclass(slots=True)
 class Bound:
-    """A function to be exported."""
+    """A function to be exported.
+
+    `returned` says of each leaf of the result, which has a `structure`, the number of the output, or None and the Python value.
+    """
 
     name: str
     program: Program
     inputs: list[Slot]
     outputs: list[Slot]
+    returned: list[tuple[int | None, Any]] = field(default_factory=list)
+    structure: Structure = LEAF
 
     @property
     def arguments(self) -> list[Slot]:
@@ -181,11 +186,13 @@ class _Binding:
         record, program = self.record, self.record.program
         said = record.names(self.function)
         inputs = [self._input(*each) for each in zip(said, record.places, program.inputs, strict=True)]
-        results: list[tuple[str, Value]] = []
+        results: list[Value] = []
+        returned: list[tuple[int | None, Any]] = []
         for kind, what in record.outputs[: record.leaves]:
             value = self._value(kind, what)
-            if value is not None and value not in [each for _, each in results]:
-                results.append(("out", value))
+            if value is not None and value not in results:
+                results.append(value)
+            returned.append((None, what) if value is None else (results.index(value), None))
         writes = [*program.writes]
         for place, number in record.effects:
             if number is None:
@@ -200,12 +207,14 @@ class _Binding:
                     "before. Call the function once before the export, so that its state is there"
                 )
         changed = program.changed(
-            equations=tuple(self.equations), outputs=tuple(value for _, value in results), writes=tuple(writes)
+            equations=tuple(self.equations), outputs=tuple(results), writes=tuple(writes)
         )
         simple = without_dead_code(simplify(without_dead_code(changed)))
-        return self._named(simple, inputs, [each for each, _ in results])
+        made = self._named(simple, inputs)
+        made.returned, made.structure = returned, record.structure
+        return made
 
-    def _named(self, program: Program, inputs: list[Slot], results: list[str]) -> Bound:
+    def _named(self, program: Program, inputs: list[Slot]) -> Bound:
         written = {place for place, _ in program.writes}
         used = {x for e in program.equations for x in e.inputs} | set(program.needed)
         kept: list[Slot] = []
@@ -220,8 +229,8 @@ class _Binding:
         for slot, name in zip(kept, names, strict=True):
             slot.name = name
         outputs = []
-        for number, (said, value) in enumerate(zip(results, program.outputs, strict=True)):
-            full = f"{said}{number}" if results.count(said) > 1 else said
+        for number, value in enumerate(program.outputs):
+            full = f"out{number}" if len(program.outputs) > 1 else "out"
             outputs.append(Slot(identifier(full, self.taken), full, value))
         writes = tuple((places[place], value) for place, value in program.writes)
         return Bound(
