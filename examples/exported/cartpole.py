@@ -1,18 +1,13 @@
-"""Model predictive control of a cart with a pole: the optimum by SciPy and by IPOPT, and a controller that runs as C.
+"""Model predictive control of a cart with a pole, in a closed loop: here, and as C.
 
     python cartpole.py FOLDER
 
-`cost` and `defects` state the problem with all states as unknowns (multiple shooting); they are exported for CasADi, whose
-IPOPT is given the sparse Jacobian and the Hessian of the Lagrangian. `control` is a step of an iterative linear-quadratic regulator that keeps its plan from call to call: it is exported
-together with `plant`, the cart itself, for cartpole.c.
+`control` moves its plan on by a step, and improves it by a linear-quadratic regulator along its path: one iteration at each
+sampling time. It is exported with `plant`, the cart itself, for cartpole.c, which prints what this program prints.
 """
 
-import subprocess
 import sys
-import time
 from pathlib import Path
-
-import numpy as np
 
 import pullback
 from pullback import func
@@ -112,64 +107,8 @@ def plant(x, force):
     return pullback.scan(lambda x, _: (moved(x, force, STEP / 10), None), x, None, length=10)[0]
 
 
-def by_scipy(start):
-    """The optimum by SciPy's SLSQP with our derivatives: unknowns, iterations, seconds."""
-    from scipy.optimize import minimize
-
-    slope = pullback.compile(func.grad_and_value(cost))
-    apart = pullback.compile(defects)
-    turned = pullback.compile(lambda z, start: pullback.sparse_jacobian(lambda z: defects(z, start), z))
-
-    def priced(z):
-        found, value = slope(pullback.from_numpy(z))
-        return value.item(), found.numpy()
-
-    path = {
-        "type": "eq",
-        "fun": lambda z: apart(pullback.from_numpy(z), start).numpy(),
-        "jac": lambda z: turned(pullback.from_numpy(z), start).toarray(),
-    }
-    limits = [(-MOST, MOST), *[(None, None)] * 4] * COUNT
-    began = time.perf_counter()
-    options = {"maxiter": 200, "ftol": 1e-10}
-    found = minimize(
-        priced, np.zeros(5 * COUNT), jac=True, method="SLSQP", bounds=limits, constraints=path, options=options
-    )
-    return found.x, found.nit, time.perf_counter() - began
-
-
-def by_ipopt(folder, start):
-    """The optimum with all states as unknowns: CasADi's IPOPT with our C code."""
-    import casadi
-
-    z = pullback.zeros(5 * COUNT, dtype=F64)
-    pullback.compile(cost).export(folder / "cost", z, abi="casadi")
-    pullback.compile(defects).export(folder / "defects", z, start, abi="casadi")
-    known = {}
-    for name in ("cost", "defects"):
-        subprocess.run(["make", "-s", "-C", folder / name, f"lib{name}.so"], check=True)
-        known[name] = casadi.external(name, str((folder / name / f"lib{name}.so").resolve()))
-    unknown, given = casadi.MX.sym("z", 5 * COUNT), casadi.MX.sym("start", 4)
-    problem = {"x": unknown, "p": given, "f": known["cost"](unknown), "g": known["defects"](unknown, given)}
-    quiet = {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes", "ipopt.tol": 1e-10}
-    solve = casadi.nlpsol("solve", "ipopt", problem, quiet)
-    limits = np.full((COUNT, 5), np.inf)
-    limits[:, 0] = MOST
-    began = time.perf_counter()
-    found = solve(x0=0, p=start.numpy(), lbx=-limits.reshape(-1), ubx=limits.reshape(-1), lbg=0, ubg=0)
-    return found["x"].full()[:, 0], solve.stats()["iter_count"], time.perf_counter() - began
-
-
 if __name__ == "__main__":
     folder, start = Path(sys.argv[1]), pullback.tensor(START, dtype=F64)
-    solvers = {"SciPy": lambda: by_scipy(start), "IPOPT": lambda: by_ipopt(folder, start)}
-    for name, solver in solvers.items():
-        try:
-            found, count, seconds = solver()
-            value = cost(pullback.from_numpy(found)).item()
-            print(f"{name}: cost {value:.8f}, first force {found[0]:.6f}, {count} steps, {seconds:.3f} s")
-        except ImportError as missing:
-            print(f"{name}: skipped, {missing.name} is not installed")
     control.export(folder / "control", start, name="control")
     plant.export(folder / "plant", start, pullback.tensor(0.0, dtype=F64), name="plant")
     x = start

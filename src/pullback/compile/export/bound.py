@@ -206,9 +206,7 @@ class _Binding:
                     f"{self.name} cannot be exported: the call puts a new tensor into {self._told(place)}, which held none "
                     "before. Call the function once before the export, so that its state is there"
                 )
-        changed = program.changed(
-            equations=tuple(self.equations), outputs=tuple(results), writes=tuple(writes)
-        )
+        changed = program.changed(equations=tuple(self.equations), outputs=tuple(results), writes=tuple(writes))
         simple = without_dead_code(simplify(without_dead_code(changed)))
         made = self._named(simple, inputs)
         made.returned, made.structure = returned, record.structure

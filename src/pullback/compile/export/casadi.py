@@ -40,7 +40,7 @@ class Port(NamedTuple):
     places: Array | None = None
 
     @property
-    def count(self) -> int:
+    def entries(self) -> int:
         """The number of entries that can be nonzero."""
         return self.shape[0] * self.shape[1] if self.rows is None else len(self.rows)
 
@@ -111,7 +111,9 @@ class _Derivatives:
         self.patterns.clear()
         made = bound(Compiled(function), f"{self.name}_{what}", [*self.args, *more], {})
         if made.program.writes or any(slot.place is None and not slot.state for slot in made.inputs):
-            raise ExportError(f"{self.name} cannot be exported for CasADi: it writes tensors, and CasADi keeps no state")
+            raise ExportError(
+                f"{self.name} cannot be exported for CasADi: it writes tensors, and CasADi keeps no state"
+            )
         return made.embedded()
 
     def _joined(self, shapes: Sequence[tuple[str, tuple[int, ...]]]) -> list[Port]:
@@ -203,7 +205,9 @@ _NONE = np.zeros(0, int), np.zeros(0, int)
 def _arguments(function: Callable[..., Any], count: int) -> list[str]:
     """What the arguments are called."""
     try:
-        known = [each.name for each in inspect.signature(function).parameters.values() if each.kind < each.VAR_POSITIONAL]
+        known = [
+            each.name for each in inspect.signature(function).parameters.values() if each.kind < each.VAR_POSITIONAL
+        ]
     except (TypeError, ValueError):
         known = []
     return [*known, *[f"i{number}" for number in range(len(known), count)]][:count]
@@ -330,15 +334,17 @@ class _Interface:
         name, size, given = external.name, 0, []
         for slot in bound.arguments:
             port = external.inputs[_number(slot.place, external)]
-            given.append(f"pb_taken(arg[{_number(slot.place, external)}], w + {size}, {port.count}, {self._places(port)})")
-            size += port.count
+            given.append(
+                f"pb_taken(arg[{_number(slot.place, external)}], w + {size}, {port.entries}, {self._places(port)})"
+            )
+            size += port.entries
         lines = []
         for slot in bound.outputs:
             given.append(f"w + {size}")
             lines += [
-                f"    pb_given(res[{number}], w + {size + port.start}, {port.count}, {self._places(port)});"
+                f"    pb_given(res[{number}], w + {size + port.start}, {port.entries}, {self._places(port)});"
                 for number, port in enumerate(external.outputs)
-                if port.count
+                if port.entries
             ]
             size += max(slot.value.size, 1)
         if self.written.rooms:

@@ -29,12 +29,16 @@ def export(
     if chosen.abi == "plain":
         return write(Path(path), title, [bound(compiled, title, args, kwargs)], chosen)
     found = casadi.externals(compiled, title, args, kwargs)
-    more = {"{name}_casadi.c": partial(casadi.source, functions=found)}
-    return write(Path(path), title, [each.bound for each in found], chosen, more)
+    interface = partial(casadi.source, functions=found)
+    return write(Path(path), title, [each.bound for each in found], chosen, {"{name}_casadi.c": interface})
 
 
 def write(
-    folder: Path, title: str, bounds: list[Bound], options: Options, more: dict[str, Callable[[Exported], str]] | None = None
+    folder: Path,
+    title: str,
+    bounds: list[Bound],
+    options: Options,
+    more: dict[str, Callable[[Exported], str]] | None = None,
 ) -> Path:
     """Write the files of functions that share a C file; `more` are further ones, by their names."""
     unit = Unit(title, options)

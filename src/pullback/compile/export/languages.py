@@ -146,7 +146,9 @@ def _rust(function: WrittenFunction, rows: dict[str, list[tuple[str, str, tuple[
         for part in memory
     ]
     slots = [*bound.arguments, *bound.outputs]
-    pointers = [f"{_name(slot.name)}: *{'mut' if _written(slot, bound.outputs) else 'const'} {_type(slot)}" for slot in slots]
+    pointers = [
+        f"{_name(slot.name)}: *{'mut' if _written(slot, bound.outputs) else 'const'} {_type(slot)}" for slot in slots
+    ]
     pointers += [f"{part}: *mut {name}_{part}" for part in memory]
     foreign = [f"    fn {name}({', '.join(pointers)}) -> c_int;"]
     foreign += [f"    fn {name}_init(state: *mut {name}_state);"] if rows["state"] else []
@@ -154,7 +156,9 @@ def _rust(function: WrittenFunction, rows: dict[str, list[tuple[str, str, tuple[
     given = [_name(slot.name) for slot in slots] + [f"&mut *self.{part}" for part in memory]
     title = "".join(word[:1].upper() + word[1:] for word in name.split("_"))
     fields = [f"    {'pub ' if part == 'state' else ''}{part}: Box<{name}_{part}>," for part in memory]
-    made = [f"        {'let mut made' if rows['state'] else 'let made'} = {title} {{ {', '.join(f'{part}: zeroed()' for part in memory)} }};"]
+    made = [
+        f"        {'let mut made' if rows['state'] else 'let made'} = {title} {{ {', '.join(f'{part}: zeroed()' for part in memory)} }};"
+    ]
     made += [f"        unsafe {{ {name}_init(&mut *made.state) }}"] if rows["state"] else []
     return "\n".join([
         *structs,

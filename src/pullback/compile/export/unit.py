@@ -39,7 +39,12 @@ class Options(NamedTuple):
 
     def checked(self) -> Options:
         """These, if each is one that is known."""
-        known = {"math": ("own", "libm"), "products": ("loops", "cblas"), "work": ("argument", "static"), "abi": ("plain", "casadi")}
+        known = {
+            "math": ("own", "libm"),
+            "products": ("loops", "cblas"),
+            "work": ("argument", "static"),
+            "abi": ("plain", "casadi"),
+        }
         for option, values in known.items():
             if (given := getattr(self, option)) not in values:
                 raise ValueError(f"export: {option}={given!r} is not known: use {' or '.join(map(repr, values))}")
