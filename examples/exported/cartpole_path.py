@@ -1,8 +1,9 @@
-"""An optimal path of the cart and pole of cartpole.py, all states being unknowns: by SciPy, and by CasADi's IPOPT.
+"""An optimal path of the cart and pole of cartpole.py: by SciPy and by CasADi's IPOPT.
 
     python cartpole_path.py FOLDER
 
-IPOPT is given `cost` and `defects` as C, with the sparse Jacobian and the Hessian of the Lagrangian.
+SciPy is given the forces as unknowns, and the Jacobian of a least-squares problem; IPOPT all states as well, and `cost` and
+`defects` as C, with the sparse Jacobian and the Hessian of the Lagrangian.
 """
 
 import subprocess
@@ -12,35 +13,46 @@ from pathlib import Path
 
 import casadi
 import numpy as np
-from cartpole import COUNT, F64, MOST, START, cost, defects
-from scipy.optimize import minimize
+from cartpole import COUNT, EFFORT, F64, LAST, MOST, START, STEP, WEIGHTS, cost, defects, moved, path
+from scipy.optimize import least_squares
 
 import pullback
 from pullback import func
 
 
+def residual(forces, start):
+    """What squared and summed is twice the cost, by forces alone."""
+    states = path(forces, start)
+    last = pullback.cat([states[:-1], LAST**0.5 * states[-1:]])
+    return (STEP**0.5) * pullback.cat([(last * WEIGHTS.sqrt()).reshape(-1), EFFORT**0.5 * forces])
+
+
+def guess(start):
+    """Forces that keep the pole upright: a plain feedback."""
+
+    def step(x, _):
+        force = (x * pullback.tensor([1.0, 40.0, 3.0, 8.0], dtype=F64)).sum().clamp(-MOST, MOST)
+        return moved(x, force), force
+
+    return pullback.scan(step, start, None, length=COUNT)[1]
+
+
 def by_scipy(start):
-    """The optimum by SciPy's SLSQP with our derivatives: unknowns, iterations, seconds."""
-    slope = pullback.compile(func.grad_and_value(cost))
-    apart = pullback.compile(defects)
-    turned = pullback.compile(lambda z, start: pullback.sparse_jacobian(lambda z: defects(z, start), z))
-
-    def priced(z):
-        found, value = slope(pullback.from_numpy(z))
-        return value.item(), found.numpy()
-
-    path = {
-        "type": "eq",
-        "fun": lambda z: apart(pullback.from_numpy(z), start).numpy(),
-        "jac": lambda z: turned(pullback.from_numpy(z), start).toarray(),
-    }
-    limits = [(-MOST, MOST), *[(None, None)] * 4] * COUNT
+    """The optimum by SciPy's least squares, of forces alone: unknowns, calls, seconds."""
+    value = pullback.compile(residual)
+    slopes = pullback.compile(func.jacfwd(residual))
+    value(pullback.zeros(COUNT, dtype=F64), start), slopes(pullback.zeros(COUNT, dtype=F64), start)
     began = time.perf_counter()
-    options = {"maxiter": 200, "ftol": 1e-10}
-    found = minimize(
-        priced, np.zeros(5 * COUNT), jac=True, method="SLSQP", bounds=limits, constraints=path, options=options
+    found = least_squares(
+        lambda forces: value(pullback.from_numpy(forces), start).numpy(),
+        guess(start).numpy() * 0.999,  # within the bounds
+        lambda forces: slopes(pullback.from_numpy(forces), start).numpy(),
+        bounds=(-MOST, MOST),
+        xtol=1e-10,
     )
-    return found.x, found.nit, time.perf_counter() - began
+    forces = pullback.from_numpy(found.x)
+    unknowns = pullback.cat([forces[:, None], path(forces, start)], 1).reshape(-1)
+    return unknowns.numpy(), found.nfev, time.perf_counter() - began
 
 
 def by_ipopt(folder, start):
