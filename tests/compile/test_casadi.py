@@ -68,10 +68,8 @@ def functions(x, a):
     return (a @ x).sin() * x[0], (x[1:] * x[:-1]).outer(x)[:2]
 
 
-@pytest.fixture(scope="module")
-def external(tmp_path_factory):
-    """The library of `functions`, its folder, and arguments."""
-    folder = tmp_path_factory.mktemp("casadi") / "f"
+def made(folder):
+    """The folder of the library of `functions`, and arguments."""
     if GCC is None:
         pytest.skip("C is compiled by gcc, which is not installed")
     x, a = pullback.tensor([1.0, 2.0, 3.0], dtype=F64), pullback.arange(12, dtype=F64).reshape(4, 3) / 7
@@ -86,8 +84,8 @@ def by_columns(jacobian, outer, inner):
     return jacobian.reshape(len(order[0]), len(order[1]))[np.ix_(*order)]
 
 
-def test_casadis_interface_has_values_and_derivatives(external):
-    folder, (x, a) = external
+def test_casadis_interface_has_values_and_derivatives(tmp_path):
+    folder, (x, a) = made(tmp_path)
     library = ctypes.CDLL(str(folder / "libf.so"))
     values = [y.numpy() for y in functions(x, a)]
     assert [External(library, "f").names(way) for way in ("in", "out")] == [["x", "a"], ["o0", "o1"]]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.compile.test_casadi import External, external, functions  # noqa: F401  # a fixture
+from tests.compile.test_casadi import made
 from tests.compile.test_export import PROGRAMS
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "exported"
@@ -181,9 +181,9 @@ def test_a_controller_balances_a_pole_as_it_does_here(tmp_path):
 # CasADi
 
 
-def test_casadi_takes_it(external):
+def test_casadi_takes_it(tmp_path):
     casadi = pytest.importorskip("casadi", reason="casadi: not installed")
-    folder, (x, a) = external
+    folder, (x, a) = made(tmp_path)
     ours = casadi.external("f", str(folder / "libf.so"))
     xs, rows = casadi.SX.sym("x", 3), casadi.SX.sym("a", 4, 3)
     theirs = casadi.Function("g", [xs, rows], [casadi.sin(rows @ xs) * xs[0], ((xs[1:] * xs[:-1]) @ xs.T)[:2, :]])
