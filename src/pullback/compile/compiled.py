@@ -343,6 +343,7 @@ class Compiled:
         fma: bool = False,
         products: str = "loops",
         work: str = "argument",
+        parameters: str = "passed",
         abi: str = "plain",
         **kwargs: Any,
     ) -> Path:
@@ -365,6 +366,8 @@ class Compiled:
             "loops", or "cblas" for larger matrix products by BLAS.
         work
             "argument" for memory that the caller gives; "static" for one function at a time.
+        parameters
+            "passed" for a state that has all tensors; "embedded" for those as constants of the file that nothing writes.
         abi
             "casadi" for a library that `casadi.external` takes, with Jacobians and derivatives in directions.
 
@@ -379,8 +382,10 @@ class Compiled:
         >>> sorted(file.name for file in folder.iterdir())
         ['Makefile', 'README.md', 'energy.c', 'energy.h', 'energy.mjs', 'energy.py', 'energy.rs', 'test_energy.c']
         """
-        options = {"name": name, "math": math, "fma": fma, "products": products, "work": work, "abi": abi}
-        written: Path = provider("export").export(self, folder, args, kwargs, options)
+        package = provider("export")
+        options = package.Options(name, math, fma, products, work, parameters, abi)
+        title = name or getattr(self.function, "__name__", "function")
+        written: Path = package.exported(folder, {title: (self, args, kwargs)}, options)
         return written
 
     # What it is made of

@@ -23,7 +23,7 @@ from .compiled import Compiled
 from .engines.exported import StableHLO, exported
 from .engines.libraries import Engine, engine
 from .engines.running import executed
-from .export.bound import bound
+from .export.bound import bound, together
 from .layouts import clash
 from .machinery import Machinery
 from .prepared import Prepared
@@ -206,6 +206,7 @@ class Placed(Compiled):
             self.buffers.fetch()
             name = str(getattr(self.function, "__name__", "function"))
             made = bound(self, name, *unflatten(structure, given))
+            together(name, [made])
             return exported(made, self.engine, args, kwargs)
 
     def fetch(self) -> None:

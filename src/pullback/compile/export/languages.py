@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from .bound import Slot
 from .files import WrittenFunction
-from .surroundings import Exported, table
+from .surroundings import Exported, Row, table
 
 JAVASCRIPT = """// @NAME@, as pullback has exported it: `make @NAME@.wasm`, then `const { @FIRST@ } = await load(bytes)`.
 
@@ -63,7 +63,7 @@ function prepared(exports, name, table, laidOut, starts) {
         const found = Object.values(results);
         return found.length === 1 ? found[0] : found;
     };
-    const initialize = () => table.state.length && exports[name + "_init"](starts.state);
+    const initialize = () => table.state.length && exports.@NAME@_init(starts.state);
     initialize();
     return Object.assign(call, { given, results, state, initialize });
 }
@@ -74,10 +74,12 @@ export async function load(source) {
     const bytes = response ? await source.arrayBuffer() : source;
     const module = bytes instanceof WebAssembly.Module ? bytes : await WebAssembly.compile(bytes);
     const { exports } = await WebAssembly.instantiate(module, {});
-    let end = multiple(exports.__heap_base.value, 16);
+    const shared = Object.values(FUNCTIONS).map((table) => table.state).find((rows) => rows.length) ?? [];
+    const start = multiple(exports.__heap_base.value, 16);
+    let [state, end] = laid(shared, start);
     const layouts = Object.entries(FUNCTIONS).map(([name, table]) => {
-        const laidOut = {}, starts = {};
-        for (const part of ["arguments", "results", "state", "work"]) {
+        const laidOut = { state: table.state.length ? state : {} }, starts = { state: start };
+        for (const part of ["arguments", "results", "work"]) {
             starts[part] = end;
             [laidOut[part], end] = laid(table[part], end);
         }
@@ -129,44 +131,53 @@ fn zeroed<T>() -> Box<T> {
 
 
 def rust(exported: Exported) -> str:
-    """Declarations of Rust, and a struct for each function that has memory of its own."""
+    """Declarations of Rust, a struct for each function that has memory of its own, and the state that functions share."""
     static = exported.options.static
     parts = [RUST.replace("@NAME@", exported.name)]
-    parts += [_rust(each, table(each, static)) for each in exported.functions]
+    rows = {each.name: table(each, static) for each in exported.functions}
+    having = [each for each in rows.values() if each["state"]]
+    if having:
+        name = exported.name
+        parts.append(_struct(f"{name}_state", having[0]["state"]))
+        parts.append(f'extern "C" {{\n    fn {name}_init(state: *mut {name}_state);\n}}\n')
+        parts.append(
+            f"impl {name}_state {{\n    pub fn new() -> Box<{name}_state> {{\n        let mut made = zeroed();\n"
+            f"        unsafe {{ {name}_init(&mut *made) }}\n        made\n    }}\n}}\n"
+        )
+    parts += [_rust(exported.name, each, rows[each.name], shared=len(having) > 1) for each in exported.functions]
     return "\n".join(parts)
 
 
-def _rust(function: WrittenFunction, rows: dict[str, list[tuple[str, str, tuple[int, ...], bool]]]) -> str:
+def _struct(name: str, rows: Sequence[Row]) -> str:
+    members = "".join(f"    pub {_name(row)}: [{KINDS[dtype]}; {_size(shape)}],\n" for row, dtype, shape, _ in rows)
+    return f"#[repr(C)]\npub struct {name} {{\n{members}}}\n"
+
+
+def _rust(title: str, function: WrittenFunction, rows: dict[str, list[Row]], *, shared: bool) -> str:
+    """A function of C, and a struct with the memory that it needs, but for a state that is shared, which a call is given."""
     name, bound = function.name, function.bound
-    memory = [part for part in ("state", "work") if rows[part]]
-    structs = [
-        f"#[repr(C)]\npub struct {name}_{part} {{\n"
-        + "".join(f"    pub {_name(row)}: [{KINDS[dtype]}; {_size(shape)}],\n" for row, dtype, shape, _ in rows[part])
-        + "}\n"
-        for part in memory
-    ]
+    types = {"state": f"{title}_state", "work": f"{name}_work"}
+    memory = [part for part in types if rows[part]]
+    owned = [part for part in memory if part == "work" or not shared]
     slots = [*bound.arguments, *bound.outputs]
     pointers = [
         f"{_name(slot.name)}: *{'mut' if _written(slot, bound.outputs) else 'const'} {_type(slot)}" for slot in slots
     ]
-    pointers += [f"{part}: *mut {name}_{part}" for part in memory]
-    foreign = [f"    fn {name}({', '.join(pointers)}) -> c_int;"]
-    foreign += [f"    fn {name}_init(state: *mut {name}_state);"] if rows["state"] else []
+    pointers += [f"{part}: *mut {types[part]}" for part in memory]
     taken = [f"{_name(slot.name)}: &{'mut ' if _written(slot, bound.outputs) else ''}{_type(slot)}" for slot in slots]
-    given = [_name(slot.name) for slot in slots] + [f"&mut *self.{part}" for part in memory]
-    title = "".join(word[:1].upper() + word[1:] for word in name.split("_"))
-    fields = [f"    {'pub ' if part == 'state' else ''}{part}: Box<{name}_{part}>," for part in memory]
-    made = [
-        f"        {'let mut made' if rows['state'] else 'let made'} = {title} {{ {', '.join(f'{part}: zeroed()' for part in memory)} }};"
-    ]
-    made += [f"        unsafe {{ {name}_init(&mut *made.state) }}"] if rows["state"] else []
+    taken += [f"state: &mut {types['state']}"] if rows["state"] and shared else []
+    given = [_name(slot.name) for slot in slots]
+    given += [f"&mut *self.{part}" if part in owned else part for part in memory]
+    struct = "".join(word[:1].upper() + word[1:] for word in name.split("_"))
+    fields = [f"    {'pub ' if part == 'state' else ''}{part}: Box<{types[part]}>," for part in owned]
+    made = ", ".join(f"state: {types['state']}::new()" if part == "state" else f"{part}: zeroed()" for part in owned)
     return "\n".join([
-        *structs,
-        'extern "C" {', *foreign, "}", "",
+        *([_struct(types["work"], rows["work"])] if rows["work"] else []),
+        'extern "C" {', f"    fn {name}({', '.join(pointers)}) -> c_int;", "}", "",
         f"/// The function `{name}`; each thread may have one.",
-        f"pub struct {title} {{", *fields, "}", "",
-        f"impl {title} {{",
-        f"    pub fn new() -> {title} {{", *made, "        made", "    }", "",
+        f"pub struct {struct} {{", *fields, "}", "",
+        f"impl {struct} {{",
+        f"    pub fn new() -> {struct} {{", f"        {struct} {{ {made} }}", "    }", "",
         "    /// The error is the number of the check that failed; the state is then as it was.",
         f"    pub fn call(&mut self, {', '.join(taken)}) -> Result<(), c_int> {{",
         f"        match unsafe {{ {name}({', '.join(given)}) }} {{",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,11 @@ from .assembly import PlannedSteps
 from .code import CodeBlock, Rendered, remark
 from .functions import MathFunctions
 from .nests import NestWriter
+from .turned import TurnedNestWriter, turns
 from .words import STORED, TYPES, CContext, literal
+
+if TYPE_CHECKING:
+    from .bound import Slot
 
 
 class Options(NamedTuple):
@@ -35,6 +39,7 @@ class Options(NamedTuple):
     fma: bool = False
     products: str = "loops"
     work: str = "argument"
+    parameters: str = "passed"
     abi: str = "plain"
 
     def checked(self) -> Options:
@@ -43,6 +48,7 @@ class Options(NamedTuple):
             "math": ("own", "libm"),
             "products": ("loops", "cblas"),
             "work": ("argument", "static"),
+            "parameters": ("passed", "embedded"),
             "abi": ("plain", "casadi"),
         }
         for option, values in known.items():
@@ -57,10 +63,10 @@ class Options(NamedTuple):
 
 
 class Unit:
-    """What the functions of a file share: nests, products, constants, mathematical functions."""
+    """What the functions of a file share: the state, nests, products, constants, mathematical functions."""
 
-    def __init__(self, prefix: str, options: Options) -> None:
-        self.prefix, self.options = prefix, options
+    def __init__(self, prefix: str, options: Options, state: Sequence[Slot] = ()) -> None:
+        self.prefix, self.options, self.state = prefix, options, state
         self.functions = MathFunctions(Target(fma=options.fma), own=options.math == "own")
         self.texts: dict[str, str] = {}
         self.products: dict[Form, str] = {}
@@ -108,7 +114,6 @@ class FunctionWriter:
         self.block = CodeBlock()
         self.failures: list[str] = []
         self.local: set[str] = set()
-        self.counted: set[str] = set()
         self._count = 0
 
     def write(self) -> list[str]:
@@ -123,7 +128,6 @@ class FunctionWriter:
         """A name that is used once in the function."""
         self._count += 1
         name = f"{letter}{self._count}"
-        self.counted.add(name)
         return self.fresh(letter) if name in self.taken else name
 
     def numbered(self, write: Callable[[], None]) -> None:
@@ -236,7 +240,7 @@ class FunctionWriter:
                 writer = NestWriter(self.unit.functions, block, layout, self._plain, late)
                 writer.emit()
                 written = writer.written
-            lines = Rendered(block, TYPES, written, self.taken | self.counted).lines
+            lines = Rendered(block, TYPES, written, self.taken).lines
             block.statements = [(line[4:],) for line in lines]
             return
         names: dict[str, str] = {}
@@ -249,7 +253,8 @@ class FunctionWriter:
             return name
 
         body = CodeBlock()
-        writer = NestWriter(self.unit.functions, body, layout, address, late)
+        kind = TurnedNestWriter if turns(layout, self.unit.functions) else NestWriter
+        writer = kind(self.unit.functions, body, layout, address, late)
         writer.emit()
         lines = Rendered(body, TYPES, writer.written).lines
         given = [
