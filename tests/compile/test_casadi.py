@@ -7,6 +7,8 @@ import pytest
 
 import pullback
 from pullback.compile.export.errors import ExportError
+from pullback.compile.export.exporting import exported
+from pullback.compile.export.unit import Options
 
 from .exporting import GCC, compiled_sources
 
@@ -68,12 +70,12 @@ def functions(x, a):
     return (a @ x).sin() * x[0], (x[1:] * x[:-1]).outer(x)[:2]
 
 
-def made(folder):
+def made(folder, **options):
     """The folder of the library of `functions`, and arguments."""
     if GCC is None:
         pytest.skip("C is compiled by gcc, which is not installed")
     x, a = pullback.tensor([1.0, 2.0, 3.0], dtype=F64), pullback.arange(12, dtype=F64).reshape(4, 3) / 7
-    pullback.compile(functions).export(folder, x, a, name="f", abi="casadi")
+    pullback.compile(functions).export(folder, x, a, name="f", abi="casadi", **options)
     compiled_sources(folder, "f", "f_casadi")
     return folder, [x + 0.1, a - 0.3]
 
@@ -84,8 +86,9 @@ def by_columns(jacobian, outer, inner):
     return jacobian.reshape(len(order[0]), len(order[1]))[np.ix_(*order)]
 
 
-def test_casadis_interface_has_values_and_derivatives(tmp_path):
-    folder, (x, a) = made(tmp_path)
+@pytest.mark.parametrize("work", ["argument", "static"])
+def test_casadis_interface_has_values_and_derivatives(work, tmp_path):
+    folder, (x, a) = made(tmp_path, work=work)
     library = ctypes.CDLL(str(folder / "libf.so"))
     values = [y.numpy() for y in functions(x, a)]
     assert [External(library, "f").names(way) for way in ("in", "out")] == [["x", "a"], ["o0", "o1"]]
@@ -132,3 +135,25 @@ def test_what_casadi_cannot_have_is_refused(wrong, tmp_path):
     with pytest.raises(ExportError, match="for CasADi"):
         pullback.compile(f).export(tmp_path / "out", *args, name="f", abi="casadi", **kwargs)
     assert not (tmp_path / "out").exists()
+
+
+def test_several_functions_are_no_library_of_casadis(tmp_path):
+    x = pullback.ones(3, dtype=F64)
+    calls = {name: (pullback.compile(lambda x: x * 2), [x], {}) for name in ("f", "g")}
+    with pytest.raises(ExportError, match="for CasADi: it is several functions"):
+        exported(tmp_path / "out", calls, Options(abi="casadi"))
+
+
+def test_weights_are_constants_of_the_library(tmp_path):
+    pullback.manual_seed(0)
+    model = pullback.nn.Sequential(pullback.nn.Linear(2, 4), pullback.nn.Tanh(), pullback.nn.Linear(4, 1)).double()
+    x = pullback.tensor([0.3, -0.2], dtype=F64)
+    if GCC is None:
+        pytest.skip("C is compiled by gcc, which is not installed")
+    pullback.compile(model).export(tmp_path, x, name="f", abi="casadi")
+    compiled_sources(tmp_path, "f", "f_casadi")
+    library = ctypes.CDLL(str(tmp_path / "libf.so"))
+    np.testing.assert_allclose(External(library, "f")(x)[0][0], model(x).detach().numpy(), rtol=1e-14)
+    expected = pullback.func.hessian(lambda x: model(x)[0])(x).detach().numpy()
+    found = External(library, "jac_adj1_f")(x, None, [1.0], None)[0]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)

@@ -108,7 +108,11 @@ def randint(
 
     long = np.dtype(np.int64)
     draw = random.Elementwise(
-        "uniform_integers", "integers", long, lambda xp, x: xp.astype(x, dtype=kind, source=long), bounds=(least, beyond)
+        "uniform_integers",
+        "integers",
+        long,
+        lambda xp, x: xp.astype(x, dtype=kind, source=long),
+        bounds=(least, beyond),
     )
     return made(random.sampled(draw, shape, generator=generator), requires_grad)
 

@@ -21,6 +21,7 @@ from ..compiled import Compiled
 from ..program import Array
 from .bound import Bound, bound, identifier
 from .errors import ExportError
+from .files import WrittenFunction
 from .surroundings import Exported
 
 Shape = tuple[int, int]
@@ -278,15 +279,18 @@ static void pb_given(double *wanted, const double *found, int count, const int *
 def source(exported: Exported, functions: Sequence[External]) -> str:
     """The C file of CasADi's interface."""
     parts = [HEAD.replace("@NAME@", exported.name)]
-    parts += [_Interface(each, written).text() for each, written in zip(functions, exported.functions, strict=True)]
+    static = exported.options.static
+    parts += [
+        _Interface(each, written, static).text() for each, written in zip(functions, exported.functions, strict=True)
+    ]
     return "\n".join(parts)
 
 
 class _Interface:
     """The C functions that CasADi asks about one function."""
 
-    def __init__(self, external: External, written: Any) -> None:
-        self.external, self.written = external, written
+    def __init__(self, external: External, written: WrittenFunction, static: bool) -> None:
+        self.external, self.written, self.static = external, written, static
         self.tables: list[str] = []
 
     def text(self) -> str:
@@ -347,7 +351,7 @@ class _Interface:
                 if port.entries
             ]
             size += max(slot.value.size, 1)
-        if self.written.rooms:
+        if self.written.rooms and not self.static:
             given.append(f"({self.written.name}_work *)(void *)(w + {size})")
             size += -(-self.written.work // 8) + len(self.written.rooms)
         head = f"int {name}(const double **arg, double **res, casadi_int *iw, double *w, int mem)"

@@ -77,6 +77,10 @@ def exported(path: str | os.PathLike[str], calls: Mapping[str, Call], options: O
     names = _names(title, calls)
     _check_place(folder)
     if options.abi == "casadi":
+        if len(calls) > 1:
+            raise ExportError(
+                f"{title} cannot be exported for CasADi: it is several functions, so export each by itself"
+            )
         (call,) = calls.values()
         found = casadi.externals(_compiled(call[0]), title, *call[1:])
         more = {"{name}_casadi.c": partial(casadi.source, functions=found)}
