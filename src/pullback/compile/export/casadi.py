@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import Tensor, cat, float64, ones, zeros
+from ... import Tensor, cat, float64, zeros
 from ...autograd import grad
 from ...func import jvp
 from ...sparsity import sparse_hessian, sparse_jacobian
@@ -89,8 +89,8 @@ class _Derivatives:
         self.results = [f"o{number}" for number in range(len(self.shapes))]
         results = self._joined([(name, shape) for name, shape in zip(self.results, self.shapes, strict=True)])
         empty = [_empty(f"out_{port.name}", port.shape) for port in results]
-        directions = [ones(x.shape, dtype=float64) for x in self.args]
-        weights = [ones(shape, dtype=float64) for shape in self.shapes]
+        directions = [Tensor.interpreter.wrap(np.ones(x.shape), None) for x in self.args]
+        weights = [Tensor.interpreter.wrap(np.ones(shape), None) for shape in self.shapes]
         tangents = [port._replace(name=f"fwd_{port.name}") for port in given]
         seeds = [port._replace(name=f"adj_{port.name}", start=0) for port in results]
         slopes = self._joined([(f"adj_{name}", x.shape) for name, x in zip(self.names, self.args, strict=True)])
