@@ -137,9 +137,9 @@ def _max_spread(build: Builder, e: Equation) -> Value | None:
     firsts = _first_of_all(build, met)
     lasts = _first_of_all(build, lost[::-1])[::-1]
     taken = [build.where(build.logical_or(first, last), given, 0.0) for first, last in zip(firsts, lasts, strict=True)]
-    stacked = build.stack(*taken, axis=len(x.shape))
-    apart = build.reshape(stacked, shape=(*highest.shape, *kernel))
-    spatial = [axis for i in range(len(kernel)) for axis in (2 + i, 2 + len(kernel) + i)]
+    stacked = build.stack(*taken, axis=2)
+    apart = build.reshape(stacked, shape=(*highest.shape[:2], *kernel, *lengths))
+    spatial = [axis for i in range(len(kernel)) for axis in (2 + len(kernel) + i, 2 + i)]
     return build.reshape(build.permute_dims(apart, axes=(0, 1, *spatial)), shape=x.shape)
 
 

@@ -26,8 +26,9 @@ def chunks(layout: Layout) -> tuple[int, int]:
         return 1, layout.domain[0] if layout.domain else 1
     first, total = layout.domain[0], math.prod(layout.domain)
     count = min(total // CHUNK, first)
-    if any(0 in root.reduced for root in layout.roots) and len(layout.domain) > 1:
-        count = min(count, first // 64)
+    for root in layout.roots:
+        if 0 in root.reduced and len(layout.domain) > 1:  # each chunk adds up to a result of its own
+            count = min(count, math.prod([layout.domain[axis] for axis in root.reduced]) // 64)
     if count < 2:
         return 1, first
     step = -(-first // count)
