@@ -18,6 +18,8 @@ from gradbench import THREADS
 from models import MODELS, step_of
 from processes import Process
 
+from pullback.compile.report import runs, tail
+
 WARM = 3
 
 
@@ -45,8 +47,6 @@ def far(kernels: list[dict[str, Any]], above: float, share: float) -> list[dict[
 
 def line(each: dict[str, Any], whole: float) -> str:
     """A kernel's row."""
-    from pullback.compile.report import runs, tail  # the process that prints has it, too
-
     took, limit = each["seconds"] * 1e6, each["limit"] * 1e6
     ratio = f"{took / limit:7.1f}" if limit else "      -"
     place = tail("".join(each["lines"][:1]), 24)
