@@ -10,7 +10,6 @@ from ..mathematics.lanes import SIZES, Context, IRValue
 from .contexts import EmitContext
 from .llvm import BYTE, LONG, POINTER, TYPES, declared, long
 
-
 NEAR = 4
 """Elements between lanes up to which registers of adjacent elements are loaded and shuffled, or stored."""
 
