@@ -42,10 +42,10 @@ def bordered(program: Program) -> Program:
     """The program with elementwise operations on bordered values, and slices of these, as those of their parts."""
     if not any(equation.name in JOINING and equation.output.size >= LONG for equation in program.equations):
         return program
-    unread = _never_whole(program)
-    if not any(equation.name in JOINING and equation.output in unread for equation in program.equations):
+    split = _never_whole(program)
+    if not any(equation.name in JOINING and equation.output in split for equation in program.equations):
         return program
-    return without_dead_code(PartBuilder(program, unread).rewrite())
+    return without_dead_code(PartBuilder(program, split).rewrite())
 
 
 def _never_whole(program: Program) -> set[Value]:
@@ -60,35 +60,32 @@ def _never_whole(program: Program) -> set[Value]:
 class PartBuilder(Builder):
     """A builder that knows of which parts values are."""
 
-    def __init__(self, program: Program, unread: set[Value]) -> None:
+    def __init__(self, program: Program, split: set[Value]) -> None:
         elementwise: Rule = lambda _, e: self._elementwise(e)  # noqa: E731  # as the others are
         table: Table = dict.fromkeys(ELEMENTS, (elementwise,))
         table["concat"] = (lambda _, e: self._joined(e, Parts(e.params["axis"], e.inputs)),)
         table["scatter_slice"] = (lambda _, e: self._scattered(e),)
         table["getitem"] = (lambda _, e: self._sliced(e),)
         super().__init__(program, table, strict=False, fold=False, share=True, inner=lambda body: body)
-        self.unread, self.ends = unread, set(program.needed)
+        self.split, self.ends = split, set(program.needed)
         self.known: dict[Value, Parts] = {}
         self.costs: dict[Value, int] = {}
 
     def _joined(self, e: Equation, found: Parts) -> Value | None:
         """What an equation gives, as parts, which are put together where somebody reads them as a whole."""
-        flat = Parts(found.axis, tuple([part for value in found.parts for part in self._parts(value, found.axis)]))
-        sizes = [part.size for part in flat.parts]
-        long = max(sizes)
-        if (
-            e.output not in self.unread | self.ends
-            or long < LONG
-            or (sum(sizes) - long) * SHARE > sum(sizes)
-            or len(sizes) > MOST
-        ):
+        flat = [part for value in found.parts for part in self._parts(value, found.axis) if part.size]
+        sizes = [part.size for part in flat]
+        long, total = max(sizes, default=0), sum(sizes)
+        known = e.output in self.split or e.output in self.ends
+        if not known or long < LONG or (total - long) * SHARE > total or len(flat) > MOST:
             return None
-        along = tuple([part.shape[flat.axis] for part in flat.parts])
-        (whole,) = self._shared(
-            Equation(ops.concat, flat.parts, {"axis": flat.axis, "sizes": along}, e.outputs, e.site)
-        )
-        if e.output in self.unread:
-            self.known[whole] = flat
+        if any(part.dtype != e.output.dtype for part in flat):
+            return None
+        along = tuple([part.shape[found.axis] for part in flat])
+        params = {"axis": found.axis, "sizes": along}
+        (whole,) = self._shared(Equation(ops.concat, tuple(flat), params, e.outputs, e.site))
+        if e.output in self.split:
+            self.known[whole] = Parts(found.axis, tuple(flat))
         return whole
 
     def _parts(self, value: Value, axis: int) -> tuple[Value, ...]:
@@ -101,13 +98,11 @@ class PartBuilder(Builder):
         if found is None or len(x.shape) != len(shape):
             return None
         axis, start, stop = found
-        zeros = [
+        before, after = [
             self.broadcast_to(self.scalar(0, x.dtype), shape=(*shape[:axis], length, *shape[axis + 1 :]))
-            if length
-            else None
             for length in (start, shape[axis] - stop)
         ]
-        return self._joined(e, Parts(axis, tuple([part for part in (zeros[0], x, zeros[1]) if part is not None])))
+        return self._joined(e, Parts(axis, (before, x, after)))
 
     def _elementwise(self, e: Equation) -> Value | None:
         """An elementwise operation, part by part; its parts end where one of any operand does."""
