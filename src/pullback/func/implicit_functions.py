@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 TOLERANCE = 0.01
 """How large a step of Newton's method from a solution may be, over 1 plus the largest number of the solution."""
+ORDERS = 4
+"""Up to which order what `attached` returns has derivatives."""
 
 
 def implicit(condition: Callable[..., Any], solver: Callable[Given, object]) -> Callable[Given, Any]:
@@ -117,6 +119,26 @@ def _tangents(
     slope = jacfwd(remaining)(y, *moved)
     _require_small(-solve(slope, rest), y)
     return _like(-solve(slope, shift), unknowns)
+
+
+def attached(condition: Callable[[Tensor], Any], solution: Array) -> Tensor:
+    """A solution that a solver has found, with derivatives by whatever tensors its condition reads, to the order of ORDERS.
+
+    Each step of Newton's method, with the slope of the solution, gives the derivatives of one order more, and moves nothing:
+    the condition is taken to be zero where the solver stopped.
+    """
+    y = start = tensors(np.asarray(solution))
+    slope = tensors(_concrete(jacfwd(condition)(start)))
+    rest = tensors(_concrete(condition(start)))
+    _require_small(-_divided(rest, slope), start)
+    for _ in range(ORDERS):
+        y = y - _divided(condition(y) - rest, slope)
+    return y
+
+
+def _divided(rest: Tensor, slope: Tensor) -> Tensor:
+    size = rest.numel()
+    return reshape(solve(reshape(slope, (size, size)), reshape(rest, (size,))), rest.shape)
 
 
 class _Known:
