@@ -43,6 +43,8 @@ BESIDE = {
     "sklearn": ("sklearn.preprocessing", "sklearn.decomposition", "sklearn.linear_model", "sklearn.naive_bayes"),
 }
 """Modules that calls name beside their own."""
+SEARCHES = ("boxcox(", "curve_fit(", "minimize(", "differential_evolution(")
+"""What finds a minimum, to half of the digits: the steps of differences are larger."""
 GOOD = ("right", "right as a program", "constant")
 
 
@@ -107,14 +109,14 @@ def number(module, call, moved):
 
 def differences(module, call):
     """The gradients by differences."""
-    found = {}
+    found, step = {}, 1e-2 if call.startswith(SEARCHES) else 1e-4
     for name in used(call):
         found[name] = np.zeros(INPUTS[name].shape)
         for index in np.ndindex(found[name].shape):
             for times, weight in ((1, 8.0), (-1, -8.0), (2, -1.0), (-2, 1.0)):
                 moved = INPUTS[name].copy()
-                moved[index] += times * 1e-4
-                found[name][index] += weight * number(module, call, {name: moved}) / 12e-4
+                moved[index] += times * step
+                found[name][index] += weight * number(module, call, {name: moved}) / (12 * step)
     return found
 
 

@@ -18,10 +18,12 @@ from .linear_maps import tracked
 from .scipy_filters import FILTERS
 from .scipy_integrals import INTEGRALS
 from .scipy_linalg import MATRICES
+from .scipy_names import spherical
 from .scipy_points import POINTS
-from .scipy_solvers import OPTIMA, OPTIMIZERS, solved
+from .scipy_scattered import SCATTERED
+from .scipy_solvers import OPTIMA, OPTIMIZERS, STEADY, solved
 
-RULES: dict[str, Function] = {**MATRICES, **FILTERS, **POINTS, **OPTIMA}
+RULES: dict[str, Function] = {**MATRICES, **FILTERS, **POINTS, **SCATTERED, **OPTIMA, **STEADY, "special.spherical_jn": spherical}
 SOLVERS: dict[str, Function] = {**OPTIMIZERS, **INTEGRALS}
 """Functions of functions, which may read tensors: only running them tells."""
 IGNORED = "overwrite_a overwrite_b overwrite_ab overwrite_x overwrite_data check_finite lapack_driver driver workers plan lwork rng seed checks"

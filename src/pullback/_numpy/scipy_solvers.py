@@ -16,12 +16,13 @@ from .._core.primitives import Carrier, Function
 from ..vocabulary import load
 from .linear_maps import loaded
 from .operands import concrete, constants, is_plain, joined, on_tensors, tensors
+from .scipy_names import ORDERS
 
 if TYPE_CHECKING:
     from .._core.typing import Array, ArrayLike, Params, Tensor, Value
 
     Rule = Function
-FREE = "args x0 p0 y0 xdata ydata sigma a b t_span kwargs".split()
+FREE = "args x0 x1 bracket p0 y0 xdata ydata sigma a b t_span kwargs".split()
 """Arguments of solvers that may be tensors with gradients: parameters, of which rules know, and starts, on which nothing depends."""
 BOUND = 1e-6
 """How near to a bound a number is taken to be at it, over 1 plus its size."""
@@ -67,7 +68,7 @@ def solved(real: Function, name: str, rule: Rule, *args: object, **options: obje
 
 def attached(condition: Function, solution: ArrayLike) -> Tensor:
     """A solution, with derivatives by whatever its condition reads."""
-    return load("func.implicit_functions", "attached")(condition, solution)
+    return load("func.implicit_functions", "attached")(condition, solution, ORDERS)
 
 
 def applied(given: Params, word: str) -> Function:
@@ -203,11 +204,30 @@ def _nnls(real: Function, A: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     return found, on_tensors.linalg.norm(A @ found - b)
 
 
+def _steady(real: Function, name: str, **given: object) -> object:
+    """The rule of a function of ranks and places, which stays the same around where it is."""
+    return real(**constants(name, given, tracked=True))
+
+
+def _box_cox(real: Function, x: Tensor, lmbda: float | None = None) -> Any:
+    """Box and Cox's transform, with the power that makes the data most like normal ones unless there is one."""
+    logs = on_tensors.log(x)
+    if lmbda is not None:
+        return on_tensors.expm1(lmbda * logs) / lmbda if lmbda else logs
+
+    def likelihood(power: Tensor) -> Tensor:
+        return (power - 1) * logs.mean() - on_tensors.log(on_tensors.var(on_tensors.expm1(power * logs) / power)) / 2
+
+    power = attached(load("func", "grad")(likelihood), real(concrete(x))[1])
+    return on_tensors.expm1(power * logs) / power, power
+
+
 def _assignment(cost_matrix: Tensor, maximize: bool = False) -> tuple[Array, Array]:
     """Rows and columns, which stay the same around where they are."""
     return loaded("optimize.linear_sum_assignment")(concrete(cost_matrix), maximize)
 
 
+STEADY: dict[str, Function] = dict.fromkeys(("stats.kendalltau", "linalg.bandwidth"), _steady)
 OPTIMIZERS: dict[str, Rule] = {
     **{f"optimize.{name}": _root("f") for name in "root_scalar brentq brenth bisect ridder toms748".split()},
     "optimize.newton": _root("func"),
@@ -223,4 +243,5 @@ OPTIMIZERS: dict[str, Rule] = {
 OPTIMA: dict[str, Function] = {
     "optimize.nnls": _nnls,
     "optimize.linear_sum_assignment": _assignment,
+    "stats.boxcox": _box_cox,
 }

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 TOLERANCE = 0.01
 """How large a step of Newton's method from a solution may be, over 1 plus the largest number of the solution."""
-ORDERS = 4
-"""Up to which order what `attached` returns has derivatives."""
 
 
 def implicit(condition: Callable[..., Any], solver: Callable[Given, object]) -> Callable[Given, Any]:
@@ -121,8 +119,8 @@ def _tangents(
     return _like(-solve(slope, shift), unknowns)
 
 
-def attached(condition: Callable[[Tensor], Any], solution: Array) -> Tensor:
-    """A solution that a solver has found, with derivatives by whatever tensors its condition reads, to the order of ORDERS.
+def attached(condition: Callable[[Tensor], Any], solution: Array, orders: int) -> Tensor:
+    """A solution that a solver has found, with derivatives to some order by whatever tensors its condition reads.
 
     Each step of Newton's method, with the slope of the solution, gives the derivatives of one order more, and moves nothing:
     the condition is taken to be zero where the solver stopped.
@@ -131,7 +129,7 @@ def attached(condition: Callable[[Tensor], Any], solution: Array) -> Tensor:
     slope = tensors(_concrete(jacfwd(condition)(start)))
     rest = tensors(_concrete(condition(start)))
     _require_small(-_divided(rest, slope), start)
-    for _ in range(ORDERS):
+    for _ in range(orders):
         y = y - _divided(condition(y) - rest, slope)
     return y
 
