@@ -117,35 +117,39 @@ class Taylor(Interpreter):
         """The operation on the values, and on their series."""
         pairs = [(arg._array, arg.series) if self.holds(arg) else (inner(arg), None) for arg in args]
         primals, moved = zip(*pairs, strict=True) if pairs else ((), ())
-        moves = primitive.differentiable and any(series is not None for series in moved)
-        key = _key(primitive, primals, moved, params) if moves else None
+        if not (primitive.differentiable and any(series is not None for series in moved)):
+            return self.box(as_arrays(self.computed(primitive, primals, params)))
+        key = None if self.done is None else _key(primitive, primals, moved, params)
         known = None if key is None or self.done is None else self.done.get(key)
         if known is not None and known[1] >= self.limit:
             return known[0]
         y = as_arrays(self.computed(primitive, primals, params))
-        if not (moves and is_moving(y)):
+        if not is_moving(y):
             return self.box(y)
         done = {} if self.done is None else self.done
         pushed = Pushed(self, primitive, primals, moved, y, params, done)
+        if self.done is None:
+            return self._finished(pushed)
         result = pushed.result()
         if key is not None:
             done[key] = result, self.limit, primals, moved  # whose ids are in the key
-        if self.done is None:
-            self._finish(pieces_of(result))
-            done.clear()
         return result
+
+    def _finished(self, pushed: Pushed) -> Result:
+        """The results of an operation of the program's own: all coefficients at once, without what they are computed from."""
+        if pushed.written:
+            key = _key(pushed.primitive, pushed.primals, pushed.moved, pushed.params)
+            if key is not None:
+                pushed.done[key] = pushed.result(), self.limit, pushed.primals, pushed.moved
+        with np.errstate(all="ignore"):
+            rows = [pushed[order] for order in range(self.order + 1)]
+        pushed.done.clear()
+        pieces = [self.moving(column[0], Series(column)) for column in zip(*rows, strict=True)]
+        return tuple(pieces) if isinstance(pushed.y, tuple) else pieces[0]
 
     def computed(self, primitive: Primitive, values: Sequence[Any], params: Params) -> Any:
         """The operation on values, of which several may be coefficients of one order or another."""
         return primitive(*values, **params)
-
-    def _finish(self, pieces: Sequence[Any]) -> None:
-        """Compute all coefficients, and forget what they are computed from."""
-        with np.errstate(all="ignore"):
-            for piece in pieces:
-                if piece.series is not None:
-                    series = Series([piece.series[order] for order in range(self.order + 1)])
-                    piece.series = series if series.moves(1) else None
 
 
 def _key(primitive: Primitive, primals: Sequence[Value], moved: Sequence[Series | None], params: Params) -> Hashable:
@@ -199,6 +203,11 @@ class Pushed:
         if self.primitive.kind == "multilinear" or self.primitive is ops.multiply:
             return self._product
         return self._quotient if self.primitive is ops.divide else self._by_derivative
+
+    @property
+    def written(self) -> bool:
+        """Whether the derivative is a program, whose operations may be shared."""
+        return self.next == self._by_derivative
 
     def _at(self, place: int, order: int) -> Coefficient:
         """A coefficient of an operand."""
