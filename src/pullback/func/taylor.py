@@ -42,7 +42,8 @@ TOLD = frozenset({"elementwise", "multilinear", "general"})
 
 
 class Series:
-    """The coefficients of a power series, by order: values one level beneath, None for zero."""
+    """The derivatives of a curve, by order, which are the coefficients of its power series times order!: values one level
+    beneath, None for zero."""
 
     def __init__(self, known: Pieces) -> None:
         self.known = known
@@ -227,7 +228,7 @@ class Pushed:
         for orders in _sums(order, len(self.primals)):
             factors = [self._at(place, each) for place, each in enumerate(orders)]
             if all(factor is not None for factor in factors):
-                part = self.taylor.computed(self.primitive, factors, self.params)
+                part = _times(self.taylor.computed(self.primitive, factors, self.params), _ways(orders))
                 total = part if total is None else total + part
         return [total]
 
@@ -237,15 +238,14 @@ class Pushed:
         for each in range(1, order + 1):
             divisor, (value,) = self._at(1, each), self.known[order - each]
             if divisor is not None and value is not None:
-                part: Any = self.taylor.computed(ops.multiply, (value, divisor), {})
+                part: Any = _times(self.taylor.computed(ops.multiply, (value, divisor), {}), math.comb(order, each))
                 rest = -part if rest is None else rest - part
         return [None if rest is None else self.primitive(rest, self.primals[1], **self.params)]
 
     def _by_derivative(self, order: int) -> Pieces:
         if self.derivative is None:
             self.derivative = self._written()
-        found = [self._coefficient(piece, order - 1) for piece in self.derivative]
-        return [piece if piece is None or order == 1 else piece / order for piece in found]
+        return [self._coefficient(piece, order - 1) for piece in self.derivative]
 
     def _coefficient(self, value: Coefficient, order: int) -> Coefficient:
         """A coefficient of a value of this level, or of one that does not move."""
@@ -312,8 +312,7 @@ class Slope(Series):
         self.series = series
 
     def __getitem__(self, order: int) -> Coefficient:
-        found = self.series[order + 1]
-        return found if found is None or not order else as_arrays(found * (order + 1))
+        return self.series[order + 1]
 
     def moves(self, order: int) -> bool:
         """False if all coefficients from an order on are known to be zero."""
@@ -323,6 +322,15 @@ class Slope(Series):
 def pieces_of(result: Any) -> Sequence[Any]:
     """The results of an operation."""
     return result if type(result) is tuple else (result,)
+
+
+def _ways(orders: Sequence[int]) -> int:
+    """In how many orders a product can be differentiated so often by its factors."""
+    return math.factorial(sum(orders)) // math.prod(map(math.factorial, orders))
+
+
+def _times(value: Any, count: int) -> Any:
+    return value if count == 1 else value * count
 
 
 def _sums(total: int, count: int) -> Iterator[tuple[int, ...]]:
@@ -374,7 +382,7 @@ def jet(
     rows = []
     for each in range(order):
         leaves, row, structure = fitting(name, primals, tuple([given[each] for given in series]))
-        rows.append([_coefficient(inner(move), each + 1) for move in row])
+        rows.append([_coefficient(inner(move)) for move in row])
     taylor = Taylor(order)
 
     def boxes() -> list[Tensor]:
@@ -403,11 +411,9 @@ def _order(name: str, primals: object, series: object) -> int:
     return len(series[0]) if series else 0
 
 
-def _coefficient(value: Value, order: int) -> Coefficient:
-    """A coefficient of a curve from its derivative; None for zeros."""
-    if type(value) is np.ndarray and not value.any():
-        return None
-    return value if order == 1 else as_arrays(value / math.factorial(order))
+def _coefficient(value: Value) -> Coefficient:
+    """A derivative of a curve; None for zeros."""
+    return None if type(value) is np.ndarray and not value.any() else value
 
 
 @restoring
@@ -417,5 +423,5 @@ def derivative(taylor: Taylor, result: Tensor, order: int) -> Tensor:
     found = None if series is None else series[order]
     if found is None:
         return tensor_of(np.zeros(tuple(result.shape), result._dtype))
-    made = tensor_of(found if order == 1 else as_arrays(found * math.factorial(order)))
+    made = tensor_of(found)
     return made if made._dtype == result._dtype else ops.astype(made, dtype=result._dtype, source=made._dtype)
