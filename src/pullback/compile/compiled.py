@@ -343,6 +343,8 @@ class Compiled:
         fma: bool = False,
         products: str = "loops",
         work: str = "argument",
+        parameters: str = "passed",
+        abi: str = "plain",
         **kwargs: Any,
     ) -> Path:
         """Write the function of one call as C99 into a folder, which is returned; the call itself is taken back.
@@ -364,6 +366,10 @@ class Compiled:
             "loops", or "cblas" for larger matrix products by BLAS.
         work
             "argument" for memory that the caller gives; "static" for one function at a time.
+        parameters
+            "passed" for a state that has all tensors; "embedded" for those as constants of the file that nothing writes.
+        abi
+            "casadi" for a library that `casadi.external` takes, with Jacobians and derivatives in directions.
 
         Raises
         ------
@@ -374,10 +380,12 @@ class Compiled:
         >>> energy = pullback.compile(lambda x: (x**2).sum())
         >>> folder = energy.export(tempfile.mkdtemp(), pullback.ones(3), name="energy")
         >>> sorted(file.name for file in folder.iterdir())
-        ['Makefile', 'README.md', 'energy.c', 'energy.h', 'energy.py', 'test_energy.c']
+        ['Makefile', 'README.md', 'energy.c', 'energy.h', 'energy.mjs', 'energy.py', 'energy.rs', 'test_energy.c']
         """
-        options: dict[str, Any] = {"name": name, "math": math, "fma": fma, "products": products, "work": work}
-        written: Path = provider("export").export(self, folder, args, kwargs, options)
+        package = provider("export")
+        options = package.Options(name, math, fma, products, work, parameters, abi)
+        title = name or getattr(self.function, "__name__", "function")
+        written: Path = package.exported(folder, {title: (self, args, kwargs)}, options)
         return written
 
     # What it is made of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .errors import ExportError
-from .exporting import export
+from .exporting import export, exported
+from .unit import Options
 
-__all__ = ["ExportError", "export"]
+__all__ = ["ExportError", "Options", "export", "exported"]
