@@ -13,6 +13,7 @@ from typing import Any
 from .arrays import Limits as Limits, Stats as Stats, Summary as Summary
 from .asking import explain as explain, last_error as last_error, record as record
 from .cancellation import Digits as Digits, Loss as Loss, digits as digits
+from .differing import Comparison as Comparison, Difference as Difference, first_difference as first_difference
 from .document import schema as schema
 from .explanation import Explanation as Explanation
 from .recording import Recording as Recording
@@ -26,6 +27,7 @@ from .trace import (
     Term as Term,
     Traced as Traced,
 )
+from .trails import Entry as Entry, Trail as Trail, read_trail as read_trail, trail as trail
 from .training import Training as Training
 
 

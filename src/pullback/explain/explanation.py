@@ -20,6 +20,7 @@ from .mermaid import to_mermaid
 from .page import EMBEDDED, browse, mimebundle, to_html
 from .pictures import to_svg
 from .plots import plot
+from .sheets import Sheet
 from .terminal import WIDTH, terminal_width
 from .text import to_text
 from .trace import Call, Failure, Finding, Leaf, Scope, Step, Traced
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from .._tape.node import Node
+    from .cancellation import Digits
+    from .differing import Comparison
+    from .examples import Examples
 
 
 SUFFIXES = (".html", ".svg", ".dot", ".mmd", ".json", ".txt")
@@ -68,6 +72,7 @@ class Explanation:
         self.scopes: Sequence[Scope] = scopes
         self.failure = failure
         self.notes: list[str] = []
+        self.sheets: list[Sheet] = []
         self.shown: int | None = None
         self._rows: Callable[[int], Array] | None = None
         self._start: Callable[[], Any] | None = None
@@ -137,6 +142,19 @@ class Explanation:
     def cost(self) -> Cost:
         """The time and memory that the call took."""
         return Cost(self.call)
+
+    def attach(self, *found: Digits | Comparison | Examples) -> Explanation:
+        """Show what was found beside the call, too: a drawer of the page for each, of digits, a difference or examples.
+
+        >>> import pullback
+        >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
+        >>> with pullback.explain.record() as ex, pullback.explain.digits() as found:
+        ...     (x * x).sum().backward()
+        >>> [sheet.title for sheet in ex.attach(found).sheets]
+        ['Digits']
+        """
+        self.sheets += [each.sheet() for each in found]
+        return self
 
     # Jacobians
 
