@@ -69,7 +69,8 @@ class Difference(NamedTuple):
 
     def __str__(self) -> str:
         if self.what == "operation":
-            return f"{self.subject.removesuffix(' gave')} runs in {self.first} alone; {self.also}"
+            subject = self.subject.removesuffix(" gave").removesuffix(", is")
+            return f"{subject} {'runs' if self.phase == FORWARD else 'is sent'} in {self.first} alone; {self.also}"
         index = "" if self.element in {None, ()} else f", at {[*(self.element or ())]}"
         one, other = (_said(each) for each in (self.first, self.second))
         units = ""
@@ -256,16 +257,25 @@ def _aligned(
 def _only(
     a: Trail, b: Trail, alone: tuple[list[int], list[int]], last: tuple[int, int], here: tuple[int, int]
 ) -> Difference | None:
-    """The first operation since the last agreement that one of the runs lacks."""
+    """The first operation, or gradient that a rule sends, since the last agreement that one of the runs lacks."""
     for trail, rest, since, until, whose in zip((a, b), alone, last, here, ("the first run", "the second run"), strict=True):
-        if trail.entries[until].phase not in {FORWARD, GIVEN}:
-            return None
-        for i in rest[bisect_left(rest, since) : bisect_left(rest, until)]:
-            entry = trail.entries[i]
-            if entry.phase == FORWARD:
-                also = f"what follows differs, first {a.entries[here[0]].operation}"
-                return Difference("operation", *_about(entry), None, whose, None, math.inf, also)
+        at_hand = trail.entries[until]
+        if at_hand.phase in {FORWARD, GIVEN}:
+            lacking = (i for i in rest[bisect_left(rest, since) : bisect_left(rest, until)])
+            found = next((e for i in lacking if (e := trail.entries[i]).phase == FORWARD), None)
+        else:
+            users = {i for i, e in enumerate(trail.entries) if e.phase == FORWARD and _uses(e, at_hand)}
+            sent = (trail.entries[i] for i in rest if trail.entries[i].phase == SENT and i < until)
+            found = next((e for e in sent if users.intersection(e.makers)), None)
+        if found is not None:
+            also = f"what follows differs, first {a.entries[here[0]].operation}"
+            return Difference("operation", *_about(found), None, whose, None, math.inf, also)
     return None
+
+
+def _uses(user: Entry, gradient: Entry) -> bool:
+    """Whether an operation has taken what a gradient is of."""
+    return bool(gradient.makers) and gradient.phase in {BACKWARD, LEAF} and gradient.makers[0] in user.makers
 
 
 # 2. Whether they differ
