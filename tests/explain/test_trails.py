@@ -62,7 +62,7 @@ def test_the_answer_has_the_element_and_both_numbers():
 
     first = first_difference(run(2.0), run(2.5)).first
     assert (first.what, first.operation, first.element, first.first, first.second) == ("value", "multiply", (1, 2), 10.0, 12.5)
-    first = first_difference(ran("torch.ones(3).float() * 2\n"), ran("torch.ones(3).double() * 2\n")).first
+    first = first_difference(*(ran(f"torch.ones(3, dtype=torch.{each}) * 2\n") for each in ("float32", "float64"))).first
     assert (first.what, first.first, first.second) == ("dtype", "float32", "float64")
 
 

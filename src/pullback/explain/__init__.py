@@ -15,6 +15,7 @@ from .asking import explain as explain, last_error as last_error, record as reco
 from .cancellation import Digits as Digits, Loss as Loss, digits as digits
 from .differing import Comparison as Comparison, Difference as Difference, first_difference as first_difference
 from .document import schema as schema
+from .shares import Example as Example, Examples as Examples, examples as examples
 from .explanation import Explanation as Explanation
 from .recording import Recording as Recording
 from .runs import Run as Run, read_run as read_run

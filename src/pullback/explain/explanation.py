@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .._tape.node import Node
     from .cancellation import Digits
     from .differing import Comparison
-    from .examples import Examples
+    from .shares import Examples
 
 
 SUFFIXES = (".html", ".svg", ".dot", ".mmd", ".json", ".txt")
