@@ -170,18 +170,20 @@ def first_difference(a: Trail, b: Trail) -> Comparison:
     same = a.source == b.source
     ones, others = ([*_places(t)] if same else _calls(t) for t in (a, b))
     pairs, alone = _aligned(a, b, ones, others, _SAME if same else _CROSSED)
-    scales = _Scales(a if a.source == "pullback" else b)
-    crossed = a.source != "pullback"
+    mirrored = a.source != "pullback"
+    scales = _Scales(b if mirrored else a)
     worst, compared, first, last, since = 0.0, list[Compared](), None, (-1, -1), AFTER
     for i, j in pairs:
         one, other = a.entries[i], b.entries[j]
-        allowed = min(UNITS + GROWTH * worst, MOST_UNITS)
-        units, at = _apart(one, other, scales.of(j if crossed else i) * (NOISE + worst))
+        here = j if mirrored else i
+        units, at = _apart(one, other, scales.of(here) * (NOISE + worst))
+        allowed = max(min(UNITS + GROWTH * worst, MOST_UNITS), GROWTH * scales.noise(here))
         compared.append(Compared(one, other, units, allowed))
         if not compared[-1].differs:
-            worst, last = max(worst, units), (i, j)
+            worst, last = max(worst, min(units, MOST_UNITS)), (i, j)
+            scales.seen(here, _apart(one, other, 0.0)[0])
         elif first is None:
-            first = _only(a, b, alone, last, (i, j)) or _difference(one, other, units, at, a)
+            first = (_only(a, b, alone, last, (i, j)) if same else None) or _difference(one, other, units, at, a)
         since = AFTER if first is None else since - 1
         if not since:
             break
@@ -201,13 +203,14 @@ def _calls(trail: Trail) -> list[int]:
     entries = trail.entries
     for i, entry in enumerate(entries):
         if entry.phase == FORWARD:
-            if ends and _expression(entries[ends[-1]]) == _expression(entry):
-                ends.pop()
-            ends.append(i)
+            if not ends or _expression(entries[ends[-1]]) != _expression(entry):
+                ends.append(i)
+            elif entry.values.dtype.kind in "fc" or entries[ends[-1]].values.dtype.kind not in "fc":
+                ends[-1] = i  # of values and their indices, as `max` has them, the values
     kept = set(ends)
     return [
         i for i, entry in enumerate(entries)
-        if i in kept or entry.phase in {LEAF, WRITE} or (entry.phase == BACKWARD and kept.issuperset(entry.makers))
+        if i in kept or entry.phase in {LEAF, WRITE} or (entry.phase == BACKWARD and kept.intersection(entry.makers))
     ]  # fmt: skip
 
 
@@ -224,6 +227,7 @@ _SAME: tuple[Callable[[Entry], Key], ...] = (
 _CROSSED: tuple[Callable[[Entry], Key], ...] = (
     lambda e: (e.phase, e.module, e.code, e.place and e.place[1:], e.name if e.phase == LEAF else "", e.shape),
     lambda e: (e.phase, e.module, e.code, e.shape),
+    lambda e: (e.phase, e.module, e.place and e.place.line, e.shape),
 )
 """What equal entries have in common, the strictest first; of several the first belongs to the first."""
 
@@ -288,6 +292,7 @@ class _Scales:
         self.entries = trail.entries
         self.users: dict[int, list[int]] = defaultdict(list)
         self.gradients: dict[int, float] = defaultdict(float)
+        self.apart: dict[int, float] = {}
         for i, entry in enumerate(self.entries):
             if entry.phase == FORWARD:
                 for maker in entry.makers:
@@ -307,6 +312,29 @@ class _Scales:
             return self.gradients[entry.makers[0]] * _root(makers[0], entry)
         users = self.users[entry.makers[0]]
         return max((self.gradients[i] * _root(self.entries[i], entry) for i in users), default=0.0)
+
+    def noise(self, at: int) -> float:
+        """How far apart the gradients were that this one comes from: all that is left of a sum that is 0 is rounding."""
+        entry = self.entries[at]
+        if not entry.makers or entry.phase not in {SENT, BACKWARD, LEAF}:
+            return 0.0
+        waiting = [entry.makers[0]] if entry.phase == SENT else [*self.users[entry.makers[0]]]
+        found, passed = 0.0, set(waiting)
+        while waiting:
+            user = waiting.pop()
+            if user in self.apart:
+                found = max(found, self.apart[user])
+            else:  # it was not compared: what comes after it was
+                fresh = [each for each in self.users[user] if each not in passed]
+                passed.update(fresh)
+                waiting += fresh
+        return found
+
+    def seen(self, at: int, units: float) -> None:
+        """Note how far apart two gradients were that rounding explains."""
+        entry = self.entries[at]
+        if entry.makers and entry.phase in {SENT, BACKWARD} and math.isfinite(units):
+            self.apart[entry.makers[0]] = max(self.apart.get(entry.makers[0], 0.0), units)
 
 
 def _root(whole: Entry, part: Entry) -> float:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import bernoulli, empty, manual_seed, nn, ones, rand, randint, randn, randperm, tensor
+from .. import bernoulli, empty, float32, float64, manual_seed, nn, ones, rand, randint, randn, randperm, tensor
 from ..observe import is_internal, variables_of
 from .arrays import Array
 from .sources import Place, place_of
@@ -66,23 +66,33 @@ def _mode(base: type, method: str, function: Callable[..., Any]) -> Any:
 # 1. Random numbers
 
 
-def _filled(name: str, x: Any, *given: Any) -> Any:
-    return getattr(empty(*x.shape), name)(*given)
+def _filled(name: str, dtype: Any, x: Any, *given: Any) -> Any:
+    return getattr(empty(*x.shape, dtype=dtype), name)(*given)
+
+
+def _like(draw: Callable[..., Any], dtype: Any, x: Any) -> Any:
+    return draw(*x.shape, dtype=dtype)
+
+
+def _kept(dtype: Any, x: Any, p: float = 0.5, train: Any = None) -> Any:
+    """The elements that dropout keeps: 1, or 1 / (1 - p), and else 0."""
+    kept = nn.functional.dropout(ones(*x.shape, dtype=dtype), p if train is not None else 1 - p)
+    return kept if train is not None else kept.ne(0)
 
 
 _DRAWS: dict[str, Callable[..., Any]] = {
     "uniform_": partial(_filled, "uniform_"),
     "normal_": partial(_filled, "normal_"),
     "exponential_": partial(_filled, "exponential_"),
-    "bernoulli_": lambda x, p=0.5: nn.functional.dropout(ones(*x.shape), 1 - p).ne(0),
-    "bernoulli": lambda x: bernoulli(tensor(x.detach().numpy())),
-    "native_dropout": lambda x, p, train: nn.functional.dropout(ones(*x.shape), p),
-    "rand": lambda size: rand(*size),
-    "randn": lambda size: randn(*size),
-    "rand_like": lambda x: rand(*x.shape),
-    "randn_like": lambda x: randn(*x.shape),
-    "randint": lambda *given: randint(*given),
-    "randperm": lambda n: randperm(n),
+    "bernoulli_": _kept,
+    "native_dropout": _kept,
+    "bernoulli": lambda dtype, x: bernoulli(tensor(x.detach().numpy())),
+    "rand": lambda dtype, size: rand(*size, dtype=dtype),
+    "randn": lambda dtype, size: randn(*size, dtype=dtype),
+    "rand_like": partial(_like, rand),
+    "randn_like": partial(_like, randn),
+    "randint": lambda dtype, *given: randint(*given),
+    "randperm": lambda dtype, count: randperm(count),
 }
 """What torch draws, and how pullback draws it; the names are those of torch's operators."""
 
@@ -92,12 +102,13 @@ def _drawn(torch: Any, operator: Any, args: tuple[Any, ...], kwargs: dict[str, A
     name = operator.overloadpacket.__name__
     if name not in _DRAWS or kwargs.get("generator") is not None:
         return operator(*args, **kwargs)
-    drawn = torch.from_numpy(np.array(_DRAWS[name](*args).numpy()))
+    dtype = args[0].dtype if isinstance(args[0], torch.Tensor) else kwargs.get("dtype")
+    floats = [float32, float64][dtype == torch.float64 or (dtype is None and torch.get_default_dtype() == torch.float64)]
+    drawn = torch.from_numpy(np.array(_DRAWS[name](floats, *args).numpy()))
     if name == "native_dropout":
-        return args[0] * drawn.to(args[0].dtype), drawn != 0
+        return args[0] * drawn, drawn != 0
     if name.endswith("_"):
         return args[0].copy_(drawn)
-    dtype = kwargs.get("dtype") or (args[0].dtype if name.endswith("_like") or name == "bernoulli" else None)
     return drawn if dtype is None else drawn.to(dtype)
 
 
