@@ -386,17 +386,17 @@ def _chosen(recording: Explanation, options: argparse.Namespace) -> Explanation:
 
 
 def _show(ex: Explanation, program: ExplainedProgram, options: argparse.Namespace) -> None:
-    for name in options.save:
+    for name in [*options.save, *filter(None, [options.svg])]:
         try:
-            ex.save(Path(options.folder, name))
+            if name == options.svg:
+                Path(options.folder, name).write_text(ex.to_animation(), encoding="utf-8", newline="\n")
+            else:
+                ex.save(Path(options.folder, name))
         except (RuntimeError, OSError) as error:
             print(f"pullback explain: {name} was not written: {error}", file=sys.stderr)
             options.unwritten = True
             continue
         print(f"pullback explain: wrote {name}", file=sys.stderr)
-    if options.svg:
-        Path(options.folder, options.svg).write_text(ex.to_animation(), encoding="utf-8", newline="\n")
-        _say(f"wrote {options.svg}")
     if options.open:
         browse(ex.to_html())
     if options.json:

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import Tensor, why
 from ..observe import node as node_of
+from .animation import animation
 from .arrays import Array, Limits
 from .costs import Cost
 from .document import document
@@ -249,6 +250,24 @@ class Explanation:
     def to_svg(self, *, detail: str = "auto") -> str:
         """The graph as SVG, drawn by Graphviz's `dot`."""
         return to_svg(self.call, detail)
+
+    def to_animation(self) -> str:
+        """The backward steps as an animated SVG: one file without script, a frame for each line of the program.
+
+        It plays by a style sheet, in light and dark, and shows the last frame where the reader wants no motion. Of a long call
+        the first 39 lines have a frame each.
+
+        Raises
+        ------
+        RuntimeError
+            If the call has no backward steps.
+
+        >>> import pullback
+        >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
+        >>> pullback.explain((x * x).sum()).to_animation()[:38]
+        '<svg xmlns="http://www.w3.org/2000/svg'
+        """
+        return animation(self.call)
 
     def to_html(
         self, *, title: str | None = None, theme: str = "auto", call: int | None = None, step: int | None = None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .layout import columns, table, wrapped
+from .layout import columns
+from .terminal import Paper
 
 MARK = "> "
 LEAST = 10
@@ -29,7 +30,8 @@ class Sheet(NamedTuple):
 
     def to_text(self, width: int = 100, *, ascii: bool = False) -> str:
         """The sheet in lines of at most so many columns."""
-        lines = wrapped("", [f"{word} " for word in self.said.split(" ")], width)
+        paper = Paper(width, ascii=ascii, color=False)
+        lines = [each for line in self.said.splitlines() for each in paper.wrap(line)]
         if self.rows:
             sign = "#" if ascii else "█"
             head = ["", *self.columns, *([""] if self.bars else [])]
@@ -38,7 +40,7 @@ class Sheet(NamedTuple):
                 for i, row in enumerate(self.rows)
             ]
             least = [0, *[min(columns(name), LEAST) for name in self.columns], *[BAR][: len(head) - len(self.columns) - 1]]
-            lines += ["", *table([head, *rows], width, right=frozenset(), least=least)]
+            lines += ["", *paper.table([head, *rows], frozenset(), least)]
         return "\n".join(line.rstrip() for line in lines) + "\n"
 
     def plain(self) -> dict[str, object]:
