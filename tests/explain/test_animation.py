@@ -82,6 +82,9 @@ def test_a_long_call_and_hostile_names_are_drawn(tmp_path, capsys):
 
 
 def test_without_backward_there_is_nothing_to_draw(tmp_path, capsys):
-    code = "import pullback as pb; pb.ones(2, requires_grad=True) * 2"
-    assert main(["explain", "--svg", str(tmp_path / "x.svg"), "-c", code]) == 3
-    assert "there are no backward steps" in capsys.readouterr().err
+    file = tmp_path / "x.svg"
+    for code, said in (("y = x * 2", "no backward() ran"), ("y = x * 2; y.nothing", "x.svg was not written: there are no backward steps")):
+        text = f"import pullback as pb; x = pb.ones(2, requires_grad=True); {code}"
+        assert main(["explain", "--svg", str(file), "-c", text]) in {1, 3}
+        assert said in capsys.readouterr().err
+        assert not file.exists()
