@@ -3,7 +3,7 @@
 import re
 import runpy
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -18,7 +18,7 @@ def drawn(program, **options):
     with pullback.explain.record(**options) as ex:
         program()
     text = ex.to_animation()
-    return text, ElementTree.fromstring(text)
+    return text, ET.fromstring(text)
 
 
 def plane():
@@ -36,23 +36,29 @@ def texts(tree, still=True):
 
 
 def test_a_frame_for_each_line_and_the_result_in_the_last():
-    text, tree = plane()
+    _, tree = plane()
     assert "[9 4]" in texts(tree)
     assert "[1 2] @ [1; 0] = 1" not in " ".join(texts(tree))
     assert "to p:  [1 2] @ [1; 0] = 1" in texts(tree, still=False)
-    marks = {each.get("class") for each in tree if each.tag == f"{SVG}g" and "var(--mark)" in ElementTree.tostring(each, "unicode")}
+    marks = {
+        each.get("class") for each in tree if each.tag == f"{SVG}g" and "var(--mark)" in ET.tostring(each, "unicode")
+    }
     assert len(marks) == 4
     assert tree.get("aria-label") == "y.backward([1., 2.]) put [9 4] into x.grad" == tree.find(f"{SVG}title").text
 
 
 def test_nothing_moves_without_leave_and_every_part_has_its_turn():
-    text, tree = plane()
+    _, tree = plane()
     style = tree.find(f"{SVG}style").text
     calm, moving = style.split("@media (prefers-reduced-motion:no-preference)")
     assert "animation" not in calm
     assert "prefers-color-scheme:dark" in calm
     used = {each.get("class") for each in tree if each.tag == f"{SVG}g"}
-    assert used == set(re.findall(r"@keyframes (f\d+-\d+)\{", moving)) == set(re.findall(r"\.(f\d+-\d+)\{animation", moving))
+    assert (
+        used
+        == set(re.findall(r"@keyframes (f\d+-\d+)\{", moving))
+        == set(re.findall(r"\.(f\d+-\d+)\{animation", moving))
+    )
 
 
 def test_it_is_a_file_that_needs_and_runs_nothing():
@@ -75,7 +81,7 @@ def test_a_long_call_and_hostile_names_are_drawn(tmp_path, capsys):
     assert main(["explain", "--svg", str(tmp_path / "x.svg"), str(tmp_path / "long.py")]) == 0
     assert "wrote" in capsys.readouterr().err
     text = (tmp_path / "x.svg").read_text(encoding="utf-8")
-    tree = ElementTree.fromstring(text)
+    tree = ET.fromstring(text)
     assert "<script" not in text
     assert any(re.match(r"16\d more steps: ", each) for each in texts(tree, still=False))
     assert len(text) < 100_000
@@ -83,7 +89,10 @@ def test_a_long_call_and_hostile_names_are_drawn(tmp_path, capsys):
 
 def test_without_backward_there_is_nothing_to_draw(tmp_path, capsys):
     file = tmp_path / "x.svg"
-    for code, said in (("y = x * 2", "no backward() ran"), ("y = x * 2; y.nothing", "x.svg was not written: there are no backward steps")):
+    for code, said in (
+        ("y = x * 2", "no backward() ran"),
+        ("y = x * 2; y.nothing", "x.svg was not written: there are no backward steps"),
+    ):
         text = f"import pullback as pb; x = pb.ones(2, requires_grad=True); {code}"
         assert main(["explain", "--svg", str(file), "-c", text]) in {1, 3}
         assert said in capsys.readouterr().err

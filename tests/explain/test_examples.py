@@ -13,7 +13,11 @@ F = nn.functional
 class Attending(nn.Module):
     def __init__(self):
         super().__init__()
-        self.table, self.attention, self.out = nn.Embedding(9, 8), nn.MultiheadAttention(8, 2, batch_first=True), nn.Linear(8, 3)
+        self.table, self.attention, self.out = (
+            nn.Embedding(9, 8),
+            nn.MultiheadAttention(8, 2, batch_first=True),
+            nn.Linear(8, 3),
+        )
 
     def forward(self, x):
         h = self.table(x)
@@ -129,15 +133,15 @@ def test_examples_that_see_each_other_are_refused():
 def test_what_does_not_fit_is_refused():
     model, loss, x, t = made("linear")
     for given, options, error, match in (
-        ((x, t), {"mode": "fast"}, ValueError, "'vmap', 'each'"),
-        ((x, t), {"chunk": 0}, ValueError, "1 or more"),
+        ((x, t), {"mode": "fast"}, ValueError, "mode is one of 'vmap', 'each', not"),
+        ((x, t), {"chunk": 0}, ValueError, "the number of examples at once, 1 or more"),
         ((), {}, TypeError, "axis of examples"),
-        ((x, t[:3]), {}, ValueError, "7, 3 examples"),
+        ((x, t[:3]), {}, ValueError, "7, 3 examples: expected equal numbers"),
         ((x, t), {"parameters": ["none"]}, ValueError, "'none' is no parameter"),
     ):
         with pytest.raises(error, match=match):
             examples(model, loss, *given, **options)
-    with pytest.raises(ValueError, match="no parameter that requires grad"):
+    with pytest.raises(ValueError, match="the model has no parameter that requires grad"):
         examples(nn.ReLU(), loss, x, t)
     found = examples(model, loss, x, t)
     with pytest.raises(KeyError, match="was not asked for"):

@@ -61,8 +61,16 @@ def test_the_answer_has_the_element_and_both_numbers():
         return ran(f"x = torch.arange(6.).reshape(2, 3)\ny = x * {factor}\n", name="y")
 
     first = first_difference(run(2.0), run(2.5)).first
-    assert (first.what, first.operation, first.element, first.first, first.second) == ("value", "multiply", (1, 2), 10.0, 12.5)
-    first = first_difference(*(ran(f"torch.ones(3, dtype=torch.{each}) * 2\n") for each in ("float32", "float64"))).first
+    assert (first.what, first.operation, first.element, first.first, first.second) == (
+        "value",
+        "multiply",
+        (1, 2),
+        10.0,
+        12.5,
+    )
+    first = first_difference(
+        *(ran(f"torch.ones(3, dtype=torch.{each}) * 2\n") for each in ("float32", "float64"))
+    ).first
     assert (first.what, first.first, first.second) == ("dtype", "float32", "float64")
 
 
@@ -113,7 +121,6 @@ HEAD_LINE = {"format": "pullback trail", "version": 1, "source": "torch", "value
 @pytest.mark.parametrize(
     "lines",
     [
-        [],
         [{"format": "another"}],
         [HEAD_LINE, ENTRY | {"kept": "O"}],
         [HEAD_LINE, ENTRY | {"kept": "V8"}],
@@ -138,13 +145,23 @@ def test_what_is_no_trail_is_refused(tmp_path, lines):
 
 def test_other_files_are_refused_and_a_good_one_is_read(tmp_path):
     file = tmp_path / "x.trail"
+    file.write_bytes(gzip.compress(b""))
+    with pytest.raises(ValueError, match=r"not the file of a trail \(it is empty\)"):
+        read_trail(file)
+    late = ENTRY | {"makers": [0]}
+    file.write_bytes(gzip.compress("\n".join(map(json.dumps, (HEAD_LINE, late))).encode()))
+    with pytest.raises(ValueError, match="an operand that comes later"):
+        read_trail(file)
     for content in (b"", b"\x80\x04K\x01.", gzip.compress(b"{")[:-4], gzip.compress(b"[" * 100_000)):
         file.write_bytes(content)
         with pytest.raises(ValueError, match="not the file of a trail"):
             read_trail(file)
     file.write_bytes(gzip.compress("\n".join(map(json.dumps, (HEAD_LINE, ENTRY))).encode()))
     assert read_trail(file).entries[0].values.tolist() == [0.0, 0.0]
-    with pytest.raises(ValueError, match="1 or more"), pullback.explain.trail(values=0):
+    with (
+        pytest.raises(ValueError, match="the number of elements to keep of an array, 1 or more"),
+        pullback.explain.trail(values=0),
+    ):
         pass
 
 
@@ -165,11 +182,15 @@ def test_numbers_are_those_of_a_run_without_a_trail(trained):
     text = HEAD.replace("import torch\n", "import pullback as torch\n").replace("from torch", "from pullback") + TRAINED
     exec(text.replace("import torch.nn.functional as F", "F = nn.functional"), names)
     written = [each for each in trained.entries if each.phase == "write"]
-    for parameter, entry in zip(names["model"].parameters(), written[-len([*names["model"].parameters()]) :], strict=True):
+    for parameter, entry in zip(
+        names["model"].parameters(), written[-len([*names["model"].parameters()]) :], strict=True
+    ):
         np.testing.assert_array_equal(parameter.detach().numpy().reshape(-1), entry.values)
 
 
-PROGRAM = "import pullback as pb\nx = pb.tensor([1.0, 2.0], requires_grad=True)\ny = (x * 2).exp()\ny.sum().backward()\n"
+PROGRAM = (
+    "import pullback as pb\nx = pb.tensor([1.0, 2.0], requires_grad=True)\ny = (x * 2).exp()\ny.sum().backward()\n"
+)
 
 
 def test_the_command_compares_with_a_file_a_script_a_folder_and_a_commit(tmp_path, capsys, monkeypatch):
@@ -206,7 +227,7 @@ def test_the_command_says_what_cannot_be_compared(tmp_path, capsys, monkeypatch)
         ("run.trail", "p.py", "No such file"),
         ("empty.py", "p.py", "nothing was recorded of the other run"),
         ("p.py", "empty.py", "no operation of pullback ran"),
-        ("folder", "p.py", "there is no p.py in it"),
+        ("folder", "p.py", "there is no p.py in it, and no pullback"),
     ):
         assert main(["explain", "--against", what, program]) == 2
         assert said in capsys.readouterr().err

@@ -57,7 +57,11 @@ PLANTED = {
     "a dtype": Planted("model(x) * 0.5", "model(x).double() * 0.5", "model(x).double()"),
     "an eps": Planted("eps=1e-5", "eps=1e-3", "self.norm(x)"),
     "an activation": Planted("nn.GELU()", "nn.GELU('tanh')", "h = self.act(h)"),
-    "a bias": Planted("nn.Linear(6, 12),", "nn.Linear(6, 12, bias=False),", "self.up, self.act, self.down = nn.Linear(6, 12), nn.GELU()"),
+    "a bias": Planted(
+        "nn.Linear(6, 12),",
+        "nn.Linear(6, 12, bias=False),",
+        "self.up, self.act, self.down = nn.Linear(6, 12), nn.GELU()",
+    ),
     "a dropout": Planted("nn.Dropout(0.25)", "nn.Dropout(0.3)", OF_MODEL),
     "evaluation": Planted("for step", "model.eval()\nfor step", OF_MODEL),
     "a sign in a rule": Planted("return g * 3", "return g * -3", "return g * -3"),
@@ -71,7 +75,9 @@ PLANTED = {
     "a gradient's bound": Planted("model.parameters(), 1.5", "model.parameters(), 0.5", "clip_grad_norm_"),
     "a rate": Planted("lr=0.1", "lr=0.11", "opt.step()"),
     "a momentum": Planted("momentum=0.9", "momentum=0.8", "opt.step()"),
-    "a detached part": Planted("return x + self.down(h)", "return x.detach() + self.down(h)", "return x.detach() + self.down(h)"),
+    "a detached part": Planted(
+        "return x + self.down(h)", "return x.detach() + self.down(h)", "return x.detach() + self.down(h)"
+    ),
     "an accumulated gradient": Planted("    opt.zero_grad()\n", "", "nn.utils.clip_grad_norm_("),
 }
 

@@ -114,7 +114,10 @@ def test_no_program_differs_from_torch(name, folder):
 @pytest.mark.parametrize("name", PLANTED)
 def test_what_is_planted_is_found_at_its_line(name, folder):
     program, _, _, line = PLANTED[name]
-    ours, theirs = read_trail(folder / f"{program}.pullback.trail"), read_trail(folder / "planted" / f"{name}.torch.trail")
+    ours, theirs = (
+        read_trail(folder / f"{program}.pullback.trail"),
+        read_trail(folder / "planted" / f"{name}.torch.trail"),
+    )
     for one, other in ((ours, theirs), (theirs, ours)):
         first = first_difference(one, other).first
         assert line in first.code, str(first)

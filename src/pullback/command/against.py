@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import subprocess
 import sys
 import tarfile
 import tempfile
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .. import __file__ as package
+from ..explain.processes import run_program
 from ..explain.trails import Trail, read_trail
 
 NO_TORCH = (
@@ -93,15 +93,20 @@ def _in_folder(checkout: Path, script: Path, run: OtherRun, top: Path | None = N
 
 def _unpacked(commit: str, script: Path, copy: str) -> Path:
     """The files of a commit in a folder; returns the top folder of the script's repository."""
-    try:
-        asked = ["git", "-C", str(script.parent), "rev-parse", "--show-toplevel"]
-        top = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
-        archive = ["git", "-C", top, "archive", "--format=tar", f"{commit}^{{commit}}"]
-        packed = subprocess.run(archive, capture_output=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        raise OtherRunError(
-            f"--against {commit}: neither a file, a folder, 'torch' nor a commit of the script's repository"
-        ) from None
+    refused = OtherRunError(
+        f"--against {commit}: neither a file, a folder, 'torch' nor a commit of the script's repository"
+    )
+    said = []
+    for asked in ("--show-toplevel",), ("--verify", "--end-of-options", f"{commit}^{{commit}}"):
+        try:
+            done = run_program(["git", "-C", str(script.parent), "rev-parse", *asked])
+        except OSError:
+            raise refused from None
+        if done.returncode:
+            raise refused
+        said.append(done.stdout.decode().strip())
+    top, found = said
+    packed = run_program(["git", "-C", top, "archive", "--format=tar", found])
     with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as files:
         files.extractall(copy, filter="data")
     return Path(top).resolve()
@@ -113,11 +118,23 @@ def _recorded(run: OtherRun, home: Path | None = None) -> Trail:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     with tempfile.TemporaryDirectory(prefix="pullback-") as place:
         file = str(Path(place, "other.trail"))
-        command = [sys.executable, "-m", "pullback", "explain", "--trail", file, *run.options, *run.program, *run.arguments]
-        ran = subprocess.run(command, cwd=run.folder, env=environment, capture_output=True, check=False)
+        command = [
+            sys.executable,
+            "-m",
+            "pullback",
+            "explain",
+            "--trail",
+            file,
+            *run.options,
+            *run.program,
+            *run.arguments,
+        ]
+        ran = run_program(command, folder=run.folder, environment=environment)
         said = ran.stderr.decode(errors="replace").strip().splitlines()
         if Path(file).exists() and (found := read_trail(file)).entries:
             if ran.returncode:
-                print("pullback explain: the other run did not come to its end:", *said[-3:-1], sep="\n", file=sys.stderr)
+                print(
+                    "pullback explain: the other run did not come to its end:", *said[-3:-1], sep="\n", file=sys.stderr
+                )
             return found
         raise OtherRunError(f"nothing was recorded of the other run{f': {said[-1]}' if said else ''}")

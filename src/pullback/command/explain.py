@@ -31,7 +31,8 @@ from ..explain.runs import RUNS
 from ..explain.terminal import colored, terminal_width
 from ..explain.text import step_text, to_text
 from ..explain.trace import Leaf
-from ..explain.trails import VALUES, Trail, trail
+from ..explain.trailing import trail
+from ..explain.trails import VALUES, Trail
 from ..explain.training import begin
 from .against import OtherRun, OtherRunError, other_run
 from .pipes import own_streams, reader_gone
@@ -194,7 +195,9 @@ def _check(options: argparse.Namespace, program: ExplainedProgram | None) -> Non
         if Path(name).suffix.lower() not in suffixes:
             parser.error(f"-o {name}: the suffix says what to write, one of {' '.join(suffixes)}")
     if options.under_torch and (not options.trail or options.torch or options.digits or options.save):
-        parser.error("--under-torch goes with --trail, --against and --values alone: pullback is not in the program then")
+        parser.error(
+            "--under-torch goes with --trail, --against and --values alone: pullback is not in the program then"
+        )
     if program.kind == "script" and not Path(program.what).exists():
         parser.error(f"there is no file {program.what}")
     if options.call not in {"last", "all"} and not (options.call.isdigit() and int(options.call)):
@@ -263,13 +266,17 @@ def _compare(program: ExplainedProgram, options: argparse.Namespace) -> int:
     here = Trail()
     paged = bool(options.save or options.open or options.json or options.svg)
     recording = Recording(limits, base=sys._getframe(0), hint="")
-    with contextlib.ExitStack() as blocks:  # entered with the program's block, so that an error of theirs is not its own
+    with (
+        contextlib.ExitStack() as blocks
+    ):  # entered with the program's block, so that an error of theirs is not its own
         if options.trail or options.against:
             here = blocks.enter_context(trail(values=values))
             if options.under_torch:
                 blocks.enter_context(under_torch(here))
-        for block in filter(None, [found, recording if paged else None]):
-            blocks.enter_context(block)
+        if found is not None:
+            blocks.enter_context(found)
+        if paged:
+            blocks.enter_context(recording)
         raised = run(program, blocks.pop_all(), recording.keep_unpulled if paged else None, quiet=options.json)
     _say(raised)
     if options.trail:

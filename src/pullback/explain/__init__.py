@@ -15,10 +15,10 @@ from .asking import explain as explain, last_error as last_error, record as reco
 from .cancellation import Digits as Digits, Loss as Loss, digits as digits
 from .differing import Comparison as Comparison, Difference as Difference, first_difference as first_difference
 from .document import schema as schema
-from .shares import Example as Example, Examples as Examples, examples as examples
 from .explanation import Explanation as Explanation
 from .recording import Recording as Recording
 from .runs import Run as Run, read_run as read_run
+from .shares import Example as Example, Examples as Examples, examples as examples
 from .trace import (
     Call as Call,
     Finding as Finding,
@@ -28,7 +28,8 @@ from .trace import (
     Term as Term,
     Traced as Traced,
 )
-from .trails import Entry as Entry, Trail as Trail, read_trail as read_trail, trail as trail
+from .trailing import trail as trail
+from .trails import TrailEntry as TrailEntry, Trail as Trail, read_trail as read_trail
 from .training import Training as Training
 
 

@@ -181,7 +181,9 @@ class _Drawing:
 
     def made(self, line: tuple[str, int]) -> list[Traced]:
         """What a line gives names to, or else the last that it makes."""
-        found = [each for each in self.call.tensors if each.place is not None and (each.place.file, each.place.line) == line]
+        found = [
+            each for each in self.call.tensors if each.place is not None and (each.place.file, each.place.line) == line
+        ]
         names = {each.name: each for each in found if each.name.isidentifier()}
         names |= {leaf.tensor.name: leaf.tensor for leaf in self.call.leaves if self.home(leaf.tensor.name) == line}
         return [*names.values()][-MOST_NAMES:] or found[-1:]
@@ -209,9 +211,15 @@ class _Drawing:
             y = self.top + 18
             self.text(x[0], y, cut(leaf.tensor.name, CODE - 2), "m")
             self.text(x[1], y, fit(leaf.tensor.data, VALUE - 2), "v")
-            ends = [since for since, f in enumerate(self.frames, 1) if any(t.to is leaf.tensor for s in f.steps for t in s.terms)]
+            ends = [
+                since
+                for since, f in enumerate(self.frames, 1)
+                if any(t.to is leaf.tensor for s in f.steps for t in s.terms)
+            ]
             if ends:
-                self.text(x[2], y, fit(leaf.grad_after if leaf.grad_after is not None else leaf.grad, GRAD), "d", ends[-1])
+                self.text(
+                    x[2], y, fit(leaf.grad_after if leaf.grad_after is not None else leaf.grad, GRAD), "d", ends[-1]
+                )
             self.top += LINE
         if len(rest) > MOST_LINES:
             self.text(x[0], self.top + 18, f"and {len(rest) - MOST_LINES} more", "s m")
@@ -228,7 +236,9 @@ class _Drawing:
             f'<rect x="{MARGIN}" y="{self.top:g}" width="{WIDTH - 2 * MARGIN}" height="{height}" rx="10" '
             'fill="var(--card)" stroke="var(--rule)"/>'
         )
-        first = [("s", f"backward begins with v = {fit(self.call.outputs[0].gradient, 60)}")] if self.call.outputs else []
+        first = (
+            [("s", f"backward begins with v = {fit(self.call.outputs[0].gradient, 60)}")] if self.call.outputs else []
+        )
         for since, said in enumerate([first, *map(self.said, self.frames)]):
             for row, (kind, text) in enumerate(said):
                 self.text(MARGIN + 14, self.top + 26 + row * LINE, cut(text, 94), kind, since, since + 1)
@@ -237,7 +247,11 @@ class _Drawing:
         self.add(f'<rect x="{MARGIN}" y="{self.top:g}" width="{room}" height="4" rx="2" fill="var(--rule)"/>')
         for since in range(1, self.count):
             wide = room * since / (self.count - 1)
-            self.add(f'<rect x="{MARGIN}" y="{self.top:g}" width="{wide:g}" height="4" rx="2" fill="var(--edge)"/>', since, since + 1)
+            self.add(
+                f'<rect x="{MARGIN}" y="{self.top:g}" width="{wide:g}" height="4" rx="2" fill="var(--edge)"/>',
+                since,
+                since + 1,
+            )
         self.top += 4
 
     def said(self, frame: _Frame) -> list[tuple[str, str]]:

@@ -195,7 +195,6 @@ class Digits(Observer):
     def __str__(self) -> str:
         return "\n".join(map(str, self.losses)) or f"no digits are lost: {self.steps} steps were compared with float64"
 
-
     def sheet(self) -> Sheet:
         """The lines that lose digits as a table."""
         rows = [

@@ -14,7 +14,7 @@ from .arrays import Array
 from .numbers import short
 from .sheets import Sheet
 from .sources import Place
-from .trails import BACKWARD, FORWARD, GIVEN, LEAF, SENT, WRITE, Entry, Trail
+from .trails import BACKWARD, FORWARD, GIVEN, LEAF, SENT, WRITE, TrailEntry, Trail
 
 UNITS = 64.0
 """How many units of rounding, of the largest element, two results may differ by."""
@@ -24,7 +24,9 @@ MOST_UNITS = 2.0**14
 """How many at most: a thousandth in float32."""
 NOISE = 4.0
 """How many units of its operands a sum may be off by, where they cancel."""
-SUMS = tuple("add sub sum mean affine matmul conv norm standardize var std entropy loss einsum dot lstm gru softmax".split())
+SUMS = tuple(
+    "add sub sum mean affine matmul conv norm standardize var std entropy loss einsum dot lstm gru softmax".split()
+)
 """What is in the names of operations that add: what cancels there is rounding of the operands."""
 BFLOAT = 2.0**-8
 BEFORE, AFTER = 8, 12
@@ -83,8 +85,8 @@ class Difference(NamedTuple):
 class Compared(NamedTuple):
     """A result of the first run beside that of the second."""
 
-    entry: Entry
-    other: Entry
+    entry: TrailEntry
+    other: TrailEntry
     units: float
     allowed: float
 
@@ -214,17 +216,17 @@ def _calls(trail: Trail) -> list[int]:
     ]  # fmt: skip
 
 
-def _expression(entry: Entry) -> Key:
+def _expression(entry: TrailEntry) -> Key:
     return entry.place, entry.module
 
 
-_SAME: tuple[Callable[[Entry], Key], ...] = (
+_SAME: tuple[Callable[[TrailEntry], Key], ...] = (
     lambda e: (e.phase, e.module, e.code, e.operation, e.name, e.shape),
     lambda e: (e.phase, e.module, e.operation, e.name, e.shape),
     lambda e: (e.phase, e.module, e.code, e.name, e.shape),
     lambda e: (e.phase, e.module, e.code, e.name),
 )
-_CROSSED: tuple[Callable[[Entry], Key], ...] = (
+_CROSSED: tuple[Callable[[TrailEntry], Key], ...] = (
     lambda e: (e.phase, e.module, e.code, e.place and e.place[1:], e.name if e.phase == LEAF else "", e.shape),
     lambda e: (e.phase, e.module, e.code, e.shape),
     lambda e: (e.phase, e.module, e.place and e.place.line, e.shape),
@@ -233,7 +235,7 @@ _CROSSED: tuple[Callable[[Entry], Key], ...] = (
 
 
 def _aligned(
-    a: Trail, b: Trail, ones: Iterable[int], others: Iterable[int], keys: Sequence[Callable[[Entry], Key]]
+    a: Trail, b: Trail, ones: Iterable[int], others: Iterable[int], keys: Sequence[Callable[[TrailEntry], Key]]
 ) -> tuple[list[tuple[int, int]], tuple[list[int], list[int]]]:
     """The pairs of entries, in the order of the first run, and the entries of either that have no partner."""
     left, right, pairs = [*ones], [*others], list[tuple[int, int]]()
@@ -248,12 +250,12 @@ def _aligned(
         rest = []
         for i in left:
             what = key(a.entries[i])
-            j = waiting.pop((*what, counts[what]), None)
+            found = waiting.pop((*what, counts[what]), -1)
             counts[what] += 1
-            if j is None:
+            if found < 0:
                 rest.append(i)
             else:
-                pairs.append((i, j))
+                pairs.append((i, found))
         left, right = rest, sorted(waiting.values())
     return sorted(pairs), (left, right)
 
@@ -262,10 +264,12 @@ def _only(
     a: Trail, b: Trail, alone: tuple[list[int], list[int]], last: tuple[int, int], here: tuple[int, int]
 ) -> Difference | None:
     """The first operation, or gradient that a rule sends, since the last agreement that one of the runs lacks."""
-    for trail, rest, since, until, whose in zip((a, b), alone, last, here, ("the first run", "the second run"), strict=True):
+    for trail, rest, since, until, whose in zip(
+        (a, b), alone, last, here, ("the first run", "the second run"), strict=True
+    ):
         at_hand = trail.entries[until]
         if at_hand.phase in {FORWARD, GIVEN}:
-            lacking = (i for i in rest[bisect_left(rest, since) : bisect_left(rest, until)])
+            lacking = rest[bisect_left(rest, since) : bisect_left(rest, until)]
             found = next((e for i in lacking if (e := trail.entries[i]).phase == FORWARD), None)
         else:
             users = {i for i, e in enumerate(trail.entries) if e.phase == FORWARD and _uses(e, at_hand)}
@@ -277,7 +281,7 @@ def _only(
     return None
 
 
-def _uses(user: Entry, gradient: Entry) -> bool:
+def _uses(user: TrailEntry, gradient: TrailEntry) -> bool:
     """Whether an operation has taken what a gradient is of."""
     return bool(gradient.makers) and gradient.phase in {BACKWARD, LEAF} and gradient.makers[0] in user.makers
 
@@ -337,11 +341,11 @@ class _Scales:
             self.apart[entry.makers[0]] = max(self.apart.get(entry.makers[0], 0.0), units)
 
 
-def _root(whole: Entry, part: Entry) -> float:
+def _root(whole: TrailEntry, part: TrailEntry) -> float:
     return math.sqrt(max(1.0, whole.size / max(1, part.size)))
 
 
-def _apart(one: Entry, other: Entry, excused: float) -> tuple[float, int | None]:
+def _apart(one: TrailEntry, other: TrailEntry, excused: float) -> tuple[float, int | None]:
     """How many units of rounding lie between two results, and at which of their values most."""
     if one.shape != other.shape:
         return math.inf, None
@@ -383,7 +387,7 @@ def _units(off: float, scale: float, eps: float, excused: float) -> float:
     return 0.0 if off == 0 else math.inf if not (scale and math.isfinite(off)) or not eps else off / (eps * scale)
 
 
-def _epsilon(entry: Entry) -> float:
+def _epsilon(entry: TrailEntry) -> float:
     if entry.dtype == "bfloat16":
         return BFLOAT
     kind = entry.values.dtype
@@ -398,11 +402,11 @@ _WORDS = {
 }  # fmt: skip
 
 
-def _about(entry: Entry) -> tuple[str, str, str, str, Place | None, str]:
+def _about(entry: TrailEntry) -> tuple[str, str, str, str, Place | None, str]:
     return entry.phase, entry.operation, entry.name, entry.module, entry.place, entry.code
 
 
-def _difference(one: Entry, other: Entry, units: float, at: int | None, a: Trail) -> Difference:
+def _difference(one: TrailEntry, other: TrailEntry, units: float, at: int | None, a: Trail) -> Difference:
     also = "; ".join(_remarks(one, other, a))
     if one.shape != other.shape:
         return Difference("shape", *_about(one), None, one.shape, other.shape, math.inf, also)
@@ -417,7 +421,7 @@ def _difference(one: Entry, other: Entry, units: float, at: int | None, a: Trail
     return Difference(what, *_about(one), element, one.values[at].item(), other.values[at].item(), units, also)
 
 
-def _remarks(one: Entry, other: Entry, a: Trail) -> Iterator[str]:
+def _remarks(one: TrailEntry, other: TrailEntry, a: Trail) -> Iterator[str]:
     if other.operation != one.operation and other.phase == FORWARD:
         yield f"in the second run it is {other.operation}"
     if other.code != one.code:

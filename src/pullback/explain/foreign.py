@@ -6,6 +6,7 @@ Random numbers are pullback's, drawn as pullback draws them, so that both runs h
 from __future__ import annotations
 
 import importlib
+import operator
 import os.path
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -16,13 +17,28 @@ from typing import Any
 
 import numpy as np
 
-from .. import bernoulli, empty, float32, float64, manual_seed, nn, ones, rand, randint, randn, randperm, tensor
+from .. import bernoulli, empty, float32, float64, nn, ones, rand, randint, randn, randperm, tensor
 from ..observe import is_internal, variables_of
 from .arrays import Array
-from .sources import Place, place_of
-from .trails import BACKWARD, FORWARD, GIVEN, LEAF, WRITE, Known, Trail, module_path
+from .sources import place_of
+from .trails import BACKWARD, FORWARD, GIVEN, LEAF, WRITE, Known, Trail, What, Where, module_path
 
-SILENT = ("__get__", "__set__", "detach", "requires_grad_", "numpy", "item", "tolist", "backward", "register_hook", "size")
+Theirs = Any
+"""A value of torch's, of whose types nothing is known here."""
+_writes = operator.attrgetter("_version")
+"""How often a tensor of torch's has been written in place."""
+SILENT = (
+    "__get__",
+    "__set__",
+    "detach",
+    "requires_grad_",
+    "numpy",
+    "item",
+    "tolist",
+    "backward",
+    "register_hook",
+    "size",
+)
 """Functions of torch that compute nothing."""
 
 
@@ -35,13 +51,14 @@ def under_torch(trail: Trail) -> Iterator[None]:
     ImportError
         If torch is not installed.
     """
-    torch = importlib.import_module("torch")
+    torch: Theirs = importlib.import_module("torch")
     trail.source = "torch"
     tracer = _Tracer(torch, trail)
     seeded = torch.manual_seed
+    ours: Theirs = importlib.import_module("pullback")
 
-    def seed(number: int) -> Any:
-        manual_seed(int(number))
+    def seed(number: int) -> Theirs:
+        ours.manual_seed(int(number))
         return seeded(number)
 
     with ExitStack() as stack:
@@ -56,8 +73,8 @@ def under_torch(trail: Trail) -> Iterator[None]:
         yield
 
 
-def _mode(base: type, method: str, function: Callable[..., Any]) -> Any:
-    def act(_: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+def _mode(base: type, method: str, function: Callable[..., Theirs]) -> Theirs:
+    def act(_: Theirs, func: Theirs, types: Theirs, args: Theirs = (), kwargs: Theirs = None) -> Theirs:
         return function(func, args, kwargs or {})
 
     return type("Mode", (base,), {method: act})()
@@ -66,21 +83,21 @@ def _mode(base: type, method: str, function: Callable[..., Any]) -> Any:
 # 1. Random numbers
 
 
-def _filled(name: str, dtype: Any, x: Any, *given: Any) -> Any:
+def _filled(name: str, dtype: Theirs, x: Theirs, *given: Theirs) -> Theirs:
     return getattr(empty(*x.shape, dtype=dtype), name)(*given)
 
 
-def _like(draw: Callable[..., Any], dtype: Any, x: Any) -> Any:
+def _like(draw: Callable[..., Theirs], dtype: Theirs, x: Theirs) -> Theirs:
     return draw(*x.shape, dtype=dtype)
 
 
-def _kept(dtype: Any, x: Any, p: float = 0.5, train: Any = None) -> Any:
+def _kept(dtype: Theirs, x: Theirs, p: float = 0.5, train: Theirs = None) -> Theirs:
     """The elements that dropout keeps: 1, or 1 / (1 - p), and else 0."""
     kept = nn.functional.dropout(ones(*x.shape, dtype=dtype), p if train is not None else 1 - p)
     return kept if train is not None else kept.ne(0)
 
 
-_DRAWS: dict[str, Callable[..., Any]] = {
+_DRAWS: dict[str, Callable[..., Theirs]] = {
     "uniform_": partial(_filled, "uniform_"),
     "normal_": partial(_filled, "normal_"),
     "exponential_": partial(_filled, "exponential_"),
@@ -97,13 +114,15 @@ _DRAWS: dict[str, Callable[..., Any]] = {
 """What torch draws, and how pullback draws it; the names are those of torch's operators."""
 
 
-def _drawn(torch: Any, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _drawn(torch: Theirs, called: Theirs, args: tuple[Theirs, ...], kwargs: dict[str, Theirs]) -> Theirs:
     """What an operator of torch gives, with pullback's random numbers."""
-    name = operator.overloadpacket.__name__
+    name = called.overloadpacket.__name__
     if name not in _DRAWS or kwargs.get("generator") is not None:
-        return operator(*args, **kwargs)
+        return called(*args, **kwargs)
     dtype = args[0].dtype if isinstance(args[0], torch.Tensor) else kwargs.get("dtype")
-    floats = [float32, float64][dtype == torch.float64 or (dtype is None and torch.get_default_dtype() == torch.float64)]
+    floats = [float32, float64][
+        dtype == torch.float64 or (dtype is None and torch.get_default_dtype() == torch.float64)
+    ]
     drawn = torch.from_numpy(np.array(_DRAWS[name](floats, *args).numpy()))
     if name == "native_dropout":
         return args[0] * drawn, drawn != 0
@@ -118,14 +137,14 @@ def _drawn(torch: Any, operator: Any, args: tuple[Any, ...], kwargs: dict[str, A
 class _Tracer:
     """Adds what functions of torch give, and the gradients of it, to a trail."""
 
-    def __init__(self, torch: Any, trail: Trail) -> None:
+    def __init__(self, torch: Theirs, trail: Trail) -> None:
         self.torch, self.trail = torch, trail
         self.call = torch.nn.Module._call_impl.__code__
         self.folder = os.path.dirname(torch.__file__)
         self._known = Known()
         self._followed = Known()
 
-    def called(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def called(self, function: Theirs, args: tuple[Theirs, ...], kwargs: dict[str, Theirs]) -> Theirs:
         """Call a function of torch, and add its results."""
         result = function(*args, **kwargs)
         name = getattr(function, "__name__", "")
@@ -135,7 +154,7 @@ class _Tracer:
         if frame is None:
             return result
         module, path = module_path(sys._getframe(1), self.call)
-        where = place_of((frame.f_code, frame.f_lasti)), path
+        where = Where(place_of((frame.f_code, frame.f_lasti)), path)
         given = self._tensors([args, kwargs])
         makers = [self._operand(each, name, where, module, frame) for each in given]
         if self.torch.is_grad_enabled():
@@ -145,41 +164,42 @@ class _Tracer:
         for number, each in enumerate(results):
             many = str(number) if len(results) > 1 else ""
             array, dtype = _array(each)
-            entry = self.trail.add(FORWARD, name, array, where, [m for m in makers if m is not None], many, dtype)
-            self._known.add(each, each._version, entry)
+            known = [maker for maker in makers if maker is not None]
+            entry = self.trail.add(What(FORWARD, name, many), array, where, known, dtype)
+            self._known.add(each, _writes(each), entry)
             if each.requires_grad and entry is not None:
-                each.register_hook(partial(self._arrived, BACKWARD, name, where, many, entry))
+                each.register_hook(partial(self._arrived, What(BACKWARD, name, many), where, entry))
         return result
 
-    def stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+    def stepped(self, optimizer: Theirs, args: Theirs, kwargs: Theirs) -> None:
         """Add what an optimizer has written."""
         frame = self._program(sys._getframe(1))
-        where = None if frame is None else place_of((frame.f_code, frame.f_lasti)), ""
+        where = Where(None if frame is None else place_of((frame.f_code, frame.f_lasti)))
         for each in [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]:
             array, dtype = _array(each)
-            self._known.add(each, each._version, self.trail.add(WRITE, "write", array, where, (), "", dtype))
+            self._known.add(each, _writes(each), self.trail.add(What(WRITE, "write"), array, where, (), dtype))
 
-    def _arrived(self, phase: str, name: str, where: tuple[Place | None, str], called: str, entry: int, g: Any) -> None:
-        array, dtype = _array(g)
-        self.trail.add(phase, name, array, where, (entry,), called, dtype)
+    def _arrived(self, what: What, where: Where, entry: int, gradient: Theirs) -> None:
+        array, dtype = _array(gradient)
+        self.trail.add(what, array, where, (entry,), dtype)
 
-    def _operand(self, tensor: Any, operation: str, where: Any, module: Any, frame: FrameType) -> int | None:
-        found = self._known.find(tensor, tensor._version)
+    def _operand(self, tensor: Theirs, operation: str, where: Where, module: Theirs, frame: FrameType) -> int | None:
+        found = self._known.find(tensor, _writes(tensor))
         if found is not None:
             return found
         name = _name(tensor, module, frame)
         array, dtype = _array(tensor)
-        found = self.trail.add(GIVEN, operation, array, where, (), name, dtype)
-        self._known.add(tensor, tensor._version, found)
+        found = self.trail.add(What(GIVEN, operation, name), array, where, (), dtype)
+        self._known.add(tensor, _writes(tensor), found)
         return found
 
-    def _follow(self, tensor: Any, where: tuple[Place | None, str], name: str, entry: int | None) -> None:
+    def _follow(self, tensor: Theirs, where: Where, name: str, entry: int | None) -> None:
         """Add the gradients of a leaf, from its first use on."""
         if not (tensor.requires_grad and tensor.is_leaf) or entry is None:
             return
         if self._followed.find(tensor, 0) is None:
             self._followed.add(tensor, 0, entry)
-            tensor.register_hook(partial(self._arrived, LEAF, "gradient", where, name, entry))
+            tensor.register_hook(partial(self._arrived, What(LEAF, "gradient", name), where, entry))
 
     def _program(self, frame: FrameType | None) -> FrameType | None:
         """The innermost frame of the program."""
@@ -189,8 +209,8 @@ class _Tracer:
             frame = frame.f_back
         return frame
 
-    def _tensors(self, given: Iterable[Any]) -> list[Any]:
-        found: list[Any] = []
+    def _tensors(self, given: Iterable[Theirs]) -> list[Theirs]:
+        found: list[Theirs] = []
         for each in given:
             if isinstance(each, self.torch.Tensor):
                 found.append(each)
@@ -201,14 +221,14 @@ class _Tracer:
         return found
 
 
-def _array(tensor: Any) -> tuple[Array, str]:
+def _array(tensor: Theirs) -> tuple[Array, str]:
     """The numbers of a tensor of torch, and the name of its dtype."""
     dtype = str(tensor.dtype).rpartition(".")[2]
     tensor = tensor.detach().resolve_conj().resolve_neg().cpu()
     return (tensor.float() if dtype == "bfloat16" else tensor).numpy(), dtype
 
 
-def _name(tensor: Any, module: Any, frame: FrameType) -> str:
+def _name(tensor: Theirs, module: Theirs, frame: FrameType) -> str:
     named = module.named_parameters(recurse=False) if module is not None else ()
     pairs = [*named, *variables_of(frame).items(), *frame.f_globals.items()]
     return next((str(name) for name, each in pairs if each is tensor), "")

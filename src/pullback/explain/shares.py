@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import Tensor, nn
+from .. import Tensor
+from ..nn.modules.module import Module
 from ..observe import aside, value
 from .arrays import Array
 from .numbers import short
@@ -48,9 +49,9 @@ class Examples:
         rows = [part.reshape(len(part), -1).astype(np.float64) for part in parts.values()]
         total = [gradient.reshape(-1).astype(np.float64) for gradient in whole.values()]
         squares = sum(float(each @ each) for each in total)
-        self.norms: Array = np.sqrt(sum((each * each).sum(1) for each in rows))
+        self.norms: Array = np.sqrt(np.sum([(each * each).sum(1) for each in rows], 0))
         """The norm of what each example adds, over all parameters that were asked for."""
-        along = sum(each @ one for each, one in zip(rows, total, strict=True))
+        along = np.sum([each @ one for each, one in zip(rows, total, strict=True)], 0)
         self.shares: Array = along / squares if squares else np.zeros_like(self.norms)
 
     def of(self, parameter: str) -> Array:
@@ -67,9 +68,12 @@ class Examples:
 
     def at(self, parameter: str, *index: int) -> list[Example]:
         """The examples by what they add to one element of a weight, the largest first."""
-        moved = self.of(parameter)[(slice(None), *index)].astype(np.float64).reshape(-1)
+        at: tuple[Any, ...] = (slice(None), *index)
+        moved = self.of(parameter)[at].astype(np.float64).reshape(-1)
         if len(moved) != len(self.norms):
-            raise IndexError(f"at({parameter!r}, {', '.join(map(str, index))}): name one element of {self.whole[parameter].shape}")
+            raise IndexError(
+                f"at({parameter!r}, {', '.join(map(str, index))}): name one element of {self.whole[parameter].shape}"
+            )
         total = moved.sum()
         shares = moved / total if total else np.zeros_like(moved)
         return [Example(int(i), float(moved[i]), float(shares[i])) for i in np.argsort(-np.abs(moved), kind="stable")]
@@ -96,7 +100,12 @@ class Examples:
         found = self.largest()
         most = max((each.norm for each in found if np.isfinite(each.norm)), default=0.0) or 1.0
         rows = [
-            [str(each.number), short(each.norm), f"{100 * each.share:.1f} %", *[_seen(x[each.number]) for x in self._inputs]]
+            [
+                str(each.number),
+                short(each.norm),
+                f"{100 * each.share:.1f} %",
+                *[_seen(x[each.number]) for x in self._inputs],
+            ]
             for each in found
         ]
         names = ["input", "target"][: len(self._inputs)] + [f"argument {i}" for i in range(2, len(self._inputs))]
@@ -106,7 +115,7 @@ class Examples:
         return Sheet("examples", "Examples", answer, str(self), columns, rows, bars, 0)
 
 
-class _Loss(nn.Module):
+class _Loss(Module):
     """A loss as a module, so that its parameters can be others."""
 
     def __init__(self, model: Any, loss: Callable[..., Any]) -> None:
@@ -118,7 +127,7 @@ class _Loss(nn.Module):
 
 
 def examples(
-    model: nn.Module, loss: Callable[..., Tensor], *batch: Tensor,
+    model: Module, loss: Callable[..., Tensor], *batch: Tensor,
     parameters: Sequence[str] | None = None, chunk: int = 64, mode: str = "vmap",
 ) -> Examples:  # fmt: skip
     """What each example of a batch adds to the gradient of a model's parameters.
@@ -138,10 +147,7 @@ def examples(
     mode
         'vmap' runs a chunk as one program, 'each' one example after another, for operations that cannot be batched.
 
-    Returns
-    -------
-    Examples
-        The parts by parameter, whose sum is the gradient of the batch, which `.grad` would be.
+    What is returned has the parts by parameter; their sum is the gradient of the batch, which `.grad` would be.
 
     Raises
     ------
@@ -167,9 +173,12 @@ def examples(
         raise ValueError(f"examples(): {unknown[0]!r} is no parameter that requires grad; there are {', '.join(named)}")
     if not wanted:
         raise ValueError("examples(): the model has no parameter that requires grad")
+    return _divided(_Loss(model, loss), {name: named[name].detach() for name in wanted}, batch, chunk, mode)
+
+
+def _divided(wrapped: _Loss, chosen: dict[str, Tensor], batch: Sequence[Tensor], chunk: int, mode: str) -> Examples:
+    """The gradient of a batch, of a chunk of examples at a time."""
     func = importlib.import_module("pullback.func")
-    wrapped = _Loss(model, loss)
-    chosen = {name: named[name].detach() for name in wanted}
 
     def of(values: Mapping[str, Tensor], *given: Tensor) -> Tensor:
         found: Tensor = func.functional_call(wrapped, {f"model.{name}": each for name, each in values.items()}, given)
@@ -178,36 +187,38 @@ def examples(
     def one(values: Mapping[str, Tensor], *given: Tensor) -> Tensor:
         return of(values, *[each.unsqueeze(0) for each in given])
 
-    gradient = func.grad(of)
+    def gradient(*given: Tensor) -> dict[str, Array]:
+        return {name: np.array(value(each)) for name, each in func.grad(of)(chosen, *given).items()}
+
+    single, size, found = func.grad(one), 1, dict[str, list[Array]]()
+    if mode == "vmap":
+        single, size = func.vmap(single, in_dims=(None, *[0] * len(batch))), chunk
     with aside():
-        whole = {name: np.array(value(each)) for name, each in gradient(chosen, *batch).items()}
-        single = func.grad(one)
-        if mode == "vmap":
-            single = func.vmap(single, in_dims=(None, *[0] * len(batch)))
-        found: dict[str, list[Array]] = {name: [] for name in wanted}
-        size = chunk if mode == "vmap" else 1
+        whole = gradient(*batch)
         for start in range(0, len(batch[0]), size):
             part = [each[start : start + size] if mode == "vmap" else each[start] for each in batch]
             for name, each in single(chosen, *part).items():
-                found[name].append(np.array(value(each)) if mode == "vmap" else np.array(value(each))[None])
+                array = np.array(value(each))
+                found.setdefault(name, []).append(array if mode == "vmap" else array[None])
         parts = {name: np.concatenate(each) for name, each in found.items()}
-        most = int(np.argmax(sum(np.square(each.reshape(len(each), -1)).sum(1) for each in parts.values())))
-        twice = gradient(chosen, *[each[[most, most]] for each in batch])
-    doubled = {name: np.array(value(each)) for name, each in twice.items()}
-    scale = _scale(parts, whole, doubled, most)
+        most = int(np.argmax(np.sum([np.square(each.reshape(len(each), -1)).sum(1) for each in parts.values()], 0)))
+        twice = gradient(*[each[[most, most]] for each in batch])
+    scale = _scale(parts, whole, twice, most)
     return Examples({name: each * scale for name, each in parts.items()}, whole, [value(each) for each in batch])
 
 
 def _check(batch: Sequence[Any], chunk: int, mode: str) -> None:
     if mode not in MODES:
         raise ValueError(f"examples(): mode is one of {', '.join(map(repr, MODES))}, not {mode!r}")
-    if isinstance(chunk, bool) or not isinstance(chunk, int) or chunk < 1:
+    if chunk < 1:
         raise ValueError(f"examples(chunk={chunk!r}): the number of examples at once, 1 or more")
     if not batch or not all(isinstance(each, Tensor) and each.ndim for each in batch):
         raise TypeError("examples(): give the batch as tensors with an axis of examples in front, after the loss")
     sizes = [len(each) for each in batch]
     if len({*sizes}) > 1 or not sizes[0]:
-        raise ValueError(f"examples(): the tensors have {', '.join(map(str, sizes))} examples: expected equal numbers, 1 or more")
+        raise ValueError(
+            f"examples(): the tensors have {', '.join(map(str, sizes))} examples: expected equal numbers, 1 or more"
+        )
 
 
 def _scale(parts: dict[str, Array], whole: dict[str, Array], doubled: dict[str, Array], at: int) -> float:

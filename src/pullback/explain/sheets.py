@@ -39,7 +39,11 @@ class Sheet(NamedTuple):
                 [MARK if i == self.marked else "", *row, *([sign * round(BAR * self.bars[i])] if self.bars else [])]
                 for i, row in enumerate(self.rows)
             ]
-            least = [0, *[min(columns(name), LEAST) for name in self.columns], *[BAR][: len(head) - len(self.columns) - 1]]
+            least = [
+                0,
+                *[min(columns(name), LEAST) for name in self.columns],
+                *[BAR][: len(head) - len(self.columns) - 1],
+            ]
             lines += ["", *paper.table([head, *rows], frozenset(), least)]
         return "\n".join(line.rstrip() for line in lines) + "\n"
 

@@ -7,12 +7,11 @@ written as base64. Nothing in it is run, and what does not follow the format is 
 from __future__ import annotations
 
 import base64
-import contextlib
 import gzip
 import json
 import math
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -51,7 +50,22 @@ class Statistics(NamedTuple):
     signed: float
 
 
-class Entry(NamedTuple):
+class What(NamedTuple):
+    """What an entry is of: the phase, the operation, and a name."""
+
+    phase: str
+    operation: str
+    name: str = ""
+
+
+class Where(NamedTuple):
+    """The line of the program, and the path of the module that is running."""
+
+    place: Place | None
+    module: str = ""
+
+
+class TrailEntry(NamedTuple):
     """What one operation gave, or what one gradient was.
 
     >>> import pullback
@@ -103,28 +117,26 @@ class Trail:
     def __init__(self, source: str = "pullback", values: int = VALUES) -> None:
         self.source = source
         """Whose operations they are: 'pullback' or 'torch'."""
-        self.entries: list[Entry] = []
+        self.entries: list[TrailEntry] = []
         self.values = values
         self.whole = True
         """False if the run was longer than what is kept."""
         self._bytes = 0
 
-    def add(
-        self, phase: str, operation: str, array: Array, where: tuple[Place | None, str], makers: Sequence[int] = (),
-        name: str = "", dtype: str = "",
-    ) -> int | None:  # fmt: skip
+    def add(self, what: What, array: Array, where: Where, makers: Sequence[int] = (), dtype: str = "") -> int | None:
         """Add an entry, and return its number; None where nothing more is kept."""
         if len(self.entries) >= MOST:
             self.whole = False
             return None
         array = numeric(array)
         place, module = where
+        phase, operation, name = what
         room = self.values if self._bytes < BYTES else 0
         values = _some(array, room)
         self._bytes += values.nbytes
         code = "" if place is None else _line(place)
         given = tuple(map(int, array.shape)), dtype or str(array.dtype), _statistics(array), values, tuple(makers)
-        self.entries.append(Entry(phase, operation, name, module, place, code, *given))
+        self.entries.append(TrailEntry(phase, operation, name, module, place, code, *given))
         return len(self.entries) - 1
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -241,7 +253,7 @@ _ENTRY = _rows(
 )  # fmt: skip
 
 
-def _plain(entry: Entry) -> dict[str, object]:
+def _plain(entry: TrailEntry) -> dict[str, object]:
     """An entry for JSON."""
     values = entry.values.astype(entry.values.dtype.newbyteorder("<"))
     place = None if entry.place is None else [*entry.place]
@@ -266,46 +278,10 @@ def _read(trail: Trail, row: Any, number: int) -> None:
     if any(maker >= number - 2 for maker in row["makers"]):
         raise ValueError("an operand that comes later")
     if place is not None:
-        if not (isinstance(place[0], str) and isinstance(place[1], int) and not any(isinstance(x, str) for x in place[1:])):
+        if type(place[0]) is not str or type(place[1]) is not int or str in map(type, place[1:]):
             raise ValueError("a place that is none")
         place = Place(*place)
     numbers = [float(each) for each in row["statistics"]]
     statistics = Statistics(int(numbers[0]), *numbers[1:])
     read = {"place": place, "shape": shape, "values": values, "statistics": statistics, "makers": tuple(row["makers"])}
-    trail.entries.append(Entry(**(row | read)))
-
-
-@contextlib.contextmanager
-def trail(path: str | PathLike[str] | None = None, *, values: int = VALUES) -> Iterator[Trail]:
-    """A block whose operations and gradients are recorded, to be compared with those of another run by `first_difference`.
-
-    Parameters
-    ----------
-    path
-        The file that is written when the block ends, also by an exception.
-    values
-        The number of elements up to which an array is kept whole; of a larger one so many, evenly spread, and statistics
-        of all.
-
-    A trail takes about 64 MB at most: after so many bytes of elements only statistics are kept, and after 200 000 entries
-    nothing.
-
-    >>> import pullback
-    >>> def run(factor):
-    ...     with pullback.explain.trail() as trail:
-    ...         y = (pullback.tensor([1.0, 2.0]) * factor).exp()
-    ...     return trail
-    >>> print(pullback.explain.first_difference(run(2.0), run(2.5)))  # doctest: +ELLIPSIS
-    multiply at ...: ... gave 4 in the first run and 5 in the second, at [1]...
-    """
-    if isinstance(values, bool) or not isinstance(values, int) or values < 1:
-        raise ValueError(f"trail(values={values!r}): the number of elements to keep of an array, 1 or more")
-    from .trailing import Trailing  # noqa: PLC0415  # it observes, and this module is what it writes to
-
-    found = Trail(values=values)
-    try:
-        with Trailing(found):
-            yield found
-    finally:
-        if path is not None:
-            found.save(path)
+    trail.entries.append(TrailEntry(**(row | read)))
