@@ -47,10 +47,10 @@ from pullback.explain.trace import Scope as _Scope
 from pullback.explain.trace import Step as _Step
 from pullback.explain.trace import Term as _Term
 from pullback.explain.trace import Traced as _Traced
-from pullback.explain.trails import Entry as _Entry
+from pullback.explain.trailing import trail as _trail
 from pullback.explain.trails import Trail as _Trail
+from pullback.explain.trails import TrailEntry as _TrailEntry
 from pullback.explain.trails import read_trail as _read_trail
-from pullback.explain.trails import trail as _trail
 from pullback.explain.training import Training as _Training
 from pullback.vocabulary.decompositions import LUFactorExResult as _LUFactorExResult
 from pullback.vocabulary.decompositions import LUFactorResult as _LUFactorResult
@@ -188,10 +188,10 @@ class _Explain:
     Step = _Step
     Term = _Term
     Traced = _Traced
-    Entry = _Entry
+    trail = staticmethod(_trail)
+    TrailEntry = _TrailEntry
     Trail = _Trail
     read_trail = staticmethod(_read_trail)
-    trail = staticmethod(_trail)
     Training = _Training
 explain: _Explain
 

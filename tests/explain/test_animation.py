@@ -87,6 +87,12 @@ def test_a_long_call_and_hostile_names_are_drawn(tmp_path, capsys):
     assert len(text) < 100_000
 
 
+def test_the_picture_of_the_manual_is_what_is_drawn():
+    docs = Path(__file__).parents[2] / "docs"
+    text, _ = drawn(lambda: runpy.run_path(str(docs / "live/plane.py")))
+    assert text == (docs / "pictures/plane.svg").read_text(encoding="utf-8")
+
+
 def test_without_backward_there_is_nothing_to_draw(tmp_path, capsys):
     file = tmp_path / "x.svg"
     for code, said in (

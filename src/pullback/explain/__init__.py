@@ -29,7 +29,7 @@ from .trace import (
     Traced as Traced,
 )
 from .trailing import trail as trail
-from .trails import TrailEntry as TrailEntry, Trail as Trail, read_trail as read_trail
+from .trails import Trail as Trail, TrailEntry as TrailEntry, read_trail as read_trail
 from .training import Training as Training
 
 

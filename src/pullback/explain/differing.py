@@ -14,7 +14,7 @@ from .arrays import Array
 from .numbers import short
 from .sheets import Sheet
 from .sources import Place
-from .trails import BACKWARD, FORWARD, GIVEN, LEAF, SENT, WRITE, TrailEntry, Trail
+from .trails import BACKWARD, FORWARD, GIVEN, LEAF, SENT, WRITE, Trail, TrailEntry
 
 UNITS = 64.0
 """How many units of rounding, of the largest element, two results may differ by."""
