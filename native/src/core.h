@@ -39,7 +39,12 @@ typedef struct {
     PyObject *getitem, *unbind, *split, *reshape, *permute_dims, *expand_dims; /* primitives */
     PyObject *ViewNode, *PermuteNode, *TransposeNode, *TNode, *UnsqueezeNode;  /* classes of nodes */
     PyObject *kind_of;                 /* the class of nodes of a primitive with some metadata */
-    PyObject *index_kinds;             /* that of getitem, by the types of the entries: see `index_kind` in views.c */
+    PyObject *kinds;                   /* those that were asked for, by keys: of an index the types of its entries */
+    PyObject *index;                   /* the operation of the primitive `index` */
+    PyObject *marker, *whole;          /* what stands for an array in the metadata of an index; the slice of everything */
+    PyObject *spec_name, *axis_name, *join_names, *reduction_names; /* names of metadata, in tuples */
+    PyObject *ones, *add_reduce;       /* so many ones, for sums by products; `np.add.reduce` */
+    PyObject *small_size, *block_size; /* the elements of a matrix, and of an axis, up to which sums are products: ints */
     PyObject *rules, *traced;          /* the rules that were read, by classes of nodes, and what reads them */
     PyObject *raw, *sum_to, *by_age, *Parts, *filled; /* of a pass */
     PyArray_Descr *single, *twice;     /* the dtypes float32 and float64 */
@@ -50,7 +55,8 @@ extern Core core;
 
 /* Names of attributes, made once. */
 typedef struct {
-    PyObject *index, *axis, *axes, *label, *shape, *shapes, *forward, *TransposeLabel, *TLabel, *hold, *forget, *run, *pull, *foreign;
+    PyObject *index, *axis, *axes, *label, *shape, *shapes, *sizes, *dim, *keepdim, *forward, *hold, *forget, *run, *pull, *foreign;
+    PyObject *TransposeLabel, *TLabel, *SplitLabel;
 } Names;
 
 extern Names names;
@@ -81,6 +87,7 @@ PyObject *cell_of_tensor(PyObject *tensor);
 int storage_join(PyObject *storage, PyObject *tensor);
 
 /* nodes.c */
+PyObject *kind_known(PyObject *key, PyObject *primitive, PyObject *params);
 PyObject *node_new(PyObject *kind, PyObject *edges, PyObject *params, PyObject *array);
 PyObject *output_new(PyObject *node, PyObject *edges, Py_ssize_t index, PyObject *array);
 PyObject *tensor_new(PyObject *array, PyObject *node);

@@ -94,17 +94,10 @@ PyObject *plain_index(PyArrayObject *array, PyObject *index, long *key)
     return entries;
 }
 
-/* The class of nodes for an index, which follows from its key: Python says which, once. */
+/* The class of nodes for an index. */
 PyObject *index_kind(PyObject *params, long key)
 {
-    PyObject *number = PyLong_FromLong(key);
-    PyObject *kind = number == NULL ? NULL : PyDict_GetItemWithError(core.index_kinds, number); /* borrowed */
-    Py_XINCREF(kind);
-    if (kind == NULL && !PyErr_Occurred()) {
-        kind = PyObject_CallFunctionObjArgs(core.kind_of, core.getitem, params, NULL);
-        if (kind != NULL && PyDict_SetItem(core.index_kinds, number, kind) < 0)
-            Py_CLEAR(kind);
-    }
+    PyObject *number = PyLong_FromLong(key), *kind = number == NULL ? NULL : kind_known(number, core.getitem, params);
     Py_XDECREF(number);
     return kind;
 }

@@ -14,7 +14,9 @@ static int names_make(void)
         {"index", &names.index},     {"axis", &names.axis},       {"axes", &names.axes},   {"label", &names.label},
         {"shape", &names.shape},     {"shapes", &names.shapes},   {"hold", &names.hold},   {"_forget", &names.forget},
         {"forward", &names.forward}, {"foreign", &names.foreign}, {"run", &names.run},     {"pull", &names.pull},
+        {"sizes", &names.sizes},     {"dim", &names.dim},         {"keepdim", &names.keepdim},
         {"TransposeBackward0", &names.TransposeLabel},            {"TBackward0", &names.TLabel},
+        {"SplitBackward0", &names.SplitLabel},
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if ((*all[i].place = PyUnicode_InternFromString(all[i].text)) == NULL)

@@ -15,6 +15,19 @@ int is_none_attribute(PyObject *object, PyObject *name)
     return none;
 }
 
+/* The class of nodes for a primitive with some metadata, of which a key is enough: Python says which, once. */
+PyObject *kind_known(PyObject *key, PyObject *primitive, PyObject *params)
+{
+    PyObject *kind = PyDict_GetItemWithError(core.kinds, key); /* borrowed */
+    Py_XINCREF(kind);
+    if (kind == NULL && !PyErr_Occurred()) {
+        kind = PyObject_CallFunctionObjArgs(core.kind_of, primitive, params, NULL);
+        if (kind != NULL && PyDict_SetItem(core.kinds, key, kind) < 0)
+            Py_CLEAR(kind);
+    }
+    return kind;
+}
+
 /* The frame of the innermost call outside of pullback, as `user_frame` finds it. Steals the frame to start from. */
 static PyFrameObject *user_frame_of(PyFrameObject *frame)
 {

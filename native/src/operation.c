@@ -21,18 +21,20 @@ static PyObject *operation_get(PyObject *self, PyObject *instance, PyObject *Py_
     return instance == NULL || instance == Py_None ? Py_NewRef(self) : PyMethod_New(self, instance);
 }
 
-/* Reads what is saved: a tuple of pairs of a place and the bits of its users. */
-static int savings_read(Operation *self, PyObject *pairs)
+/* Reads what is saved: a tuple of triples of a place, the bits of its users, and whether all that follow are meant. */
+static int savings_read(Operation *self, PyObject *told)
 {
-    Py_ssize_t count = PyTuple_GET_SIZE(pairs);
+    Py_ssize_t count = PyTuple_GET_SIZE(told);
     if (count > SAVED) {
         PyErr_SetString(PyExc_ValueError, "an operation saves too many values");
         return -1;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
         Saving *saving = &self->saved[i];
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(pairs, i), "iI", &saving->place, &saving->users))
+        unsigned long long users;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(told, i), "iKp", &saving->place, &users, &saving->starred))
             return -1;
+        saving->users = users;
         if (saving->place < RESULT || saving->place >= OPERANDS) {
             PyErr_SetString(PyExc_ValueError, "what is saved is an operand or the result");
             return -1;
@@ -44,12 +46,16 @@ static int savings_read(Operation *self, PyObject *pairs)
 
 static PyObject *operation_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *known[] = {"fallback", "forward", "kind", "operands", "ndim", "typed", "numbers", "fresh", "large", "saved", NULL};
+    static char *known[] = {"fallback", "forward", "kind", "operands", "ndim", "typed", "numbers", "fresh", "large", "saved", "form", NULL};
     PyObject *fallback, *forward, *kind, *saved;
     int operands, ndim, typed, numbers, fresh;
+    const char *form;
     Py_ssize_t large;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOiipppnO!", known, &fallback, &forward, &kind, &operands, &ndim,
-                                     &typed, &numbers, &fresh, &large, &PyTuple_Type, &saved))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOiipppnO!s", known, &fallback, &forward, &kind, &operands, &ndim,
+                                     &typed, &numbers, &fresh, &large, &PyTuple_Type, &saved, &form))
+        return NULL;
+    Attempt attempt = attempt_of(form);
+    if (attempt == NULL)
         return NULL;
     if (operands != MANY && (operands < 1 || operands > OPERANDS)) {
         PyErr_SetString(PyExc_ValueError, "an operation has so many operands only in Python");
@@ -59,7 +65,7 @@ static PyObject *operation_new(PyTypeObject *type, PyObject *args, PyObject *key
     if (self == NULL)
         return NULL;
     self->vectorcall = operation_call;
-    self->attempt = recorded;
+    self->attempt = attempt;
     self->fallback = Py_NewRef(fallback);
     self->forward = Py_NewRef(forward);
     self->kind = kind == Py_None ? NULL : Py_NewRef(kind);
@@ -74,33 +80,40 @@ static PyObject *operation_new(PyTypeObject *type, PyObject *args, PyObject *key
     return (PyObject *)self;
 }
 
-/* `viewing(name, function)`: the native form of one of the functions that make views, or write through them. */
-PyObject *native_viewing(PyObject *Py_UNUSED(module), PyObject *args)
+/* What does the usual case of a form of operations. */
+Attempt attempt_of(const char *name)
 {
     const struct {
         const char *name;
         Attempt attempt;
     } all[] = {
-        {"getitem", indexed},     {"setitem", assigned},     {"iter", iterated}, {"any view", viewed}, {"reshape", reshaped},
-        {"unsqueeze", unsqueezed}, {"transpose", transposed}, {"t", turned},      {"T", reversed},
+        {"recorded", recorded},     {"getitem", indexed}, {"setitem", assigned}, {"iter", iterated},      {"any view", viewed},
+        {"reshape", reshaped},      {"t", turned},        {"T", reversed},       {"unsqueeze", unsqueezed}, {"unbind", unbound},
+        {"transpose", transposed},  {"split", divided},   {"cat", concatenated}, {"stack", stacked},      {"sum", summed},
+        {"mean", averaged},         {"linear", projected},
     };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (strcmp(all[i].name, name) == 0)
+            return all[i].attempt;
+    PyErr_Format(PyExc_ValueError, "there is no native form called %s", name);
+    return NULL;
+}
+
+/* `viewing(name, function)`: the native form of one of the functions that make views, or write through them. */
+PyObject *native_viewing(PyObject *Py_UNUSED(module), PyObject *args)
+{
     const char *name;
     PyObject *fallback;
     if (!PyArg_ParseTuple(args, "sO", &name, &fallback))
         return NULL;
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        if (strcmp(all[i].name, name) != 0)
-            continue;
-        Operation *self = (Operation *)operation_type->tp_alloc(operation_type, 0);
-        if (self == NULL)
-            return NULL;
-        self->vectorcall = operation_call;
-        self->attempt = all[i].attempt;
-        self->fallback = Py_NewRef(fallback);
-        return (PyObject *)self;
-    }
-    PyErr_Format(PyExc_ValueError, "there is no native form called %s", name);
-    return NULL;
+    Attempt attempt = attempt_of(name);
+    Operation *self = attempt == NULL ? NULL : (Operation *)operation_type->tp_alloc(operation_type, 0);
+    if (self == NULL)
+        return NULL;
+    self->vectorcall = operation_call;
+    self->attempt = attempt;
+    self->fallback = Py_NewRef(fallback);
+    return (PyObject *)self;
 }
 
 static int operation_traverse(PyObject *object, visitproc visit, void *arg)

@@ -5,7 +5,7 @@
 
 #include "core.h"
 
-#define OPERANDS 16 /* as many as a call may have, else it is Python's */
+#define OPERANDS 64 /* as many as a call may have, else it is Python's */
 #define KEYWORDS 8
 #define SAVED 8
 #define MANY (-1)   /* any number of operands */
@@ -13,8 +13,9 @@
 
 /* A value that the rules of some operands name: saved if one of these is tracked. */
 typedef struct {
-    int place;          /* of an operand, or RESULT */
-    unsigned int users; /* one bit for each operand */
+    int place;      /* of an operand, or RESULT */
+    int starred;    /* whether all operands that follow are meant, too */
+    uint64_t users; /* one bit for each operand */
 } Saving;
 
 typedef struct Operation Operation;
@@ -39,15 +40,41 @@ struct Operation {
     Saving saved[SAVED];
 };
 
-PyObject *recorded(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
-PyObject *indexed(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
-PyObject *iterated(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
-PyObject *assigned(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
-PyObject *reshaped(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
-PyObject *unsqueezed(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
-PyObject *transposed(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
-PyObject *turned(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
-PyObject *reversed(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
-PyObject *viewed(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
+/* One call of an operation. What it has read of its operands is owned by `record`; all else is the caller's. */
+typedef struct Call Call;
+struct Call {
+    const Operation *operation;
+    int count;
+    PyObject *keywords, *const *values; /* the names and values of metadata; no names, NULL */
+    PyObject *(*compute)(const Call *call); /* its result; NULL without an exception where Python must look at it */
+    void *facts;                            /* what `compute` is told, and may write values to */
+    PyObject *key;                          /* of the class of its node, where that follows from the metadata; may be NULL */
+    uint64_t tracked;                       /* one bit for each operand that has a history */
+    Operand *operands;
+};
+
+PyObject *record(Call *call, PyObject *const *args);
+PyObject *computed(const Call *call);
+Attempt attempt_of(const char *name);
+
+#define FORM(name) PyObject *name(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+
+FORM(recorded);
+FORM(indexed);
+FORM(iterated);
+FORM(unbound);
+FORM(divided);
+FORM(assigned);
+FORM(reshaped);
+FORM(unsqueezed);
+FORM(transposed);
+FORM(turned);
+FORM(reversed);
+FORM(viewed);
+FORM(concatenated);
+FORM(stacked);
+FORM(summed);
+FORM(averaged);
+FORM(projected);
 
 #endif

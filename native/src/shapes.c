@@ -4,8 +4,6 @@
 
 #include "views.h"
 
-#define MOST_AXES 16
-
 /* Lengths of axes, or their order. */
 typedef struct {
     int count;

@@ -103,20 +103,27 @@ PyObject *view_made(Source *source, PyObject *moved, PyObject *primitive, PyObje
     return result;
 }
 
-/* `array[number, ...]` for a number within the bounds of the first axis, or counted from its end: what NumPy makes, at a third of
-   the time. */
-static PyObject *row_of(PyObject *object, npy_intp number)
+/* The part of an array that starts at a place of an axis, with so many places, or, for -1, that one place without the axis: what
+   NumPy makes of an int or a slice, at a third of the time. NULL without an exception for an array of too many axes. */
+static PyObject *slab(PyObject *object, int axis, npy_intp start, npy_intp length)
 {
     PyArrayObject *array = (PyArrayObject *)object;
-    if (number < 0)
-        number += PyArray_DIM(array, 0);
+    npy_intp shape[MOST_AXES], strides[MOST_AXES];
+    int ndim = 0;
+    if (PyArray_NDIM(array) > MOST_AXES)
+        return NULL;
+    for (int i = 0; i < PyArray_NDIM(array); i++) {
+        if (i == axis && length < 0)
+            continue;
+        shape[ndim] = i == axis ? length : PyArray_DIM(array, i);
+        strides[ndim++] = PyArray_STRIDE(array, i);
+    }
     Py_INCREF(PyArray_DESCR(array)); /* which the next call steals */
-    PyObject *row = PyArray_NewFromDescr(&PyArray_Type, PyArray_DESCR(array), PyArray_NDIM(array) - 1, PyArray_DIMS(array) + 1,
-                                         PyArray_STRIDES(array) + 1, PyArray_BYTES(array) + number * PyArray_STRIDE(array, 0),
-                                         PyArray_FLAGS(array), NULL);
-    if (row != NULL && PyArray_SetBaseObject((PyArrayObject *)row, Py_NewRef(object)) < 0)
-        Py_CLEAR(row);
-    return row;
+    PyObject *part = PyArray_NewFromDescr(&PyArray_Type, PyArray_DESCR(array), ndim, shape, strides,
+                                          PyArray_BYTES(array) + start * PyArray_STRIDE(array, axis), PyArray_FLAGS(array), NULL);
+    if (part != NULL && PyArray_SetBaseObject((PyArrayObject *)part, Py_NewRef(object)) < 0)
+        Py_CLEAR(part);
+    return part;
 }
 
 /* What an index selects of an array. */
@@ -124,7 +131,8 @@ static PyObject *selected(PyObject *array, PyObject *index, long key)
 {
     if (key != ROW)
         return PyObject_GetItem(array, index);
-    return row_of(array, PyLong_AsSsize_t(PyTuple_GET_ITEM(index, 0)));
+    npy_intp number = PyLong_AsSsize_t(PyTuple_GET_ITEM(index, 0));
+    return slab(array, 0, number < 0 ? number + PyArray_DIM((PyArrayObject *)array, 0) : number, -1);
 }
 
 /* The view that an index selects. */
@@ -154,9 +162,10 @@ PyObject *indexed(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssi
         return NULL;
     PyObject *index = plain_index((PyArrayObject *)source.array, args[1], &key);
     PyObject *result = index == NULL ? NULL : part(&source, index, key);
+    int picking = index == NULL && !PyErr_Occurred();
     Py_XDECREF(index);
     source_release(&source);
-    return result;
+    return picking ? picked(args[0], args[1]) : result;
 }
 
 /* The keywords of a call, as a dict. */
@@ -182,7 +191,7 @@ static PyObject *moved_by(const Source *source, PyObject *primitive, PyObject *c
     return moved;
 }
 
-/* `view(primitive, x, **params)`, for one result. */
+/* `view(primitive, x, **params)`. */
 PyObject *viewed(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
     Source source;
@@ -201,76 +210,152 @@ PyObject *viewed(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssiz
     return result;
 }
 
-/* The shapes of rows, which are all the same. */
-static PyObject *shapes_of(PyObject *array, Py_ssize_t count)
-{
-    PyObject *shapes = PyList_New(count), *whole = shape_of(array);
-    PyObject *shape = whole == NULL ? NULL : PyTuple_GetSlice(whole, 1, PyTuple_GET_SIZE(whole));
-    Py_XDECREF(whole);
-    for (Py_ssize_t i = 0; shapes != NULL && shape != NULL && i < count; i++)
-        PyList_SET_ITEM(shapes, i, Py_NewRef(shape));
-    if (shape == NULL)
-        Py_CLEAR(shapes);
-    Py_XDECREF(shape);
-    return shapes;
-}
+/* The lengths of the pieces of an array along an axis, and where each starts: of each place alone, or of these sizes. */
+typedef struct {
+    int axis;
+    PyObject *sizes; /* a tuple of ints that add up to the length of the axis, or NULL */
+    npy_intp start;
+} Cut;
 
-/* The tuple of edges of the outputs of an unbind along the first axis: its node alone. */
-static PyObject *unbinding(const Source *source, Py_ssize_t count)
+/* The next piece, as an array, and its index. */
+static PyObject *cut_next(const Source *source, Cut *cut, Py_ssize_t number, PyObject **index)
 {
-    PyObject *params = PyDict_New(), *axis = PyLong_FromLong(0), *shapes = shapes_of(source->array, count), *edges = NULL;
-    if (params != NULL && axis != NULL && shapes != NULL && PyDict_SetItem(params, names.axis, axis) == 0) {
-        PyObject *kind = PyObject_CallFunctionObjArgs(core.kind_of, core.unbind, params, NULL);
-        PyObject *node = kind == NULL ? NULL : noted(source, kind, params, NULL);
-        if (node != NULL && PyDict_SetItem(params, names.shapes, shapes) == 0)
-            edges = PyTuple_Pack(1, node);
-        Py_XDECREF(node);
-        Py_XDECREF(kind);
+    npy_intp start = cut->start, length = cut->sizes == NULL ? -1 : PyLong_AsSsize_t(PyTuple_GET_ITEM(cut->sizes, number));
+    cut->start += length < 0 ? 1 : length;
+    *index = PyTuple_New(cut->axis + 1 + (length < 0));
+    for (int i = 0; *index != NULL && i < cut->axis; i++)
+        PyTuple_SET_ITEM(*index, i, Py_NewRef(core.whole));
+    PyObject *entry = PyLong_FromSsize_t(start), *stop = length < 0 || entry == NULL ? NULL : PyLong_FromSsize_t(cut->start);
+    if (stop != NULL)
+        Py_SETREF(entry, PySlice_New(entry, stop, NULL));
+    Py_XDECREF(stop);
+    if (*index == NULL || entry == NULL) {
+        Py_XDECREF(entry);
+        Py_CLEAR(*index);
+        return NULL;
     }
-    Py_XDECREF(shapes);
-    Py_XDECREF(axis);
-    Py_XDECREF(params);
-    return edges;
+    PyTuple_SET_ITEM(*index, cut->axis, entry);
+    if (length < 0)
+        PyTuple_SET_ITEM(*index, cut->axis + 1, Py_NewRef(Py_Ellipsis));
+    return slab(source->array, cut->axis, start, length);
 }
 
-/* One row as a tensor; `edges` are those of the outputs, or NULL without a history. */
-static PyObject *row_seen(const Source *source, PyObject *edges, Py_ssize_t number)
+/* One piece as a tensor; `edges` are those of the outputs, or NULL without a history. Adds its shape to the list. */
+static PyObject *piece_seen(const Source *source, Cut *cut, PyObject *edges, PyObject *shapes, Py_ssize_t number)
 {
-    PyObject *row = row_of(source->array, number), *index = Py_BuildValue("(nO)", number, Py_Ellipsis), *result = NULL;
-    PyObject *params = index == NULL ? NULL : PyDict_New(), *output = NULL;
-    int failed = row == NULL || params == NULL || PyDict_SetItem(params, names.index, index) < 0;
-    if (!failed && edges != NULL)
-        failed = (output = output_new(PyTuple_GET_ITEM(edges, 0), edges, number, row)) == NULL;
+    PyObject *index, *piece = cut_next(source, cut, number, &index), *result = NULL, *output = NULL;
+    PyObject *params = piece == NULL ? NULL : PyDict_New();
+    int failed = params == NULL || PyDict_SetItem(params, names.index, index) < 0;
+    if (!failed && edges != NULL) {
+        output = output_new(PyTuple_GET_ITEM(edges, 0), edges, number, piece);
+        failed = output == NULL || PyList_Append(shapes, slot_get(output, core.slots.shape)) < 0;
+    }
     if (!failed)
-        result = seen(source, row, output, core.getitem, params);
+        result = seen(source, piece, output, core.getitem, params);
     Py_XDECREF(output);
     Py_XDECREF(params);
+    Py_XDECREF(piece);
     Py_XDECREF(index);
-    Py_XDECREF(row);
     return result;
 }
 
-/* `iter(x)`: over its rows, as views with a common node. */
-PyObject *iterated(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+/* The tuple of edges of the outputs of a cut: its node alone, which learns of their shapes, a list that grows. */
+static PyObject *cutting(const Source *source, const Cut *cut, PyObject *label, PyObject *shapes)
 {
-    Source source;
-    if (keywords != NULL || count != 1 || source_read(&source, args[0]) != DONE)
-        return NULL;
-    PyObject *rows = NULL, *edges = NULL, *iterator = NULL;
-    Py_ssize_t length = PyArray_NDIM((PyArrayObject *)source.array) == 0 ? 0 : PyArray_DIM((PyArrayObject *)source.array, 0);
-    if (length > 0 && (source.edge == NULL || (edges = unbinding(&source, length)) != NULL) && source_ready(&source) == 0)
-        rows = PyTuple_New(length);
-    for (Py_ssize_t i = 0; rows != NULL && i < length; i++) {
-        PyObject *row = row_seen(&source, edges, i);
-        if (row == NULL)
-            Py_CLEAR(rows);
+    PyObject *primitive = cut->sizes == NULL ? core.unbind : core.split, *axis = PyLong_FromLong(cut->axis), *edges = NULL;
+    PyObject *params = axis == NULL ? NULL : PyDict_New(), *node = NULL;
+    int failed = params == NULL || PyDict_SetItem(params, names.axis, axis) < 0;
+    if (!failed && cut->sizes != NULL)
+        failed = PyDict_SetItem(params, names.sizes, cut->sizes) < 0 || PyDict_SetItem(params, names.label, label) < 0;
+    PyObject *kind = failed ? NULL : kind_known(label, primitive, params);
+    if (kind != NULL && PyDict_SetItem(params, names.shapes, shapes) == 0)
+        node = noted(source, kind, params, NULL);
+    if (node != NULL)
+        edges = PyTuple_Pack(1, node);
+    Py_XDECREF(node);
+    Py_XDECREF(kind);
+    Py_XDECREF(params);
+    Py_XDECREF(axis);
+    return edges;
+}
+
+/* All pieces along an axis, as views with a common node: a tuple. The label is the key of its class. */
+static PyObject *pieces(Source *source, Cut *cut, PyObject *label)
+{
+    Py_ssize_t count = cut->sizes == NULL ? PyArray_DIM((PyArrayObject *)source->array, cut->axis) : PyTuple_GET_SIZE(cut->sizes);
+    PyObject *shapes = PyList_New(0), *edges = NULL, *all = NULL;
+    if (shapes != NULL && (source->edge == NULL || (edges = cutting(source, cut, label, shapes)) != NULL) && source_ready(source) == 0)
+        all = PyTuple_New(count);
+    for (Py_ssize_t i = 0; all != NULL && i < count; i++) {
+        PyObject *piece = piece_seen(source, cut, edges, shapes, i);
+        if (piece == NULL)
+            Py_CLEAR(all);
         else
-            PyTuple_SET_ITEM(rows, i, row);
+            PyTuple_SET_ITEM(all, i, piece);
     }
-    if (rows != NULL)
-        iterator = PyObject_GetIter(rows);
-    Py_XDECREF(rows);
     Py_XDECREF(edges);
+    Py_XDECREF(shapes);
+    return all;
+}
+
+/* Reads a tensor, and an axis of it, or 0. */
+static Outcome axis_read(Source *source, Cut *cut, PyObject *tensor, PyObject *dim)
+{
+    Outcome outcome = dim != NULL && !PyLong_CheckExact(dim) ? HAND_OVER : source_read(source, tensor);
+    if (outcome != DONE)
+        return outcome;
+    int overflow = 0, ndim = PyArray_NDIM((PyArrayObject *)source->array);
+    long axis = dim == NULL ? 0 : PyLong_AsLongAndOverflow(dim, &overflow);
+    if (overflow || ndim > MOST_AXES || axis < -ndim || axis >= ndim)
+        return HAND_OVER;
+    *cut = (Cut){(int)(axis < 0 ? axis + ndim : axis), NULL, 0};
+    return DONE;
+}
+
+/* `x.unbind()` and `x.unbind(dim)`. */
+PyObject *unbound(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+{
+    Source source = {0};
+    Cut cut;
+    int fits = keywords == NULL && (count == 1 || count == 2);
+    PyObject *all = fits && axis_read(&source, &cut, args[0], count == 2 ? args[1] : NULL) == DONE
+                        ? pieces(&source, &cut, core.unbind) : NULL;
     source_release(&source);
+    return all;
+}
+
+/* `iter(x)`: over its rows, as views with a common node. */
+PyObject *iterated(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+{
+    PyObject *rows = count == 1 ? unbound(operation, args, count, keywords) : NULL;
+    PyObject *iterator = rows == NULL ? NULL : PyObject_GetIter(rows);
+    Py_XDECREF(rows);
     return iterator;
+}
+
+/* `x.split(size)` and `x.split(size, dim)` for a size above 0. */
+PyObject *divided(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+{
+    Source source = {0};
+    Cut cut;
+    if (keywords != NULL || count < 2 || count > 3 || !PyLong_CheckExact(args[1]))
+        return NULL;
+    int overflow;
+    long size = PyLong_AsLongAndOverflow(args[1], &overflow);
+    PyObject *all = NULL;
+    if (!overflow && size > 0 && axis_read(&source, &cut, args[0], count == 3 ? args[2] : NULL) == DONE) {
+        npy_intp length = PyArray_DIM((PyArrayObject *)source.array, cut.axis), many = length == 0 ? 1 : (length - 1) / size + 1;
+        cut.sizes = PyTuple_New(many);
+        for (npy_intp i = 0; cut.sizes != NULL && i < many; i++) {
+            PyObject *each = i < many - 1 ? Py_NewRef(args[1]) : PyLong_FromSsize_t(length - (many - 1) * size);
+            if (each == NULL)
+                Py_CLEAR(cut.sizes);
+            else
+                PyTuple_SET_ITEM(cut.sizes, i, each);
+        }
+        all = cut.sizes == NULL ? NULL : pieces(&source, &cut, names.SplitLabel);
+        Py_XDECREF(cut.sizes);
+    }
+    source_release(&source);
+    return all;
 }

@@ -7,6 +7,7 @@
 #include "operation.h"
 
 #define MOST_KEYWORDS 4
+#define MOST_AXES 16
 
 /* A tensor that is about to be seen in another way. All is owned, but for the tensor. */
 typedef struct {
@@ -30,5 +31,8 @@ enum { NUMBER = 1, PART, WHOLE, ADDED, DOTS, DIGITS, ROW = NUMBER * DIGITS + DOT
 /* indices.c */
 PyObject *plain_index(PyArrayObject *array, PyObject *index, long *key);
 PyObject *index_kind(PyObject *params, long key);
+
+/* picks.c */
+PyObject *picked(PyObject *tensor, PyObject *index);
 
 #endif
