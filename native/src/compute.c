@@ -51,20 +51,32 @@ PyObject *quiet_array(PyObject *function, PyObject *const *args, size_t count, P
     return array;
 }
 
+/* Ints as a tuple. */
+PyObject *tuple_of(const npy_intp *ints, Py_ssize_t count)
+{
+    PyObject *tuple = PyTuple_New(count);
+    for (Py_ssize_t i = 0; tuple != NULL && i < count; i++) {
+        PyObject *number = PyLong_FromSsize_t(ints[i]);
+        if (number == NULL)
+            Py_CLEAR(tuple);
+        else
+            PyTuple_SET_ITEM(tuple, i, number);
+    }
+    return tuple;
+}
+
 /* The shape of an array, as a tuple. */
 PyObject *shape_of(PyObject *array)
 {
-    int ndim = PyArray_NDIM((PyArrayObject *)array);
-    const npy_intp *lengths = PyArray_DIMS((PyArrayObject *)array);
-    PyObject *shape = PyTuple_New(ndim);
-    for (int i = 0; shape != NULL && i < ndim; i++) {
-        PyObject *length = PyLong_FromSsize_t(lengths[i]);
-        if (length == NULL)
-            Py_CLEAR(shape);
-        else
-            PyTuple_SET_ITEM(shape, i, length);
-    }
-    return shape;
+    return tuple_of(PyArray_DIMS((PyArrayObject *)array), PyArray_NDIM((PyArrayObject *)array));
+}
+
+/* An axis that is given as an int, or NULL for 0, counted from 0; -1 for what is no axis of so many. */
+int axis_of(PyObject *dim, int ndim)
+{
+    int overflow = 0;
+    long axis = dim == NULL ? 0 : PyLong_CheckExact(dim) ? PyLong_AsLongAndOverflow(dim, &overflow) : ndim;
+    return overflow || axis < -ndim || axis >= ndim ? -1 : (int)(axis < 0 ? axis + ndim : axis);
 }
 
 /* `np.array(number, dtype)` for a Python float or int, and float32 or float64. An int too large for a float raises. */

@@ -36,7 +36,7 @@ typedef struct {
     PyObject *count;                   /* the numbers of nodes */
     PyObject *turn_acquire, *turn_release, *cell_of, *storage_of, *mark, *share, *keep_array, *protect;
     PyObject *aliased;                 /* a dict: empty, unless arrays of tensors are known to NumPy code */
-    PyObject *getitem, *unbind, *split, *reshape, *permute_dims, *expand_dims; /* primitives */
+    PyObject *getitem, *overwrite, *unbind, *split, *reshape, *permute_dims, *expand_dims; /* primitives */
     PyObject *ViewNode, *PermuteNode, *TransposeNode, *TNode, *UnsqueezeNode;  /* classes of nodes */
     PyObject *kind_of;                 /* the class of nodes of a primitive with some metadata */
     PyObject *kinds;                   /* those that were asked for, by keys: of an index the types of its entries */
@@ -55,7 +55,7 @@ extern Core core;
 
 /* Names of attributes, made once. */
 typedef struct {
-    PyObject *index, *axis, *axes, *label, *shape, *shapes, *sizes, *dim, *keepdim, *forward, *hold, *forget, *run, *pull, *foreign;
+    PyObject *index, *axis, *axes, *label, *shape, *shapes, *sizes, *dim, *keepdim, *path, *leaf, *forward, *hold, *forget, *run, *pull, *foreign;
     PyObject *TransposeLabel, *TLabel, *SplitLabel;
 } Names;
 
@@ -77,7 +77,9 @@ void slot_set(PyObject *object, Py_ssize_t offset, PyObject *value);
 /* compute.c */
 PyObject *quietly(PyObject *function, PyObject *const *args, size_t count, PyObject *keywords);
 PyObject *quiet_array(PyObject *function, PyObject *const *args, size_t count, PyObject *keywords);
+PyObject *tuple_of(const npy_intp *ints, Py_ssize_t count);
 PyObject *shape_of(PyObject *array);
+int axis_of(PyObject *dim, int ndim);
 PyObject *array_of_number(PyObject *number, PyArray_Descr *dtype);
 PyObject *current_mode(void);
 
@@ -93,10 +95,9 @@ PyObject *output_new(PyObject *node, PyObject *edges, Py_ssize_t index, PyObject
 PyObject *tensor_new(PyObject *array, PyObject *node);
 int is_none_attribute(PyObject *object, PyObject *name);
 
-/* recording.c, operation.c, views.c, walk.c */
+/* operation.c, walk.c */
 extern PyTypeObject *operation_type;
 int operation_ready(void);
-PyObject *native_viewing(PyObject *module, PyObject *args);
 PyObject *native_order(PyObject *module, PyObject *roots);
 PyObject *native_survey(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_walk(PyObject *module, PyObject *const *args, Py_ssize_t count);

@@ -12,7 +12,7 @@ static int is_bound(PyObject *bound)
 }
 
 /* The digit of a slice; 0 for one with other bounds than ints. */
-static int slice_digit(PyObject *entry)
+int slice_digit(PyObject *entry)
 {
     const PySliceObject *slice = (PySliceObject *)entry;
     if (!is_bound(slice->start) || !is_bound(slice->stop) || !is_bound(slice->step))

@@ -22,15 +22,13 @@ static int is_new_like(PyArrayObject *array)
     return PyArray_ISALIGNED(array) && PyArray_ISNOTSWAPPED(array);
 }
 
-/* Whether the operands are tensors of one dtype that can be joined, and how long the axis will be; -1 on an error. */
+/* Whether the operands are tensors of one dtype that can be joined, and how long the axis will be. */
 static int fits(const Call *call, Join *join)
 {
     PyArrayObject *first = (PyArrayObject *)call->operands[0].array;
-    int overflow = 0, ndim = PyArray_NDIM(first), axes = ndim + join->added;
-    long axis = join->dim == NULL ? 0 : PyLong_AsLongAndOverflow(join->dim, &overflow);
-    if (overflow || axes == 0 || axes > MOST_AXES || axis < -axes || axis >= axes)
+    int ndim = PyArray_NDIM(first), axes = ndim + join->added;
+    if ((join->axis = axis_of(join->dim, axes)) < 0 || axes > MOST_AXES)
         return 0;
-    join->axis = (int)(axis < 0 ? axis + axes : axis);
     for (int i = 0; i < call->count; i++) {
         PyArrayObject *array = (PyArrayObject *)call->operands[i].array;
         if (call->operands[i].tensor == NULL || PyArray_DESCR(array) != PyArray_DESCR(first) || PyArray_NDIM(array) != ndim ||
@@ -63,15 +61,12 @@ static void copy_all(const Call *call, const Join *join, PyArrayObject *result)
 /* Writes the metadata of a join that is recorded. */
 static int metadata_write(const Call *call, Join *join)
 {
+    npy_intp lengths[OPERANDS];
+    for (int i = 0; !join->added && i < call->count; i++)
+        lengths[i] = PyArray_DIM((PyArrayObject *)call->operands[i].array, join->axis);
     join->metadata[0] = PyLong_FromLong(join->axis);
-    PyObject *lengths = join->metadata[1] = join->added ? NULL : PyTuple_New(call->count);
-    for (int i = 0; lengths != NULL && i < call->count; i++) {
-        PyObject *length = PyLong_FromSsize_t(PyArray_DIM((PyArrayObject *)call->operands[i].array, join->axis));
-        if (length == NULL)
-            return -1;
-        PyTuple_SET_ITEM(lengths, i, length);
-    }
-    return join->metadata[0] == NULL || (lengths == NULL && !join->added) ? -1 : 0;
+    join->metadata[1] = join->added ? NULL : tuple_of(lengths, call->count);
+    return join->metadata[0] == NULL || (join->metadata[1] == NULL && !join->added) ? -1 : 0;
 }
 
 static PyObject *join_made(const Call *call)
@@ -93,37 +88,24 @@ static PyObject *join_made(const Call *call)
     return result;
 }
 
-/* A join of a list or tuple of tensors, along the axis that a second argument or `dim` names, or the first one. */
-static PyObject *join(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords, int added)
+/* `cat(tensors, dim)` or `stack(tensors, dim)` of a list or tuple. */
+PyObject *joined(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
     Py_ssize_t given = count + (keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords));
     if (count < 1 || given > 2 || !(PyList_CheckExact(args[0]) || PyTuple_CheckExact(args[0])))
         return NULL;
     if (count < given && PyUnicode_Compare(PyTuple_GET_ITEM(keywords, 0), names.dim) != 0)
         return NULL;
-    Join join = {given == 2 ? args[1] : NULL, added, 0, 0, {NULL, NULL}};
-    if (join.dim != NULL && !PyLong_CheckExact(join.dim))
-        return NULL;
+    Join join = {given == 2 ? args[1] : NULL, operation->variant, 0, 0, {NULL, NULL}};
     PyObject *tensors = PySequence_Tuple(args[0]), *result = NULL;
     Py_ssize_t many = tensors == NULL ? 0 : PyTuple_GET_SIZE(tensors);
     if (many > 0 && many <= OPERANDS) {
-        Call call = {operation, (int)many, added ? core.axis_name : core.join_names, join.metadata, join_made, &join, NULL, 0, NULL};
+        PyObject *known = join.added ? core.axis_name : core.join_names;
+        Call call = {operation, (int)many, known, join.metadata, join_made, &join, NULL, 0, NULL};
         result = record(&call, ((PyTupleObject *)tensors)->ob_item);
     }
     Py_XDECREF(tensors);
     Py_XDECREF(join.metadata[0]);
     Py_XDECREF(join.metadata[1]);
     return result;
-}
-
-/* `cat(tensors, dim)`. */
-PyObject *concatenated(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
-{
-    return join(operation, args, count, keywords, 0);
-}
-
-/* `stack(tensors, dim)`. */
-PyObject *stacked(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
-{
-    return join(operation, args, count, keywords, 1);
 }

@@ -15,6 +15,7 @@ static int names_make(void)
         {"shape", &names.shape},     {"shapes", &names.shapes},   {"hold", &names.hold},   {"_forget", &names.forget},
         {"forward", &names.forward}, {"foreign", &names.foreign}, {"run", &names.run},     {"pull", &names.pull},
         {"sizes", &names.sizes},     {"dim", &names.dim},         {"keepdim", &names.keepdim},
+        {"path", &names.path},       {"_leaf", &names.leaf},
         {"TransposeBackward0", &names.TransposeLabel},            {"TBackward0", &names.TLabel},
         {"SplitBackward0", &names.SplitLabel},
     };
@@ -37,7 +38,6 @@ static PyObject *setup(PyObject *Py_UNUSED(module), PyObject *told)
 
 static PyMethodDef functions[] = {
     {"setup", setup, METH_O, "Tell the core once of the classes and functions of pullback."},
-    {"viewing", native_viewing, METH_VARARGS, "The native form of one of the functions that make views."},
     {"youngest_first", native_order, METH_O, "Every node reachable from the roots, the latest made first."},
     {"surveyed", (PyCFunction)(void (*)(void))native_survey, METH_FASTCALL, "What a pass has to know of its nodes."},
     {"walk", (PyCFunction)(void (*)(void))native_walk, METH_FASTCALL, "Run the nodes of a plain pass in order."},

@@ -44,6 +44,30 @@ static int savings_read(Operation *self, PyObject *told)
     return 0;
 }
 
+/* Reads a form: what does the usual case, and which of two it is. */
+static int form_read(Operation *self, const char *name)
+{
+    const struct {
+        const char *name;
+        Attempt attempt;
+        int variant;
+    } all[] = {
+        {"recorded", recorded, 0},     {"getitem", indexed, 0},       {"setitem", assigned, 0},   {"any view", viewed, 0},
+        {"reshape", reshaped, 0},      {"unsqueeze", unsqueezed, 0},  {"transpose", transposed, 0}, {"t", reversed, 1},
+        {"T", reversed, 0},            {"unbind", unbound, 0},        {"iter", unbound, 1},       {"split", divided, 0},
+        {"chunk", divided, 1},         {"cat", joined, 0},            {"stack", joined, 1},       {"sum", reduced, 0},
+        {"mean", reduced, 1},          {"linear", projected, 0},      {"in place", replaced, 0},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (strcmp(all[i].name, name) == 0) {
+            self->attempt = all[i].attempt;
+            self->variant = all[i].variant;
+            return 0;
+        }
+    PyErr_Format(PyExc_ValueError, "there is no native form called %s", name);
+    return -1;
+}
+
 static PyObject *operation_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
     static char *known[] = {"fallback", "forward", "kind", "operands", "ndim", "typed", "numbers", "fresh", "large", "saved", "form", NULL};
@@ -54,9 +78,6 @@ static PyObject *operation_new(PyTypeObject *type, PyObject *args, PyObject *key
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOiipppnO!s", known, &fallback, &forward, &kind, &operands, &ndim,
                                      &typed, &numbers, &fresh, &large, &PyTuple_Type, &saved, &form))
         return NULL;
-    Attempt attempt = attempt_of(form);
-    if (attempt == NULL)
-        return NULL;
     if (operands != MANY && (operands < 1 || operands > OPERANDS)) {
         PyErr_SetString(PyExc_ValueError, "an operation has so many operands only in Python");
         return NULL;
@@ -65,7 +86,6 @@ static PyObject *operation_new(PyTypeObject *type, PyObject *args, PyObject *key
     if (self == NULL)
         return NULL;
     self->vectorcall = operation_call;
-    self->attempt = attempt;
     self->fallback = Py_NewRef(fallback);
     self->forward = Py_NewRef(forward);
     self->kind = kind == Py_None ? NULL : Py_NewRef(kind);
@@ -75,44 +95,8 @@ static PyObject *operation_new(PyTypeObject *type, PyObject *args, PyObject *key
     self->numbers = numbers;
     self->fresh = fresh;
     self->large = large;
-    if (savings_read(self, saved) < 0)
+    if (savings_read(self, saved) < 0 || form_read(self, form) < 0)
         Py_CLEAR(self);
-    return (PyObject *)self;
-}
-
-/* What does the usual case of a form of operations. */
-Attempt attempt_of(const char *name)
-{
-    const struct {
-        const char *name;
-        Attempt attempt;
-    } all[] = {
-        {"recorded", recorded},     {"getitem", indexed}, {"setitem", assigned}, {"iter", iterated},      {"any view", viewed},
-        {"reshape", reshaped},      {"t", turned},        {"T", reversed},       {"unsqueeze", unsqueezed}, {"unbind", unbound},
-        {"transpose", transposed},  {"split", divided},   {"cat", concatenated}, {"stack", stacked},      {"sum", summed},
-        {"mean", averaged},         {"linear", projected},
-    };
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        if (strcmp(all[i].name, name) == 0)
-            return all[i].attempt;
-    PyErr_Format(PyExc_ValueError, "there is no native form called %s", name);
-    return NULL;
-}
-
-/* `viewing(name, function)`: the native form of one of the functions that make views, or write through them. */
-PyObject *native_viewing(PyObject *Py_UNUSED(module), PyObject *args)
-{
-    const char *name;
-    PyObject *fallback;
-    if (!PyArg_ParseTuple(args, "sO", &name, &fallback))
-        return NULL;
-    Attempt attempt = attempt_of(name);
-    Operation *self = attempt == NULL ? NULL : (Operation *)operation_type->tp_alloc(operation_type, 0);
-    if (self == NULL)
-        return NULL;
-    self->vectorcall = operation_call;
-    self->attempt = attempt;
-    self->fallback = Py_NewRef(fallback);
     return (PyObject *)self;
 }
 

@@ -36,6 +36,7 @@ struct Operation {
     int typed;          /* whether all have one floating dtype, and results have it too; it takes no metadata */
     int numbers;        /* whether the second may be a Python number */
     int fresh;          /* whether results always have memory of their own, and the operands' dtype or bools: those of ufuncs */
+    int variant;        /* which of two it is, where one function does both */
     int savings;
     Saving saved[SAVED];
 };
@@ -55,26 +56,23 @@ struct Call {
 
 PyObject *record(Call *call, PyObject *const *args);
 PyObject *computed(const Call *call);
-Attempt attempt_of(const char *name);
+PyObject *params_of(PyObject *keywords, PyObject *const *values);
 
 #define FORM(name) PyObject *name(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 
 FORM(recorded);
 FORM(indexed);
-FORM(iterated);
+FORM(assigned);
+FORM(replaced);
 FORM(unbound);
 FORM(divided);
-FORM(assigned);
 FORM(reshaped);
 FORM(unsqueezed);
 FORM(transposed);
-FORM(turned);
 FORM(reversed);
 FORM(viewed);
-FORM(concatenated);
-FORM(stacked);
-FORM(summed);
-FORM(averaged);
+FORM(joined);
+FORM(reduced);
 FORM(projected);
 
 #endif

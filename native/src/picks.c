@@ -22,13 +22,6 @@ static int is_selecting(PyObject *entry)
     return type == NPY_BOOL || (PyTypeNum_ISSIGNED(type) && PyTypeNum_ISINTEGER(type) && PyArray_NDIM((PyArrayObject *)array) > 0);
 }
 
-/* 1 for `:`, the slice of everything. */
-static int is_whole(PyObject *entry)
-{
-    const PySliceObject *slice = (PySliceObject *)entry;
-    return PySlice_Check(entry) && slice->start == Py_None && slice->stop == Py_None && slice->step == Py_None;
-}
-
 /* The index proper, with the arrays of a call in their places, as a tuple; NULL without an exception where it does not fit. */
 static PyObject *place_of(const Call *call, PyObject *spec, int *sole)
 {
@@ -93,7 +86,7 @@ PyObject *picked(PyObject *tensor, PyObject *index)
                 break;
             known++;
             entry = core.marker;
-        } else if (!is_whole(entry))
+        } else if (!(PySlice_Check(entry) && slice_digit(entry) == WHOLE))
             break;
         PyTuple_SET_ITEM(spec, read, Py_NewRef(entry));
     }

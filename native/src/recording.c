@@ -164,15 +164,12 @@ static PyObject *all_kept(const Call *call, PyObject *tensor)
     return saved;
 }
 
-/* The metadata of a call, as a dict, or None. */
-static PyObject *params_of(const Call *call)
+/* The metadata of a call, as a dict. */
+PyObject *params_of(PyObject *keywords, PyObject *const *values)
 {
-    Py_ssize_t count = call->keywords == NULL ? 0 : PyTuple_GET_SIZE(call->keywords);
-    if (count == 0)
-        return Py_NewRef(Py_None);
     PyObject *params = PyDict_New();
-    for (Py_ssize_t i = 0; params != NULL && i < count; i++)
-        if (PyDict_SetItem(params, PyTuple_GET_ITEM(call->keywords, i), call->values[i]) < 0)
+    for (Py_ssize_t i = 0; params != NULL && keywords != NULL && i < PyTuple_GET_SIZE(keywords); i++)
+        if (PyDict_SetItem(params, PyTuple_GET_ITEM(keywords, i), values[i]) < 0)
             Py_CLEAR(params);
     return params;
 }
@@ -180,28 +177,25 @@ static PyObject *params_of(const Call *call)
 /* The class of nodes of a call: of some primitives it follows from the metadata. */
 static PyObject *kind_of(const Call *call, PyObject *params)
 {
-    const Operation *operation = call->operation;
-    if (PyType_Check(operation->kind))
-        return Py_NewRef(operation->kind);
+    PyObject *kind = call->operation->kind;
+    if (PyType_Check(kind))
+        return Py_NewRef(kind);
     if (call->key != NULL)
-        return kind_known(call->key, operation->kind, params);
-    if (params != Py_None)
-        return PyObject_CallFunctionObjArgs(core.kind_of, operation->kind, params, NULL);
-    PyObject *nothing = PyDict_New();
-    PyObject *kind = nothing == NULL ? NULL : PyObject_CallFunctionObjArgs(core.kind_of, operation->kind, nothing, NULL);
-    Py_XDECREF(nothing);
-    return kind;
+        return kind_known(call->key, kind, params);
+    return PyObject_CallFunctionObjArgs(core.kind_of, kind, params, NULL);
 }
 
 /* Leaves a node on a new tensor. */
 static int noted(const Call *call, PyObject *tensor)
 {
-    PyObject *params = params_of(call), *kind = params == NULL ? NULL : kind_of(call, params), *node = NULL;
+    int plain = call->keywords == NULL && PyType_Check(call->operation->kind);
+    PyObject *params = plain ? Py_NewRef(Py_None) : params_of(call->keywords, call->values);
+    PyObject *kind = params == NULL ? NULL : kind_of(call, params), *node = NULL;
     PyObject *edges = kind == NULL ? NULL : PyTuple_New(call->count);
     for (int i = 0; edges != NULL && i < call->count; i++)
         PyTuple_SET_ITEM(edges, i, Py_NewRef(call->operands[i].edge == NULL ? Py_None : call->operands[i].edge));
     if (edges != NULL)
-        node = node_new(kind, edges, params, slot_get(tensor, core.slots.tensor_array)); /* which steals the edges */
+        node = node_new(kind, edges, call->keywords == NULL ? Py_None : params, slot_get(tensor, core.slots.tensor_array)); /* which steals the edges */
     Py_XDECREF(kind);
     Py_XDECREF(params);
     if (node != NULL && call->operation->savings > 0) {
@@ -218,7 +212,7 @@ static int noted(const Call *call, PyObject *tensor)
 }
 
 /* `share(operands, tensor)`: a result that lies in memory of an operand. */
-static int joined(const Call *call, PyObject *const *args, PyObject *tensor)
+static int shared_with(const Call *call, PyObject *const *args, PyObject *tensor)
 {
     PyObject *operands = PyTuple_New(call->count);
     for (int i = 0; operands != NULL && i < call->count; i++)
@@ -245,7 +239,7 @@ PyObject *record(Call *call, PyObject *const *args)
         tensor = tensor_new(result, NULL);
         int failed = tensor != NULL && call->tracked && noted(call, tensor) < 0;
         if (tensor != NULL && !failed && shared)
-            failed = joined(call, args, tensor) < 0;
+            failed = shared_with(call, args, tensor) < 0;
         if (failed)
             Py_CLEAR(tensor);
     }

@@ -7,7 +7,6 @@
 /* A reduction. `metadata` is `axis`, `keepdims` and `given`, all borrowed but for the first. */
 typedef struct {
     PyObject *dim; /* NULL for all axes */
-    int mean;
     PyObject *metadata[3];
 } Reduction;
 
@@ -38,36 +37,17 @@ static PyObject *product_with_ones(PyArrayObject *array, int axis, int kept)
     return total;
 }
 
-/* The axes of a reduction as a tuple; NULL without an exception for an axis that is not there. `along` is the one, or -1. */
-static PyObject *axes_of(PyObject *dim, int ndim, int *along)
-{
-    *along = -1;
-    PyObject *axes = PyTuple_New(dim == NULL ? ndim : 1);
-    if (dim != NULL) {
-        int overflow;
-        long axis = PyLong_AsLongAndOverflow(dim, &overflow);
-        if (overflow || axis < -ndim || axis >= ndim)
-            Py_CLEAR(axes);
-        *along = (int)(axis < 0 ? axis + ndim : axis);
-    }
-    for (int i = 0; axes != NULL && i < PyTuple_GET_SIZE(axes); i++) {
-        PyObject *axis = PyLong_FromLong(dim == NULL ? i : *along);
-        if (axis == NULL)
-            Py_CLEAR(axes);
-        else
-            PyTuple_SET_ITEM(axes, i, axis);
-    }
-    return axes;
-}
-
-static PyObject *reduced(const Call *call)
+static PyObject *total(const Call *call)
 {
     Reduction *facts = call->facts;
     PyArrayObject *array = (PyArrayObject *)call->operands[0].array;
-    int along, ndim = PyArray_NDIM(array);
-    npy_intp size = PyArray_SIZE(array);
-    facts->metadata[0] = axes_of(facts->dim, ndim, &along);
-    if (facts->metadata[0] == NULL || size == 0)
+    int ndim = PyArray_NDIM(array), along = facts->dim == NULL ? -1 : axis_of(facts->dim, ndim);
+    npy_intp size = PyArray_SIZE(array), axes[MOST_AXES] = {along};
+    if (size == 0 || ndim > MOST_AXES || (facts->dim != NULL && along < 0))
+        return NULL;
+    for (int i = 0; along < 0 && i < ndim; i++)
+        axes[i] = i;
+    if ((facts->metadata[0] = tuple_of(axes, along < 0 ? ndim : 1)) == NULL)
         return NULL;
     if (size > PyLong_AsSsize_t(core.small_size) || (along >= 0 && ndim > 2)) /* Python knows more ways */
         return computed(call);
@@ -78,7 +58,7 @@ static PyObject *reduced(const Call *call)
         PyObject *given[] = {(PyObject *)array, facts->metadata[0], (PyObject *)PyArray_DESCR(array), Py_None, facts->metadata[1]};
         total = quiet_array(core.add_reduce, given, 5, NULL);
     }
-    if (total != NULL && facts->mean)
+    if (total != NULL && call->operation->variant)
         divide((PyArrayObject *)total, along < 0 ? size : PyArray_DIM(array, along));
     return total;
 }
@@ -99,7 +79,7 @@ static Outcome arguments_read(Reduction *facts, PyObject *const *args, Py_ssize_
         else
             return HAND_OVER;
     }
-    if ((dim != Py_None && !PyLong_CheckExact(dim)) || !PyBool_Check(kept))
+    if (!PyBool_Check(kept))
         return HAND_OVER;
     facts->dim = dim == Py_None ? NULL : dim;
     facts->metadata[1] = kept;
@@ -107,28 +87,17 @@ static Outcome arguments_read(Reduction *facts, PyObject *const *args, Py_ssize_
     return DONE;
 }
 
-static PyObject *reduction(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords, int mean)
+/* `x.sum()`, `x.sum(dim)` and `x.sum(dim, keepdim)`, or `x.mean` of the same. */
+PyObject *reduced(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
-    Reduction facts = {NULL, mean, {NULL, NULL, NULL}};
+    Reduction facts = {NULL, {NULL, NULL, NULL}};
     if (arguments_read(&facts, args, count, keywords) != DONE)
         return NULL;
     PyObject *key = facts.dim == NULL ? operation->forward : (PyObject *)operation; /* of two titles */
-    Call call = {operation, 1, core.reduction_names, facts.metadata, reduced, &facts, key, 0, NULL};
+    Call call = {operation, 1, core.reduction_names, facts.metadata, total, &facts, key, 0, NULL};
     PyObject *tensor = record(&call, args);
     Py_XDECREF(facts.metadata[0]);
     return tensor;
-}
-
-/* `x.sum()`, `x.sum(dim)` and `x.sum(dim, keepdim)`. */
-PyObject *summed(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
-{
-    return reduction(operation, args, count, keywords, 0);
-}
-
-/* `x.mean()`, `x.mean(dim)` and `x.mean(dim, keepdim)`. */
-PyObject *averaged(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
-{
-    return reduction(operation, args, count, keywords, 1);
 }
 
 /* `linear(x, weight, bias)`, of tensors whose shapes fit. */

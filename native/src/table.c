@@ -71,7 +71,7 @@ int table_read(PyObject *told)
         {"outside", &core.outside}, {"user_frame", &core.user_frame}, {"internal", &core.internal},
         {"asking", &core.asking}, {"count", &core.count},
         {"turn_acquire", &core.turn_acquire}, {"turn_release", &core.turn_release}, {"cell_of", &core.cell_of},
-        {"storage_of", &core.storage_of}, {"mark", &core.mark}, {"getitem", &core.getitem},
+        {"storage_of", &core.storage_of}, {"mark", &core.mark}, {"getitem", &core.getitem}, {"overwrite", &core.overwrite},
         {"unbind", &core.unbind}, {"split", &core.split}, {"reshape", &core.reshape},
         {"permute_dims", &core.permute_dims}, {"expand_dims", &core.expand_dims}, {"ViewNode", &core.ViewNode},
         {"PermuteNode", &core.PermuteNode}, {"TransposeNode", &core.TransposeNode}, {"TNode", &core.TNode},

@@ -4,6 +4,8 @@
 
 #include "views.h"
 
+#define MOST_PIECES 64
+
 /* Reads a plain tensor in a usual mode, of which a view can be made. */
 Outcome source_read(Source *source, PyObject *tensor)
 {
@@ -126,19 +128,12 @@ static PyObject *slab(PyObject *object, int axis, npy_intp start, npy_intp lengt
     return part;
 }
 
-/* What an index selects of an array. */
-static PyObject *selected(PyObject *array, PyObject *index, long key)
-{
-    if (key != ROW)
-        return PyObject_GetItem(array, index);
-    npy_intp number = PyLong_AsSsize_t(PyTuple_GET_ITEM(index, 0));
-    return slab(array, 0, number < 0 ? number + PyArray_DIM((PyArrayObject *)array, 0) : number, -1);
-}
-
 /* The view that an index selects. */
 static PyObject *part(Source *source, PyObject *index, long key)
 {
-    PyObject *moved = selected(source->array, index, key), *result = NULL, *kind = NULL;
+    npy_intp number = key == ROW ? PyLong_AsSsize_t(PyTuple_GET_ITEM(index, 0)) : 0;
+    number += number < 0 ? PyArray_DIM((PyArrayObject *)source->array, 0) : 0;
+    PyObject *moved = key == ROW ? slab(source->array, 0, number, -1) : PyObject_GetItem(source->array, index), *result = NULL, *kind = NULL;
     if (moved == NULL || !PyArray_CheckExact(moved) || !lies_within(moved, source->array)) {
         Py_XDECREF(moved);
         return NULL;
@@ -168,16 +163,6 @@ PyObject *indexed(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssi
     return picking ? picked(args[0], args[1]) : result;
 }
 
-/* The keywords of a call, as a dict. */
-static PyObject *keywords_of(PyObject *const *values, PyObject *keywords)
-{
-    PyObject *params = PyDict_New();
-    for (Py_ssize_t i = 0; params != NULL && i < PyTuple_GET_SIZE(keywords); i++)
-        if (PyDict_SetItem(params, PyTuple_GET_ITEM(keywords, i), values[i]) < 0)
-            Py_CLEAR(params);
-    return params;
-}
-
 /* The array that a primitive makes of a source's; NULL without an exception where it is none, or does not lie in its memory. */
 static PyObject *moved_by(const Source *source, PyObject *primitive, PyObject *const *values, PyObject *keywords)
 {
@@ -200,7 +185,7 @@ PyObject *viewed(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssiz
         return NULL;
     PyObject *primitive = args[0], *result = NULL, *params = NULL, *kind = NULL;
     PyObject *moved = moved_by(&source, primitive, args + 2, keywords);
-    if (moved != NULL && (params = keywords_of(args + 2, keywords)) != NULL &&
+    if (moved != NULL && (params = params_of(keywords, args + 2)) != NULL &&
         (source.edge == NULL || (kind = PyObject_CallFunctionObjArgs(core.kind_of, primitive, params, NULL)) != NULL))
         result = view_made(&source, moved, primitive, params, kind);
     Py_XDECREF(kind);
@@ -298,62 +283,48 @@ static PyObject *pieces(Source *source, Cut *cut, PyObject *label)
     return all;
 }
 
-/* Reads a tensor, and an axis of it, or 0. */
-static Outcome axis_read(Source *source, Cut *cut, PyObject *tensor, PyObject *dim)
+/* Reads a tensor, and an axis of it, or 0 for NULL. */
+static Outcome cut_read(Source *source, Cut *cut, PyObject *tensor, PyObject *dim)
 {
-    Outcome outcome = dim != NULL && !PyLong_CheckExact(dim) ? HAND_OVER : source_read(source, tensor);
+    Outcome outcome = source_read(source, tensor);
     if (outcome != DONE)
         return outcome;
-    int overflow = 0, ndim = PyArray_NDIM((PyArrayObject *)source->array);
-    long axis = dim == NULL ? 0 : PyLong_AsLongAndOverflow(dim, &overflow);
-    if (overflow || ndim > MOST_AXES || axis < -ndim || axis >= ndim)
-        return HAND_OVER;
-    *cut = (Cut){(int)(axis < 0 ? axis + ndim : axis), NULL, 0};
-    return DONE;
+    int ndim = PyArray_NDIM((PyArrayObject *)source->array), axis = axis_of(dim, ndim);
+    *cut = (Cut){axis, NULL, 0};
+    return axis < 0 || ndim > MOST_AXES ? HAND_OVER : DONE;
 }
 
-/* `x.unbind()` and `x.unbind(dim)`. */
-PyObject *unbound(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+/* `x.unbind()` and `x.unbind(dim)`; or `iter(x)`, which is over the rows. */
+PyObject *unbound(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
     Source source = {0};
     Cut cut;
-    int fits = keywords == NULL && (count == 1 || count == 2);
-    PyObject *all = fits && axis_read(&source, &cut, args[0], count == 2 ? args[1] : NULL) == DONE
-                        ? pieces(&source, &cut, core.unbind) : NULL;
+    PyObject *all = NULL;
+    if (keywords == NULL && (count == 1 || count == 2) && cut_read(&source, &cut, args[0], count == 2 ? args[1] : NULL) == DONE)
+        all = pieces(&source, &cut, core.unbind);
     source_release(&source);
+    if (all != NULL && operation->variant)
+        Py_SETREF(all, PyObject_GetIter(all));
     return all;
 }
 
-/* `iter(x)`: over its rows, as views with a common node. */
-PyObject *iterated(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
-{
-    PyObject *rows = count == 1 ? unbound(operation, args, count, keywords) : NULL;
-    PyObject *iterator = rows == NULL ? NULL : PyObject_GetIter(rows);
-    Py_XDECREF(rows);
-    return iterator;
-}
-
-/* `x.split(size)` and `x.split(size, dim)` for a size above 0. */
-PyObject *divided(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+/* `x.split(size)` and `x.split(size, dim)` for a size above 0; or `x.chunk(count)` and `x.chunk(count, dim)`. */
+PyObject *divided(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
     Source source = {0};
     Cut cut;
-    if (keywords != NULL || count < 2 || count > 3 || !PyLong_CheckExact(args[1]))
-        return NULL;
-    int overflow;
-    long size = PyLong_AsLongAndOverflow(args[1], &overflow);
+    int overflow = 1;
     PyObject *all = NULL;
-    if (!overflow && size > 0 && axis_read(&source, &cut, args[0], count == 3 ? args[2] : NULL) == DONE) {
-        npy_intp length = PyArray_DIM((PyArrayObject *)source.array, cut.axis), many = length == 0 ? 1 : (length - 1) / size + 1;
-        cut.sizes = PyTuple_New(many);
-        for (npy_intp i = 0; cut.sizes != NULL && i < many; i++) {
-            PyObject *each = i < many - 1 ? Py_NewRef(args[1]) : PyLong_FromSsize_t(length - (many - 1) * size);
-            if (each == NULL)
-                Py_CLEAR(cut.sizes);
-            else
-                PyTuple_SET_ITEM(cut.sizes, i, each);
-        }
-        all = cut.sizes == NULL ? NULL : pieces(&source, &cut, names.SplitLabel);
+    npy_intp size = count < 2 || !PyLong_CheckExact(args[1]) ? 0 : PyLong_AsLongAndOverflow(args[1], &overflow);
+    if (keywords == NULL && count < 4 && !overflow && size > 0 && cut_read(&source, &cut, args[0], count == 3 ? args[2] : NULL) == DONE) {
+        npy_intp length = PyArray_DIM((PyArrayObject *)source.array, cut.axis), lengths[MOST_PIECES];
+        if (operation->variant)
+            size = (length - 1) / size + 1;
+        npy_intp many = (length - 1) / size + 1;
+        for (npy_intp i = 0; length > 0 && many <= MOST_PIECES && i < many; i++)
+            lengths[i] = i < many - 1 ? size : length - i * size;
+        if (length > 0 && many <= MOST_PIECES && (cut.sizes = tuple_of(lengths, many)) != NULL)
+            all = pieces(&source, &cut, names.SplitLabel);
         Py_XDECREF(cut.sizes);
     }
     source_release(&source);

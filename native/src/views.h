@@ -31,6 +31,7 @@ enum { NUMBER = 1, PART, WHOLE, ADDED, DOTS, DIGITS, ROW = NUMBER * DIGITS + DOT
 /* indices.c */
 PyObject *plain_index(PyArrayObject *array, PyObject *index, long *key);
 PyObject *index_kind(PyObject *params, long key);
+int slice_digit(PyObject *entry);
 
 /* picks.c */
 PyObject *picked(PyObject *tensor, PyObject *index);

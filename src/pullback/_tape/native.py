@@ -99,6 +99,13 @@ def recording(
     return _made(primitive, function, kind, ndim=-1, typed=False, numbers=False, form=form)
 
 
+def viewing(form: str, function: Function) -> Any:
+    """The native form of a function that makes views, or writes through them."""
+    options: dict[str, Any] = {"operands": 1, "ndim": -1, "typed": False, "numbers": False, "fresh": False}
+    made = core.Operation(function, None, None, large=0, saved=(), form=form, **options)
+    return functools.update_wrapper(made, function)
+
+
 def _kind(primitive: Primitive, known: Params | None) -> type[Node] | Primitive | None:
     """The class of a primitive's nodes; the primitive itself where it follows from metadata that is not known."""
     if not primitive.differentiable:

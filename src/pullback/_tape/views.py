@@ -68,7 +68,7 @@ def view(primitive: Primitive, tensor: Tensor, **params: Any) -> Any:
 
 
 if native.core is not None:
-    view = functools.update_wrapper(native.core.viewing("any view", view), view)
+    view = native.viewing("any view", view)
 
 
 def _seen(tensor: Tensor, moved: Array, node: Node | None, step: Step, current: Mode) -> Tensor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -12,20 +11,21 @@ from .._core import modes, sites, xp
 from .._core.primitives import Function, Primitive
 from .._core.shapes import sum_to
 from .._tape import memory, node, views, walk
-from .._tape.native import core, operation, recording
+from .._tape.native import core, operation, recording, viewing
 from .._tape.symbols import traced
 from ..vocabulary import shapes
-from .tensor import HOT, Tensor
+from .tensor import HOT, IN_PLACE, Tensor
 
 VIEWS = {
     "__getitem__": "getitem", "__setitem__": "setitem", "__iter__": "iter", "reshape": "reshape", "view": "reshape",
-    "unsqueeze": "unsqueeze", "transpose": "transpose", "t": "t", "unbind": "unbind", "split": "split",
+    "unsqueeze": "unsqueeze", "transpose": "transpose", "t": "t", "unbind": "unbind", "split": "split", "chunk": "chunk",
 }  # fmt: skip
 """Methods that make views, or write through them, and their native forms."""
-FUNCTIONS = {"unbind": "unbind", "split": "split", "transpose": "transpose", "unsqueeze": "unsqueeze", "t": "t"}
+FUNCTIONS = {"unbind": "unbind", "split": "split", "chunk": "chunk", "transpose": "transpose", "unsqueeze": "unsqueeze", "t": "t"}
 """Functions of the package that are such a method."""
 OPERATIONS: dict[str, tuple[Primitive, str]] = {
     **{name: (primitive, "recorded") for name, primitive in HOT.items()}, "sum": (ops.sum, "sum"), "mean": (ops.mean, "mean"),
+    **{name: (primitive, "in place") for name, primitive in IN_PLACE.items()},
 }  # fmt: skip
 """Methods, and functions of the package, of tensors of one floating dtype: their primitives and native forms."""
 PRODUCTS = dict.fromkeys(("__matmul__", "matmul", "mm"), ops.matmul)
@@ -39,14 +39,14 @@ def install() -> None:
     for name in (*OPERATIONS, *PRODUCTS, *VIEWS):
         setattr(Tensor, name, formed(name, getattr(Tensor, name), VIEWS))
         getattr(Tensor, name).member = name
-    reversed_axes = functools.update_wrapper(core.viewing("T", shapes.reversed_axes), shapes.reversed_axes)
+    reversed_axes = viewing("T", shapes.reversed_axes)
     Tensor.T = property(reversed_axes, doc=Tensor.T.__doc__)
 
 
 def formed(name: str, function: Function, views: dict[str, str] = FUNCTIONS) -> Any:
     """The native form of a function of the package, or of a method; the function itself where there is none."""
     if name in views:
-        return functools.update_wrapper(core.viewing(views[name], function), function)
+        return viewing(views[name], function)
     if name in PRODUCTS:
         return operation(ops.matmul, function, ndim=2)
     if name in JOINS:
@@ -75,7 +75,7 @@ def _table() -> dict[str, Any]:
         "index": recording(ops.index, known={"spec": ()}), "marker": xp.array, "whole": xp.WHOLE, "spec_name": ("spec",),
         "axis_name": ("axis",), "join_names": ("axis", "sizes"), "reduction_names": ("axis", "keepdims", "given"),
         "ones": xp.ones, "add_reduce": np.add.reduce, "small_size": xp.SMALL, "block_size": xp.BLOCK,
-        "getitem": ops.getitem, "kinds": {}, "unbind": ops.unbind, "split": ops.split, "kind_of": _kind_of, "rules": {}, "traced": traced, "raw": xp, "sum_to": sum_to, "by_age": walk.by_age,
+        "getitem": ops.getitem, "overwrite": ops.overwrite, "kinds": {}, "unbind": ops.unbind, "split": ops.split, "kind_of": _kind_of, "rules": {}, "traced": traced, "raw": xp, "sum_to": sum_to, "by_age": walk.by_age,
         "Parts": node.Parts, "filled": walk.filled, "protect": memory.protect, "getattr": getattr, "reshape": ops.reshape,
         "permute_dims": ops.permute_dims, "expand_dims": ops.expand_dims, **_kinds(),
     }  # fmt: skip
