@@ -7,7 +7,7 @@
 /* `cell_with`: a cell that holds an array. */
 PyObject *cell_new(PyObject *array)
 {
-    PyObject *cell = core.Cell->tp_alloc(core.Cell, 0);
+    PyObject *cell = instance_of(core.Cell);
     if (cell != NULL)
         slot_set(cell, core.slots.cell_array, Py_NewRef(array));
     return cell;
@@ -70,7 +70,7 @@ static int forget_if_many(PyObject *storage, PyObject *entries)
         return limit < 0 && PyErr_Occurred() ? -1 : 0;
     int mine = turn_take();
     if (mine <= 0) {
-        PyObject *done = mine < 0 ? NULL : PyObject_CallMethodNoArgs(storage, names.forget);
+        PyObject *done = mine < 0 ? NULL : PyObject_CallMethodNoArgs(storage, names._forget);
         Py_XDECREF(done);
         return done == NULL ? -1 : 0;
     }

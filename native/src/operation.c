@@ -52,11 +52,12 @@ static int form_read(Operation *self, const char *name)
         Attempt attempt;
         int variant;
     } all[] = {
-        {"recorded", recorded, 0},     {"getitem", indexed, 0},       {"setitem", assigned, 0},   {"any view", viewed, 0},
-        {"reshape", reshaped, 0},      {"unsqueeze", unsqueezed, 0},  {"transpose", transposed, 0}, {"t", reversed, 1},
-        {"T", reversed, 0},            {"unbind", unbound, 0},        {"iter", unbound, 1},       {"split", divided, 0},
-        {"chunk", divided, 1},         {"cat", joined, 0},            {"stack", joined, 1},       {"sum", reduced, 0},
-        {"mean", reduced, 1},          {"linear", projected, 0},      {"in place", replaced, 0},
+        {"recorded", recorded, 0}, {"beside zero", recorded, BESIDE_ZERO}, {"getitem", indexed, 0}, {"setitem", assigned, 0},
+        {"any view", viewed, 0}, {"reshape", reshaped, 0}, {"unsqueeze", unsqueezed, 0}, {"transpose", transposed, 0},
+        {"T", reversed, 0}, {"t", reversed, 1}, {"unbind", unbound, 0}, {"iter", unbound, 1}, {"split", divided, 0}, {"chunk", divided, 1},
+        {"cat", joined, 0}, {"stack", joined, 1}, {"sum", reduced, 0}, {"mean", reduced, 1}, {"linear", projected, 0},
+        {"cross entropy", lost, 0},
+        {"matmul", product, 0}, {"dot", product, 1}, {"mm", product, 2}, {"in place", replaced, 0},
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (strcmp(all[i].name, name) == 0) {
@@ -72,32 +73,22 @@ static PyObject *operation_new(PyTypeObject *type, PyObject *args, PyObject *key
 {
     static char *known[] = {"fallback", "forward", "kind", "operands", "ndim", "typed", "numbers", "fresh", "large", "saved", "form", NULL};
     PyObject *fallback, *forward, *kind, *saved;
-    int operands, ndim, typed, numbers, fresh;
     const char *form;
-    Py_ssize_t large;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOiipppnO!s", known, &fallback, &forward, &kind, &operands, &ndim,
-                                     &typed, &numbers, &fresh, &large, &PyTuple_Type, &saved, &form))
-        return NULL;
-    if (operands != MANY && (operands < 1 || operands > OPERANDS)) {
-        PyErr_SetString(PyExc_ValueError, "an operation has so many operands only in Python");
-        return NULL;
-    }
     Operation *self = (Operation *)type->tp_alloc(type, 0);
     if (self == NULL)
         return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOiipppnO!s", known, &fallback, &forward, &kind, &self->operands, &self->ndim,
+                                     &self->typed, &self->numbers, &self->fresh, &self->large, &PyTuple_Type, &saved, &form))
+        goto failed;
     self->vectorcall = operation_call;
     self->fallback = Py_NewRef(fallback);
     self->forward = Py_NewRef(forward);
     self->kind = kind == Py_None ? NULL : Py_NewRef(kind);
-    self->operands = operands;
-    self->ndim = ndim;
-    self->typed = typed;
-    self->numbers = numbers;
-    self->fresh = fresh;
-    self->large = large;
-    if (savings_read(self, saved) < 0 || form_read(self, form) < 0)
-        Py_CLEAR(self);
-    return (PyObject *)self;
+    if (savings_read(self, saved) == 0 && form_read(self, form) == 0)
+        return (PyObject *)self;
+failed:
+    Py_DECREF(self);
+    return NULL;
 }
 
 static int operation_traverse(PyObject *object, visitproc visit, void *arg)

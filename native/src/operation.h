@@ -10,6 +10,7 @@
 #define SAVED 8
 #define MANY (-1)   /* any number of operands */
 #define RESULT (-1) /* the place of the result among what is saved */
+#define BESIDE_ZERO 2 /* the variant whose function takes a 0 as its last operand */
 
 /* A value that the rules of some operands name: saved if one of these is tracked. */
 typedef struct {
@@ -56,6 +57,8 @@ struct Call {
 
 PyObject *record(Call *call, PyObject *const *args);
 PyObject *computed(const Call *call);
+void divide(PyObject *array, npy_intp start, npy_intp count, double divisor);
+PyObject *ones(npy_intp count, PyObject *like);
 PyObject *params_of(PyObject *keywords, PyObject *const *values);
 
 #define FORM(name) PyObject *name(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
@@ -73,6 +76,8 @@ FORM(reversed);
 FORM(viewed);
 FORM(joined);
 FORM(reduced);
+FORM(product);
 FORM(projected);
+FORM(lost);
 
 #endif

@@ -15,7 +15,7 @@ static int is_selecting(PyObject *entry)
                 return 0;
         return PyList_GET_SIZE(entry) > 0;
     }
-    PyObject *array = Py_IS_TYPE(entry, core.Tensor) ? slot_get(entry, core.slots.tensor_array) : NULL;
+    PyObject *array = is_a(entry, core.Tensor) ? slot_get(entry, core.slots.tensor_array) : NULL;
     if (array == NULL || !PyArray_CheckExact(array))
         return 0;
     int type = PyArray_TYPE((PyArrayObject *)array);

@@ -7,7 +7,7 @@
 
 static int is_tensor(PyObject *given)
 {
-    return Py_IS_TYPE(given, core.Tensor);
+    return is_a(given, core.Tensor);
 }
 
 /* Reads a plain tensor. */
@@ -113,13 +113,16 @@ static int is_usual(const Call *call, PyObject *result, int *shared)
 /* What the forward function of an operation gives, as an array. */
 PyObject *computed(const Call *call)
 {
-    PyObject *given[OPERANDS + KEYWORDS];
+    PyObject *given[OPERANDS + KEYWORDS], *zero = NULL;
     Py_ssize_t keywords = call->keywords == NULL ? 0 : PyTuple_GET_SIZE(call->keywords);
     for (int i = 0; i < call->count; i++)
         given[i] = call->operands[i].array;
     for (Py_ssize_t i = 0; i < keywords; i++)
         given[call->count + i] = call->values[i];
-    PyObject *result = quiet_array(call->operation->forward, given, (size_t)call->count, call->keywords);
+    if (call->operation->variant == BESIDE_ZERO && (zero = given[call->count] = array_of_number(core.zero, PyArray_DESCR((PyArrayObject *)given[0]))) == NULL)
+        return NULL;
+    PyObject *result = quiet_array(call->operation->forward, given, (size_t)call->count + (zero != NULL), call->keywords);
+    Py_XDECREF(zero);
     if (result == NULL && PyErr_ExceptionMatches(PyExc_ValueError)) /* shapes that do not fit: Python says so properly */
         PyErr_Clear();
     return result;
@@ -255,7 +258,7 @@ PyObject *record(Call *call, PyObject *const *args)
 PyObject *recorded(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
     Py_ssize_t named = keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords);
-    int fits = operation->operands == MANY ? 0 < count && count <= OPERANDS : count == operation->operands;
+    int fits = operation->operands == MANY ? 0 < count && count <= OPERANDS : count == operation->operands; /* which are few */
     if (!fits || named > KEYWORDS || (named && operation->typed))
         return NULL;
     Call call = {operation, (int)count, named ? keywords : NULL, args + count, computed, NULL, NULL, 0, NULL};

@@ -128,7 +128,7 @@ PyObject *transposed(Operation *Py_UNUSED(operation), PyObject *const *args, Py_
     if (ndim <= MOST_AXES && one >= 0 && other >= 0) {
         for (int i = 0; i < ndim; i++)
             axes.at[i] = i == one ? other : i == other ? one : i;
-        result = ordered(&source, &axes, names.TransposeLabel, core.TransposeNode);
+        result = ordered(&source, &axes, names.TransposeBackward0, core.TransposeNode);
     }
     source_release(&source);
     return result;
@@ -146,7 +146,7 @@ PyObject *reversed(Operation *operation, PyObject *const *args, Py_ssize_t count
     if (named ? ndim == 2 : ndim <= MOST_AXES) {
         for (int i = 0; i < ndim; i++)
             axes.at[i] = ndim - 1 - i;
-        result = ordered(&source, &axes, named ? names.TLabel : NULL, named ? core.TNode : core.PermuteNode);
+        result = ordered(&source, &axes, named ? names.TBackward0 : NULL, named ? core.TNode : core.PermuteNode);
     }
     source_release(&source);
     return result;

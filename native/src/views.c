@@ -10,7 +10,7 @@
 Outcome source_read(Source *source, PyObject *tensor)
 {
     memset(source, 0, sizeof(Source));
-    if (!Py_IS_TYPE(tensor, core.Tensor))
+    if (!is_a(tensor, core.Tensor))
         return HAND_OVER;
     PyObject *array = slot_get(tensor, core.slots.tensor_array), *edge = slot_get(tensor, core.slots.tensor_node);
     if (array == NULL || edge == NULL || !PyArray_CheckExact(array) || PyArray_ISCOMPLEX((PyArrayObject *)array))
@@ -65,15 +65,14 @@ int lies_within(PyObject *moved, PyObject *array)
     return PyArray_BASE((PyArrayObject *)moved) == array || end_of(moved) == end_of(array);
 }
 
-/* A tensor around an array that lies in the memory of a source, a step away; NULL for no node. */
-PyObject *seen(const Source *source, PyObject *moved, PyObject *node, PyObject *primitive, PyObject *params)
+/* A tensor around an array that lies in the memory of a source, a step away; NULL for no node. Steals the step, which may be NULL. */
+static PyObject *seen(const Source *source, PyObject *moved, PyObject *node, PyObject *step)
 {
-    PyObject *result = tensor_new(moved, node);
+    PyObject *result = step == NULL ? NULL : tensor_new(moved, node);
+    PyObject *path = result == NULL ? NULL : PyTuple_Pack(2, source->path, step);
+    Py_XDECREF(step);
     if (result == NULL)
         return NULL;
-    PyObject *step = PyTuple_Pack(2, primitive, params);
-    PyObject *path = step == NULL ? NULL : PyTuple_Pack(2, source->path, step);
-    Py_XDECREF(step);
     int failed = path == NULL || storage_join(source->storage, result) < 0;
     Py_XSETREF(((Base *)result)->base, Py_NewRef(source->base));
     Py_XSETREF(((Base *)result)->path, path);
@@ -100,7 +99,7 @@ PyObject *view_made(Source *source, PyObject *moved, PyObject *primitive, PyObje
     PyObject *node = NULL;
     if (source->edge != NULL && (node = noted(source, kind, params, moved)) == NULL)
         return NULL;
-    PyObject *result = source_ready(source) < 0 ? NULL : seen(source, moved, node, primitive, params);
+    PyObject *result = source_ready(source) < 0 ? NULL : seen(source, moved, node, PyTuple_Pack(2, primitive, params));
     Py_XDECREF(node);
     return result;
 }
@@ -202,45 +201,55 @@ typedef struct {
     npy_intp start;
 } Cut;
 
-/* The next piece, as an array, and its index. */
-static PyObject *cut_next(const Source *source, Cut *cut, Py_ssize_t number, PyObject **index)
+/* The step that leads to a piece: `getitem` with an index. */
+static PyObject *step_to(const Cut *cut, npy_intp start, npy_intp length)
 {
-    npy_intp start = cut->start, length = cut->sizes == NULL ? -1 : PyLong_AsSsize_t(PyTuple_GET_ITEM(cut->sizes, number));
-    cut->start += length < 0 ? 1 : length;
-    *index = PyTuple_New(cut->axis + 1 + (length < 0));
-    for (int i = 0; *index != NULL && i < cut->axis; i++)
-        PyTuple_SET_ITEM(*index, i, Py_NewRef(core.whole));
-    PyObject *entry = PyLong_FromSsize_t(start), *stop = length < 0 || entry == NULL ? NULL : PyLong_FromSsize_t(cut->start);
-    if (stop != NULL)
-        Py_SETREF(entry, PySlice_New(entry, stop, NULL));
-    Py_XDECREF(stop);
-    if (*index == NULL || entry == NULL) {
-        Py_XDECREF(entry);
-        Py_CLEAR(*index);
-        return NULL;
+    int single = length < 0;
+    PyObject *entry = PyLong_FromSsize_t(start), *index = PyTuple_New(cut->axis + 1 + single), *step = NULL;
+    if (entry != NULL && !single) {
+        PyObject *stop = PyLong_FromSsize_t(start + length);
+        Py_SETREF(entry, stop == NULL ? NULL : PySlice_New(entry, stop, NULL));
+        Py_XDECREF(stop);
     }
-    PyTuple_SET_ITEM(*index, cut->axis, entry);
-    if (length < 0)
-        PyTuple_SET_ITEM(*index, cut->axis + 1, Py_NewRef(Py_Ellipsis));
-    return slab(source->array, cut->axis, start, length);
+    for (int i = 0; index != NULL && i < cut->axis; i++)
+        PyTuple_SET_ITEM(index, i, Py_NewRef(core.whole));
+    if (index != NULL && entry != NULL) {
+        PyTuple_SET_ITEM(index, cut->axis, Py_NewRef(entry));
+        if (single)
+            PyTuple_SET_ITEM(index, cut->axis + 1, Py_NewRef(Py_Ellipsis));
+        step = Py_BuildValue("(O{OO})", core.getitem, names.index, index);
+    }
+    Py_XDECREF(index);
+    Py_XDECREF(entry);
+    return step;
+}
+
+/* The step to a row: the first ones are made once, since nothing changes them. */
+static PyObject *step_to_row(const Cut *cut, npy_intp number)
+{
+    static PyObject *known[MOST_PIECES];
+    if (cut->axis > 0 || number >= MOST_PIECES)
+        return step_to(cut, number, -1);
+    if (known[number] == NULL && (known[number] = step_to(cut, number, -1)) == NULL)
+        return NULL;
+    return Py_NewRef(known[number]);
 }
 
 /* One piece as a tensor; `edges` are those of the outputs, or NULL without a history. Adds its shape to the list. */
 static PyObject *piece_seen(const Source *source, Cut *cut, PyObject *edges, PyObject *shapes, Py_ssize_t number)
 {
-    PyObject *index, *piece = cut_next(source, cut, number, &index), *result = NULL, *output = NULL;
-    PyObject *params = piece == NULL ? NULL : PyDict_New();
-    int failed = params == NULL || PyDict_SetItem(params, names.index, index) < 0;
+    npy_intp start = cut->start, length = cut->sizes == NULL ? -1 : PyLong_AsSsize_t(PyTuple_GET_ITEM(cut->sizes, number));
+    PyObject *piece = slab(source->array, cut->axis, start, length), *result = NULL, *output = NULL;
+    cut->start += length < 0 ? 1 : length;
+    int failed = piece == NULL;
     if (!failed && edges != NULL) {
         output = output_new(PyTuple_GET_ITEM(edges, 0), edges, number, piece);
         failed = output == NULL || PyList_Append(shapes, slot_get(output, core.slots.shape)) < 0;
     }
     if (!failed)
-        result = seen(source, piece, output, core.getitem, params);
+        result = seen(source, piece, output, length < 0 ? step_to_row(cut, start) : step_to(cut, start, length));
     Py_XDECREF(output);
-    Py_XDECREF(params);
     Py_XDECREF(piece);
-    Py_XDECREF(index);
     return result;
 }
 
@@ -324,7 +333,7 @@ PyObject *divided(Operation *operation, PyObject *const *args, Py_ssize_t count,
         for (npy_intp i = 0; length > 0 && many <= MOST_PIECES && i < many; i++)
             lengths[i] = i < many - 1 ? size : length - i * size;
         if (length > 0 && many <= MOST_PIECES && (cut.sizes = tuple_of(lengths, many)) != NULL)
-            all = pieces(&source, &cut, names.SplitLabel);
+            all = pieces(&source, &cut, names.SplitBackward0);
         Py_XDECREF(cut.sizes);
     }
     source_release(&source);

@@ -21,7 +21,6 @@ typedef struct {
 Outcome source_read(Source *source, PyObject *tensor);
 int source_ready(Source *source);
 void source_release(Source *source);
-PyObject *seen(const Source *source, PyObject *moved, PyObject *node, PyObject *primitive, PyObject *params);
 PyObject *view_made(Source *source, PyObject *moved, PyObject *primitive, PyObject *params, PyObject *kind);
 int lies_within(PyObject *moved, PyObject *array);
 

@@ -2,7 +2,7 @@
 
    Beside: `youngest_first`, `surveyed` and `Pass.walk` in `_tape/walk.py`. The caller is in the quiet context. */
 
-#include "rules.h"
+#include "core.h"
 
 /* What a walk is given, all borrowed. `needed` and `freed` may be None. */
 typedef struct {
@@ -144,7 +144,7 @@ static int send(const Walk *walk, PyObject *edge, PyObject *g)
 static int send_part(const Walk *walk, PyObject *node, PyObject *index, PyObject *g)
 {
     PyObject *parts = PyDict_GetItemWithError(walk->pending, node); /* borrowed: the walk's dict holds it */
-    if (parts != NULL && Py_IS_TYPE(parts, (PyTypeObject *)core.Parts))
+    if (parts != NULL && is_a(parts, core.Parts))
         return add_to(parts, index, g);
     PyObject *made = PyErr_Occurred() ? NULL : PyObject_CallNoArgs(core.Parts);
     int failed = made == NULL || PyDict_SetItem(made, index, g) < 0;
@@ -183,12 +183,11 @@ static int pull_by_python(const Walk *walk, PyObject *node, PyObject *g, PyObjec
 /* The same by rules that were read, where they fit. */
 static Outcome pull_by_rules(const Walk *walk, PyObject *node, PyObject *g, PyObject *edges, PyObject *saved)
 {
-    const Rules *rules = rules_of((PyObject *)Py_TYPE(node));
-    if (rules == NULL)
-        return PyErr_Occurred() ? FAILED : HAND_OVER;
-    PyObject *results[MOST_ARGUMENTS] = {NULL};
+    PyObject *rules = rules_of((PyObject *)Py_TYPE(node)), *results[MOST_ARGUMENTS] = {NULL};
+    if (rules == NULL || rules == Py_None)
+        return rules == NULL ? FAILED : HAND_OVER;
     Outcome outcome = rules_apply(rules, g, edges, saved, results);
-    for (int i = 0; i < rules->operands; i++) {
+    for (int i = 0; i < MOST_ARGUMENTS; i++) {
         if (outcome == DONE && results[i] != NULL)
             outcome = send(walk, PyTuple_GET_ITEM(edges, i), results[i]) < 0 ? FAILED : DONE;
         else
@@ -219,7 +218,7 @@ static PyObject *needed_edges(const Walk *walk, PyObject *edges)
 /* Runs a node that is no leaf on its cotangent. */
 static int run_node(const Walk *walk, PyObject *node, PyObject *g, PyObject *edges)
 {
-    if (Py_IS_TYPE(node, core.Output))
+    if (is_a(node, core.Output))
         return send_part(walk, PyTuple_GET_ITEM(edges, 0), slot_get(node, core.slots.params), Py_NewRef(g));
     PyObject *saved = slot_new(node, core.slots.saved);
     Outcome outcome = pull_by_rules(walk, node, g, edges, saved);
@@ -235,7 +234,7 @@ static int run_node(const Walk *walk, PyObject *node, PyObject *g, PyObject *edg
 /* The cotangent of a node as its rules take it: of several outputs a list. Steals it. */
 static PyObject *filled(PyObject *node, PyObject *g)
 {
-    if (slot_get(node, core.slots.shape) != Py_None || !Py_IS_TYPE(g, (PyTypeObject *)core.Parts))
+    if (slot_get(node, core.slots.shape) != Py_None || !is_a(g, core.Parts))
         return g;
     PyObject *list = PyObject_CallFunctionObjArgs(core.filled, g, slot_get(node, core.slots.params), NULL);
     Py_DECREF(g);

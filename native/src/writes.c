@@ -14,7 +14,7 @@ static int is_free(PyObject *tensor, int records)
     const Base *fields = (Base *)tensor;
     PyObject *base = is_set(fields->base) ? fields->base : tensor;
     return !records || (slot_get(tensor, core.slots.tensor_node) == Py_None && !is_set(fields->made_untracked) &&
-                        Py_IS_TYPE(base, core.Tensor) && slot_get(base, core.slots.tensor_node) == Py_None);
+                        is_a(base, core.Tensor) && slot_get(base, core.slots.tensor_node) == Py_None);
 }
 
 /* Whether a tensor alone has its memory, as far as tensors tell, and no history that others know, so that it can be given another. */
@@ -26,7 +26,7 @@ static int is_alone(PyObject *tensor)
         return 0;
     int inner = node == Py_None || (slot_get(node, core.slots.hooks) == Py_None &&
                                     PyTuple_GET_SIZE(slot_get(node, core.slots.edges)) > 0); /* that of a leaf has no edges */
-    return inner ? is_none_attribute(tensor, names.leaf) : 0;
+    return inner ? is_none_attribute(tensor, names._leaf) : 0;
 }
 
 /* Whether memory can be written, and no two elements lie at one place. */
@@ -56,7 +56,7 @@ static PyObject *number_read(PyObject *given, PyArray_Descr *dtype)
 /* The array to write to a region: of a number, or of a tensor that has its dtype and shape, or no axes. */
 static PyObject *value_read(PyObject *given, PyArrayObject *region)
 {
-    if (!Py_IS_TYPE(given, core.Tensor))
+    if (!is_a(given, core.Tensor))
         return number_read(given, PyArray_DESCR(region));
     PyObject *object = slot_get(given, core.slots.tensor_array);
     if (object == NULL || !PyArray_CheckExact(object) || is_set(((Base *)given)->cut))
@@ -69,7 +69,7 @@ static PyObject *value_read(PyObject *given, PyArrayObject *region)
 /* The node of a value, borrowed; None for a number. */
 static PyObject *edge_of(PyObject *given)
 {
-    return Py_IS_TYPE(given, core.Tensor) ? slot_get(given, core.slots.tensor_node) : Py_None;
+    return is_a(given, core.Tensor) ? slot_get(given, core.slots.tensor_node) : Py_None;
 }
 
 /* `protect(tensor)`, which has nothing to do where no graph has kept a value that lies in this memory. */
@@ -138,7 +138,7 @@ static int written(PyObject *tensor, PyObject *region, PyObject *value, PyObject
 /* Reads a tensor that is about to be written: its array. NULL without an exception where Python must look at it. */
 static PyObject *target_read(PyObject *tensor, int *records)
 {
-    PyObject *mode = Py_IS_TYPE(tensor, core.Tensor) ? current_mode() : NULL;
+    PyObject *mode = is_a(tensor, core.Tensor) ? current_mode() : NULL;
     if (mode == NULL)
         return NULL;
     PyObject *array = slot_get(tensor, core.slots.tensor_array);

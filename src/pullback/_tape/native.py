@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core import machine
+from .._core import machine, xp
 from .._core.primitives import Function, Primitive
 from .node import Node, node_class
 
@@ -121,14 +121,18 @@ def _made(primitive: Primitive, function: Function | None, kind: type[Node] | Pr
         bits = EACH if users is None or len(names) == 1 else sum(1 << user for user in users)
         place = RESULT if name == "y" else names.index(name)
         saved.append((place, bits, place != RESULT and primitive.starred(name) != name))
-    may_be_large = primitive.kind in {"elementwise", "zero"}
+    forward, large = primitive.forward, sys.maxsize
+    if primitive.kind in {"elementwise", "zero"}:
+        large = machine.worth(forward)
+    if forward is xp.relu and options["form"] == "recorded":
+        forward, large, options["form"] = np.maximum, min(large, xp.VECTORS), "beside zero"
     made = core.Operation(
         function,
-        primitive.forward,
+        forward,
         kind,
         operands=-1 if primitive.variadic else len(names),
-        fresh=type(primitive.forward) is np.ufunc,
-        large=machine.worth(primitive.forward) if may_be_large else sys.maxsize,
+        fresh=type(forward) is np.ufunc,
+        large=large,
         saved=tuple(saved),
         **options,
     )

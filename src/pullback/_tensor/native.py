@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from .. import ops
-from .._core import modes, sites, xp
+from .._core import machine, modes, sites, xp
 from .._core.primitives import Function, Primitive
 from .._core.shapes import sum_to
+from .._numerics.blocks import BLOCK
+from ..ops import exponentials
 from .._tape import memory, node, views, walk
 from .._tape.native import core, operation, recording, viewing
 from .._tape.symbols import traced
@@ -28,14 +31,17 @@ OPERATIONS: dict[str, tuple[Primitive, str]] = {
     **{name: (primitive, "in place") for name, primitive in IN_PLACE.items()},
 }  # fmt: skip
 """Methods, and functions of the package, of tensors of one floating dtype: their primitives and native forms."""
-PRODUCTS = dict.fromkeys(("__matmul__", "matmul", "mm"), ops.matmul)
+PRODUCTS = {"__matmul__": "matmul", "matmul": "matmul", "mm": "mm", "dot": "dot"}
+"""Products of matrices and vectors, and their native forms."""
 JOINS = {"cat": (ops.concat, "cat"), "stack": (ops.stack, "stack")}
 LAYERS = {"linear": (ops.affine, "linear"), "relu": (ops.relu, "recorded")}
 
 
 def install() -> None:
     """Tell the core what it has to know, and put its methods in the place of Python's, which it holds."""
-    core.setup(_table())
+    table = _table()
+    core.setup(table)
+    table["adds"] += [True] * _adds_in_order()
     for name in (*OPERATIONS, *PRODUCTS, *VIEWS):
         setattr(Tensor, name, formed(name, getattr(Tensor, name), VIEWS))
         getattr(Tensor, name).member = name
@@ -48,7 +54,7 @@ def formed(name: str, function: Function, views: dict[str, str] = FUNCTIONS) -> 
     if name in views:
         return viewing(views[name], function)
     if name in PRODUCTS:
-        return operation(ops.matmul, function, ndim=2)
+        return operation(ops.matmul, function, form=PRODUCTS[name])
     if name in JOINS:
         primitive, form = JOINS[name]
         return recording(primitive, function, form=form)
@@ -60,6 +66,8 @@ def formed(name: str, function: Function, views: dict[str, str] = FUNCTIONS) -> 
 
 def layer(name: str, function: Function) -> Any:
     """The native form of a function of `nn.functional`, or the function itself."""
+    if name == "cross_entropy":
+        return recording(ops.cross_entropy, function, form="cross entropy")
     primitive, form = LAYERS.get(name, (None, ""))
     return function if primitive is None else operation(primitive, function, numbers=False, form=form)
 
@@ -73,12 +81,25 @@ def _table() -> dict[str, Any]:
         "turn_release": memory._turn.release, "cell_of": memory.cell_of, "storage_of": memory.storage_of, "mark": views._mark, "share": memory.share,
         "keep_array": memory.keep_array, "aliased": memory._entries,
         "index": recording(ops.index, known={"spec": ()}), "marker": xp.array, "whole": xp.WHOLE, "spec_name": ("spec",),
-        "axis_name": ("axis",), "join_names": ("axis", "sizes"), "reduction_names": ("axis", "keepdims", "given"),
-        "ones": xp.ones, "add_reduce": np.add.reduce, "small_size": xp.SMALL, "block_size": xp.BLOCK,
+        "axis_name": ("axis",), "label_name": ("label",), "join_names": ("axis", "sizes"), "reduction_names": ("axis", "keepdims", "given"),
+        "make_ones": xp.ones, "zero": 0, "add": np.add, "add_reduce": np.add.reduce, "exp": np.exp, "log": np.log, "adds": [],
+        "loss_size": min(exponentials.LARGE, BLOCK // 8), "loss_names": ("reduction", "known"), "small_size": xp.SMALL, "product_size": min(machine.FACTOR, machine.BUSY),
+        "product_work": machine.SPREAD, "block_size": xp.BLOCK,
         "getitem": ops.getitem, "overwrite": ops.overwrite, "kinds": {}, "unbind": ops.unbind, "split": ops.split, "kind_of": _kind_of, "rules": {}, "traced": traced, "raw": xp, "sum_to": sum_to, "by_age": walk.by_age,
         "Parts": node.Parts, "filled": walk.filled, "protect": memory.protect, "getattr": getattr, "reshape": ops.reshape,
         "permute_dims": ops.permute_dims, "expand_dims": ops.expand_dims, **_kinds(),
     }  # fmt: skip
+
+
+def _adds_in_order() -> bool:
+    """Whether the loop of `np.add`, called on all of an array at once, gives the bits of `np.add.reduce`."""
+    for dtype in (np.float32, np.float64):
+        for shape in ((1,), (7,), (8,), (65,), (129,), (1000,), (8192,), (3, 5), (40, 40), (3, 4, 50)):
+            wave = np.sin(np.arange(math.prod(shape), dtype=dtype)).reshape(shape)
+            for array in (wave, wave * 1e30, wave * -0.0):
+                if core.added(array).tobytes() != np.add.reduce(array, None).tobytes():
+                    return False
+    return True
 
 
 def _kind_of(primitive: Primitive, params: dict[str, Any]) -> type[node.Node]:
