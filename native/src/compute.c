@@ -1,8 +1,6 @@
 /* Calls of NumPy, as `quiet.copy().run(function, ...)` makes them in Python: no floating-point warnings. */
 
-#include "core.h"
-
-#define MOST_GIVEN 24
+#include "operation.h"
 
 /* A copy of the quiet context that no call is in; NULL while one is. A context is entered by one call at a time: a call that
    finds it taken, as by another thread or by code that runs inside of a call, makes a copy of its own. */
@@ -12,12 +10,8 @@ static PyObject *idle;
 PyObject *quietly(PyObject *function, PyObject *const *args, size_t count, PyObject *keywords)
 {
     if (!PyContext_CheckExact(core.quiet)) { /* NumPy 1: its error state is no context variable */
-        PyObject *given[MOST_GIVEN + 2] = {core.quiet, function};
+        PyObject *given[2 + OPERANDS + KEYWORDS + 1] = {core.quiet, function};
         size_t all = count + (keywords == NULL ? 0 : (size_t)PyTuple_GET_SIZE(keywords));
-        if (all > MOST_GIVEN) {
-            PyErr_SetString(PyExc_SystemError, "pullback-native: a call of too many arguments");
-            return NULL;
-        }
         memcpy(given + 2, args, all * sizeof(PyObject *));
         return PyObject_VectorcallMethod(names.run, given, count + 2, keywords);
     }
@@ -40,15 +34,24 @@ PyObject *quietly(PyObject *function, PyObject *const *args, size_t count, PyObj
     return result;
 }
 
-/* The same as an array: NumPy gives a scalar in place of an array without axes. */
+/* A result as an array: NumPy gives a scalar in place of an array without axes. Steals it; NULL stays NULL. */
+static PyObject *as_array(PyObject *result)
+{
+    if (result != NULL && !PyArray_Check(result) && PyArray_IsScalar(result, Generic))
+        Py_SETREF(result, PyArray_FromScalar(result, NULL));
+    return result;
+}
+
+/* The same as an array. */
 PyObject *quiet_array(PyObject *function, PyObject *const *args, size_t count, PyObject *keywords)
 {
-    PyObject *result = quietly(function, args, count, keywords);
-    if (result == NULL || PyArray_Check(result) || !PyArray_IsScalar(result, Generic))
-        return result;
-    PyObject *array = PyArray_FromScalar(result, NULL);
-    Py_DECREF(result);
-    return array;
+    return as_array(quietly(function, args, count, keywords));
+}
+
+/* `a.dot(b)`, which raises no floating-point flags, as an array. */
+PyObject *dot(PyObject *a, PyObject *b)
+{
+    return as_array(PyArray_MatrixProduct2(a, b, NULL));
 }
 
 /* Ints as a tuple. */

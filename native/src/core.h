@@ -88,6 +88,7 @@ void slot_set(PyObject *object, Py_ssize_t offset, PyObject *value);
 /* compute.c */
 PyObject *quietly(PyObject *function, PyObject *const *args, size_t count, PyObject *keywords);
 PyObject *quiet_array(PyObject *function, PyObject *const *args, size_t count, PyObject *keywords);
+PyObject *dot(PyObject *a, PyObject *b);
 PyObject *tuple_of(const npy_intp *ints, Py_ssize_t count);
 PyObject *shape_of(PyObject *array);
 int axis_of(PyObject *dim, int ndim);
@@ -124,7 +125,7 @@ Outcome rules_apply(PyObject *rules, PyObject *g, PyObject *edges, PyObject *sav
 /* operation.c, walk.c */
 extern PyTypeObject *operation_type;
 int operation_ready(void);
-PyObject *native_added(PyObject *module, PyObject *array);
+PyObject *added(PyObject *module, PyObject *array);
 PyObject *native_order(PyObject *module, PyObject *roots);
 PyObject *native_survey(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_walk(PyObject *module, PyObject *const *args, Py_ssize_t count);

@@ -6,17 +6,14 @@
 
 #define MOST_ENTRIES 8
 
-static int is_bound(PyObject *bound)
-{
-    return bound == Py_None || PyLong_CheckExact(bound);
-}
-
 /* The digit of a slice; 0 for one with other bounds than ints. */
 int slice_digit(PyObject *entry)
 {
     const PySliceObject *slice = (PySliceObject *)entry;
-    if (!is_bound(slice->start) || !is_bound(slice->stop) || !is_bound(slice->step))
-        return 0;
+    PyObject *const bounds[] = {slice->start, slice->stop, slice->step};
+    for (int i = 0; i < 3; i++)
+        if (bounds[i] != Py_None && !PyLong_CheckExact(bounds[i]))
+            return 0;
     return slice->start == Py_None && slice->stop == Py_None && slice->step == Py_None ? WHOLE : PART;
 }
 

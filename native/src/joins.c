@@ -58,28 +58,23 @@ static void copy_all(const Call *call, const Join *join, PyArrayObject *result)
         }
 }
 
-/* Writes the metadata of a join that is recorded. */
-static int metadata_write(const Call *call, Join *join)
-{
-    npy_intp lengths[OPERANDS];
-    for (int i = 0; !join->added && i < call->count; i++)
-        lengths[i] = PyArray_DIM((PyArrayObject *)call->operands[i].array, join->axis);
-    join->metadata[0] = PyLong_FromLong(join->axis);
-    join->metadata[1] = join->added ? NULL : tuple_of(lengths, call->count);
-    return join->metadata[0] == NULL || (join->metadata[1] == NULL && !join->added) ? -1 : 0;
-}
-
 static PyObject *join_made(const Call *call)
 {
     Join *join = call->facts;
-    if (!fits(call, join) || (call->tracked && metadata_write(call, join) < 0))
+    if (!fits(call, join))
         return NULL;
     PyArrayObject *first = (PyArrayObject *)call->operands[0].array;
-    npy_intp shape[MOST_AXES];
+    npy_intp shape[MOST_AXES], lengths[OPERANDS];
     for (int i = 0, k = 0; i < PyArray_NDIM(first) + join->added; i++) {
         shape[i] = i == join->axis ? join->length : PyArray_DIM(first, k);
         k += i != join->axis || !join->added;
     }
+    for (int i = 0; !join->added && i < call->count; i++)
+        lengths[i] = PyArray_DIM((PyArrayObject *)call->operands[i].array, join->axis);
+    join->metadata[0] = PyLong_FromLong(join->axis);
+    join->metadata[1] = join->added ? Py_NewRef(Py_None) : tuple_of(lengths, call->count);
+    if (join->metadata[0] == NULL || join->metadata[1] == NULL)
+        return NULL;
     Py_INCREF(PyArray_DESCR(first)); /* which the next call steals */
     PyObject *result = PyArray_NewFromDescr(&PyArray_Type, PyArray_DESCR(first), PyArray_NDIM(first) + join->added, shape, NULL, NULL,
                                             0, NULL);

@@ -64,15 +64,13 @@ static PyObject *finished(PyObject **parts, npy_intp rows, npy_intp columns)
 {
     PyObject *given[] = {parts[1], parts[1]}, *powers = quietly(core.exp, given, 2, NULL), *total = NULL;
     PyObject *row = powers == NULL ? NULL : ones(columns, powers), *column = row == NULL ? NULL : ones(rows, powers);
-    PyObject *sums = column == NULL ? NULL : PyArray_MatrixProduct2(powers, row, NULL);
+    PyObject *sums = column == NULL ? NULL : dot(powers, row);
     PyObject *logs = sums == NULL ? NULL : quietly(core.log, &sums, 1, NULL);
     for (npy_intp i = 0; logs != NULL && i < rows; i++) {
         number_put(parts[0], i, number_at(logs, i) - number_at(parts[0], i));
         divide(powers, i * columns, columns, number_at(sums, i));
     }
-    if (logs != NULL && (total = PyArray_MatrixProduct2(parts[0], column, NULL)) != NULL && !PyArray_Check(total))
-        Py_SETREF(total, PyArray_FromScalar(total, NULL));
-    if (total != NULL)
+    if (logs != NULL && (total = dot(parts[0], column)) != NULL)
         divide(total, 0, 1, (double)rows);
     Py_XDECREF(logs);
     Py_XDECREF(sums);

@@ -15,7 +15,7 @@ typedef struct {
 } Reduction;
 
 /* The sum of all numbers that lie in order, by the loop that `add.reduce` calls for that: whether it does is looked at once, in Python. */
-static PyObject *added(PyObject *array)
+PyObject *added(PyObject *Py_UNUSED(module), PyObject *array)
 {
     PyUFuncObject *add = (PyUFuncObject *)core.add;
     PyObject *total = array_of_number(core.zero, PyArray_DESCR((PyArrayObject *)array));
@@ -31,12 +31,6 @@ static PyObject *added(PyObject *array)
     return NULL;
 }
 
-/* `added(array)`, for the look in Python. */
-PyObject *native_added(PyObject *Py_UNUSED(module), PyObject *array)
-{
-    return added(array);
-}
-
 /* The sum along an axis of a small matrix, by a product with ones. */
 static PyObject *product_with_ones(PyArrayObject *array, int axis, int kept)
 {
@@ -47,7 +41,7 @@ static PyObject *product_with_ones(PyArrayObject *array, int axis, int kept)
         Py_SETREF(factors, PyArray_Newshape((PyArrayObject *)factors, &lengths, NPY_CORDER));
     }
     if (factors != NULL)
-        total = axis ? PyArray_MatrixProduct2((PyObject *)array, factors, NULL) : PyArray_MatrixProduct2(factors, (PyObject *)array, NULL);
+        total = axis ? dot((PyObject *)array, factors) : dot(factors, (PyObject *)array);
     Py_XDECREF(factors);
     return total;
 }
@@ -70,7 +64,7 @@ static PyObject *total(const Call *call)
     if (ndim == 2 && along >= 0 && PyArray_DIM(array, along) <= PyLong_AsSsize_t(core.block_size))
         total = product_with_ones(array, along, facts->metadata[1] == Py_True);
     else if (along < 0 && facts->metadata[1] == Py_False && PyList_GET_SIZE(core.adds) > 0 && PyArray_ISCARRAY_RO(array))
-        total = added((PyObject *)array);
+        total = added(NULL, (PyObject *)array);
     else {
         PyObject *given[] = {(PyObject *)array, facts->metadata[0], (PyObject *)PyArray_DESCR(array), Py_None, facts->metadata[1]};
         total = quiet_array(core.add_reduce, given, 5, NULL);
@@ -125,11 +119,9 @@ static PyObject *multiplied(const Call *call)
     npy_intp work = one * PyArray_DIM((PyArrayObject *)b, PyArray_NDIM((PyArrayObject *)b) - 1);
     if (one < 2 || other < 2 || one >= most || other >= most || work >= PyLong_AsSsize_t(core.product_work)) /* Python knows more ways */
         return computed(call);
-    PyObject *result = PyArray_MatrixProduct2(a, b, NULL);
+    PyObject *result = dot(a, b);
     if (result == NULL && PyErr_ExceptionMatches(PyExc_ValueError))
         PyErr_Clear();
-    if (result != NULL && !PyArray_Check(result)) /* of two vectors it is a scalar */
-        Py_SETREF(result, PyArray_FromScalar(result, NULL));
     return result;
 }
 

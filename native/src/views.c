@@ -162,34 +162,24 @@ PyObject *indexed(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssi
     return picking ? picked(args[0], args[1]) : result;
 }
 
-/* The array that a primitive makes of a source's; NULL without an exception where it is none, or does not lie in its memory. */
-static PyObject *moved_by(const Source *source, PyObject *primitive, PyObject *const *values, PyObject *keywords)
-{
-    PyObject *forward = PyObject_GetAttr(primitive, names.forward);
-    PyObject *args[1 + MOST_KEYWORDS] = {source->array};
-    memcpy(args + 1, values, (size_t)PyTuple_GET_SIZE(keywords) * sizeof(PyObject *));
-    PyObject *moved = forward == NULL ? NULL : PyObject_Vectorcall(forward, args, 1, keywords);
-    Py_XDECREF(forward);
-    if (moved != NULL && !(PyArray_CheckExact(moved) && lies_within(moved, source->array)))
-        Py_CLEAR(moved);
-    return moved;
-}
-
-/* `view(primitive, x, **params)`. */
+/* `view(primitive, x, **params)`, for one result. */
 PyObject *viewed(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
     Source source;
     if (keywords == NULL || count != 2 || args[0] == core.unbind || args[0] == core.split ||
         PyTuple_GET_SIZE(keywords) > MOST_KEYWORDS || source_read(&source, args[1]) != DONE)
         return NULL;
-    PyObject *primitive = args[0], *result = NULL, *params = NULL, *kind = NULL;
-    PyObject *moved = moved_by(&source, primitive, args + 2, keywords);
-    if (moved != NULL && (params = params_of(keywords, args + 2)) != NULL &&
+    PyObject *primitive = args[0], *forward = PyObject_GetAttr(primitive, names.forward), *given[1 + MOST_KEYWORDS] = {source.array};
+    memcpy(given + 1, args + 2, (size_t)PyTuple_GET_SIZE(keywords) * sizeof(PyObject *));
+    PyObject *moved = forward == NULL ? NULL : PyObject_Vectorcall(forward, given, 1, keywords), *result = NULL, *params = NULL, *kind = NULL;
+    int within = moved != NULL && PyArray_CheckExact(moved) && lies_within(moved, source.array);
+    if (within && (params = params_of(keywords, args + 2)) != NULL &&
         (source.edge == NULL || (kind = PyObject_CallFunctionObjArgs(core.kind_of, primitive, params, NULL)) != NULL))
         result = view_made(&source, moved, primitive, params, kind);
     Py_XDECREF(kind);
     Py_XDECREF(params);
     Py_XDECREF(moved);
+    Py_XDECREF(forward);
     source_release(&source);
     return result;
 }

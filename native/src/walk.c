@@ -78,39 +78,18 @@ PyObject *native_survey(PyObject *Py_UNUSED(module), PyObject *const *args, Py_s
     return Py_BuildValue("OOO", met & 1 ? Py_True : Py_False, met & 2 ? Py_True : Py_False, met & 4 ? Py_False : Py_True);
 }
 
-/* 1 if an array has a shape, which is a tuple of ints; 0 if it has another; -1 on an error. */
-static int has_shape(PyObject *array, PyObject *shape)
-{
-    int ndim = PyArray_NDIM((PyArrayObject *)array);
-    if (PyTuple_GET_SIZE(shape) != ndim)
-        return 0;
-    for (int i = 0; i < ndim; i++) {
-        Py_ssize_t length = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i));
-        if (length == -1 && PyErr_Occurred())
-            return -1;
-        if (length != PyArray_DIM((PyArrayObject *)array, i))
-            return 0;
-    }
-    return 1;
-}
-
 /* A cotangent with the shape of its edge: summed along axes that were broadcast. Steals the cotangent. */
 static PyObject *fitted(PyObject *g, PyObject *edge)
 {
-    PyObject *shape = slot_new(edge, core.slots.shape);
+    PyObject *shape = slot_new(edge, core.slots.shape), *own = NULL, *summed = NULL;
     int fits = shape == Py_None;
-    if (!fits && PyArray_CheckExact(g) && PyTuple_CheckExact(shape))
-        fits = has_shape(g, shape);
-    else if (!fits) {
-        PyObject *own = PyObject_GetAttrString(g, "shape");
-        fits = own == NULL ? -1 : PyObject_RichCompareBool(own, shape, Py_EQ);
-        Py_XDECREF(own);
-    }
-    PyObject *summed = NULL;
+    if (!fits && (own = PyArray_CheckExact(g) ? shape_of(g) : PyObject_GetAttr(g, names.shape)) != NULL)
+        fits = PyObject_RichCompareBool(own, shape, Py_EQ);
     if (fits > 0)
         summed = Py_NewRef(g);
-    else if (fits == 0)
+    else if (fits == 0 && own != NULL)
         summed = PyObject_CallFunctionObjArgs(core.sum_to, core.raw, g, shape, NULL);
+    Py_XDECREF(own);
     Py_DECREF(g);
     Py_DECREF(shape);
     return summed;
