@@ -4,12 +4,14 @@
 
 #include "base.h"
 
-/* `cell_with`: a cell that holds an array. */
+/* `cell_with`: a cell that holds an array, which is part of no cycle: the collector need not look at it. */
 PyObject *cell_new(PyObject *array)
 {
     PyObject *cell = instance_of(core.Cell);
-    if (cell != NULL)
-        slot_set(cell, core.slots.cell_array, Py_NewRef(array));
+    if (cell == NULL)
+        return NULL;
+    PyObject_GC_UnTrack(cell);
+    slot_set(cell, core.slots.cell_array, Py_NewRef(array));
     return cell;
 }
 

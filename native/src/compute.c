@@ -65,6 +65,8 @@ PyObject *tuple_of(const npy_intp *ints, Py_ssize_t count)
         else
             PyTuple_SET_ITEM(tuple, i, number);
     }
+    if (tuple != NULL)
+        PyObject_GC_UnTrack(tuple);
     return tuple;
 }
 

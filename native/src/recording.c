@@ -150,6 +150,7 @@ static PyObject *all_kept(const Call *call, PyObject *tensor)
 {
     const Operation *operation = call->operation;
     Py_ssize_t count = 0, at = 0;
+    int plain = 1; /* part of no cycle */
     for (int i = 0; i < operation->savings; i++)
         count += operation->saved[i].starred ? call->count - operation->saved[i].place : 1;
     PyObject *saved = PyTuple_New(count);
@@ -162,8 +163,11 @@ static PyObject *all_kept(const Call *call, PyObject *tensor)
                 Py_CLEAR(saved);
             else
                 PyTuple_SET_ITEM(saved, at++, cell);
+            plain = plain && cell != NULL && (cell == Py_None || is_a(cell, core.Cell));
         }
     }
+    if (saved != NULL && plain)
+        PyObject_GC_UnTrack(saved);
     return saved;
 }
 
