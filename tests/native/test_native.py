@@ -114,7 +114,13 @@ def mixed(x, places):
     total = first.sum(1).mean() + second.unbind()[0].sum() + x.dot(y) + sum(row[0] for row in z.chunk(2)[0])
     layer = pullback.nn.functional.linear(z.T, z.T, x[:2])
     loss = pullback.nn.functional.cross_entropy(layer, places[:2] * 0)
-    for wrong in (lambda: x[[9]], lambda: pullback.cat([x, z]), lambda: x @ z[:2], lambda: z.sum(7), lambda: x.split(0)):
+    for wrong in (
+        lambda: x[[9]],
+        lambda: pullback.cat([x, z]),
+        lambda: x @ z[:2],
+        lambda: z.sum(7),
+        lambda: x.split(0),
+    ):
         with pytest.raises((IndexError, RuntimeError)):
             wrong()
     (total + loss + (x * x)[0] + x.reshape(1, 3).T.sum() + (z.T @ y).relu().sum()).backward()

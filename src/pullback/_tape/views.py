@@ -6,7 +6,6 @@ place, and rebases histories: the target's, or, when the target is a view, its b
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections import deque

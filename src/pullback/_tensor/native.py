@@ -12,10 +12,10 @@ from .._core import machine, modes, sites, xp
 from .._core.primitives import Function, Primitive
 from .._core.shapes import sum_to
 from .._numerics.blocks import BLOCK
-from ..ops import exponentials
 from .._tape import memory, node, views, walk
 from .._tape.native import core, operation, recording, viewing
 from .._tape.symbols import traced
+from ..ops import exponentials
 from ..vocabulary import shapes
 from .tensor import HOT, IN_PLACE, Tensor
 
@@ -24,7 +24,14 @@ VIEWS = {
     "unsqueeze": "unsqueeze", "transpose": "transpose", "t": "t", "unbind": "unbind", "split": "split", "chunk": "chunk",
 }  # fmt: skip
 """Methods that make views, or write through them, and their native forms."""
-FUNCTIONS = {"unbind": "unbind", "split": "split", "chunk": "chunk", "transpose": "transpose", "unsqueeze": "unsqueeze", "t": "t"}
+FUNCTIONS = {
+    "unbind": "unbind",
+    "split": "split",
+    "chunk": "chunk",
+    "transpose": "transpose",
+    "unsqueeze": "unsqueeze",
+    "t": "t",
+}
 """Functions of the package that are such a method."""
 OPERATIONS: dict[str, tuple[Primitive, str]] = {
     **{name: (primitive, "recorded") for name, primitive in HOT.items()}, "sum": (ops.sum, "sum"), "mean": (ops.mean, "mean"),

@@ -186,7 +186,7 @@ class Elementwise(Optimizer):
             state = self.state[p] if keeps else _NOTHING
             first = begin(state, counts, memory, p) if keeps else False
             tensors = [state[name] for name in counts]
-            if tensors and any([tensor.requires_grad for tensor in tensors]):
+            if tensors and any(tensor.requires_grad for tensor in tensors):
                 raise RuntimeError(
                     f"{' and '.join(counts)} are numbers here, through which no gradient flows: detach them"
                 )
