@@ -35,10 +35,6 @@ static int savings_read(Operation *self, PyObject *told)
         if (!PyArg_ParseTuple(PyTuple_GET_ITEM(told, i), "iKp", &saving->place, &users, &saving->starred))
             return -1;
         saving->users = users;
-        if (saving->place < RESULT || saving->place >= OPERANDS) {
-            PyErr_SetString(PyExc_ValueError, "what is saved is an operand or the result");
-            return -1;
-        }
     }
     self->savings = (int)count;
     return 0;
@@ -56,8 +52,7 @@ static int form_read(Operation *self, const char *name)
         {"any view", viewed, 0}, {"reshape", reshaped, 0}, {"unsqueeze", unsqueezed, 0}, {"transpose", transposed, 0},
         {"T", reversed, 0}, {"t", reversed, 1}, {"unbind", unbound, 0}, {"iter", unbound, 1}, {"split", divided, 0}, {"chunk", divided, 1},
         {"cat", joined, 0}, {"stack", joined, 1}, {"sum", reduced, 0}, {"mean", reduced, 1}, {"linear", projected, 0},
-        {"cross entropy", lost, 0},
-        {"matmul", product, 0}, {"dot", product, 1}, {"mm", product, 2}, {"in place", replaced, 0},
+        {"matmul", product, 0}, {"dot", product, 1}, {"mm", product, 2}, {"in place", replaced, 0}, {"cross entropy", lost, 0},
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (strcmp(all[i].name, name) == 0) {

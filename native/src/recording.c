@@ -119,9 +119,11 @@ PyObject *computed(const Call *call)
         given[i] = call->operands[i].array;
     for (Py_ssize_t i = 0; i < keywords; i++)
         given[call->count + i] = call->values[i];
-    if (call->operation->variant == BESIDE_ZERO && (zero = given[call->count] = array_of_number(core.zero, PyArray_DESCR((PyArrayObject *)given[0]))) == NULL)
+    PyArray_Descr *dtype = PyArray_DESCR((PyArrayObject *)given[0]);
+    int beside = call->operation->typed && call->operation->variant == BESIDE_ZERO;
+    if (beside && (given[call->count] = zero = array_of_number(core.zero, dtype)) == NULL)
         return NULL;
-    PyObject *result = quiet_array(call->operation->forward, given, (size_t)call->count + (zero != NULL), call->keywords);
+    PyObject *result = quiet_array(call->operation->forward, given, (size_t)(call->count + beside), call->keywords);
     Py_XDECREF(zero);
     if (result == NULL && PyErr_ExceptionMatches(PyExc_ValueError)) /* shapes that do not fit: Python says so properly */
         PyErr_Clear();
@@ -202,7 +204,7 @@ static int noted(const Call *call, PyObject *tensor)
     for (int i = 0; edges != NULL && i < call->count; i++)
         PyTuple_SET_ITEM(edges, i, Py_NewRef(call->operands[i].edge == NULL ? Py_None : call->operands[i].edge));
     if (edges != NULL)
-        node = node_new(kind, edges, call->keywords == NULL ? Py_None : params, slot_get(tensor, core.slots.tensor_array)); /* which steals the edges */
+        node = node_new(kind, edges, call->keywords == NULL ? Py_None : params, slot_get(tensor, core.slots.tensor_array));
     Py_XDECREF(kind);
     Py_XDECREF(params);
     if (node != NULL && call->operation->savings > 0) {

@@ -82,7 +82,8 @@ PyObject *reshaped(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ss
     PyArrayObject *array = (PyArrayObject *)source.array;
     PyObject *result = NULL;
     if (PyArray_IS_C_CONTIGUOUS(array) && lengths_inferred(&axes, PyArray_SIZE(array)) == DONE)
-        result = made(&source, array_reshaped(source.array, &axes), core.reshape, names.shape, tuple_of(axes.at, axes.count), NULL, core.ViewNode);
+        result = made(&source, array_reshaped(source.array, &axes), core.reshape, names.shape, tuple_of(axes.at, axes.count), NULL,
+                      core.ViewNode);
     source_release(&source);
     return result;
 }

@@ -132,7 +132,8 @@ static PyObject *part(Source *source, PyObject *index, long key)
 {
     npy_intp number = key == ROW ? PyLong_AsSsize_t(PyTuple_GET_ITEM(index, 0)) : 0;
     number += number < 0 ? PyArray_DIM((PyArrayObject *)source->array, 0) : 0;
-    PyObject *moved = key == ROW ? slab(source->array, 0, number, -1) : PyObject_GetItem(source->array, index), *result = NULL, *kind = NULL;
+    PyObject *moved = key == ROW ? slab(source->array, 0, number, -1) : PyObject_GetItem(source->array, index);
+    PyObject *result = NULL, *kind = NULL;
     if (moved == NULL || !PyArray_CheckExact(moved) || !lies_within(moved, source->array)) {
         Py_XDECREF(moved);
         return NULL;
@@ -171,7 +172,8 @@ PyObject *viewed(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssiz
         return NULL;
     PyObject *primitive = args[0], *forward = PyObject_GetAttr(primitive, names.forward), *given[1 + MOST_KEYWORDS] = {source.array};
     memcpy(given + 1, args + 2, (size_t)PyTuple_GET_SIZE(keywords) * sizeof(PyObject *));
-    PyObject *moved = forward == NULL ? NULL : PyObject_Vectorcall(forward, given, 1, keywords), *result = NULL, *params = NULL, *kind = NULL;
+    PyObject *moved = forward == NULL ? NULL : PyObject_Vectorcall(forward, given, 1, keywords);
+    PyObject *result = NULL, *params = NULL, *kind = NULL;
     int within = moved != NULL && PyArray_CheckExact(moved) && lies_within(moved, source.array);
     if (within && (params = params_of(keywords, args + 2)) != NULL &&
         (source.edge == NULL || (kind = PyObject_CallFunctionObjArgs(core.kind_of, primitive, params, NULL)) != NULL))

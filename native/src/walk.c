@@ -62,12 +62,8 @@ static int survey_node(PyObject *node, PyObject *wanted)
 /* `surveyed(order, wanted)`: whether code of users runs, whether values are missing, and whether all leaves are wanted. */
 PyObject *native_survey(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
-    if (count != 2 || !PyList_CheckExact(args[0])) {
-        PyErr_SetString(PyExc_TypeError, "surveyed takes a list of nodes and a set");
-        return NULL;
-    }
     int met = 0;
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(args[0]); i++) {
+    for (Py_ssize_t i = 0; count == 2 && i < PyList_GET_SIZE(args[0]); i++) {
         PyObject *node = Py_NewRef(PyList_GET_ITEM(args[0], i));
         int found = survey_node(node, args[1]);
         Py_DECREF(node);

@@ -32,7 +32,8 @@ static int is_alone(PyObject *tensor)
 /* Whether memory can be written, and no two elements lie at one place. */
 static int is_writable(PyArrayObject *array)
 {
-    if (!PyArray_CheckExact(array) || !PyArray_ISWRITEABLE(array) || (PyArray_DESCR(array) != core.single && PyArray_DESCR(array) != core.twice))
+    if (!PyArray_CheckExact(array) || !PyArray_ISWRITEABLE(array) ||
+        (PyArray_DESCR(array) != core.single && PyArray_DESCR(array) != core.twice))
         return 0;
     for (int i = 0; i < PyArray_NDIM(array); i++)
         if (PyArray_STRIDE(array, i) == 0)

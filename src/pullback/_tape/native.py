@@ -124,7 +124,7 @@ def _made(primitive: Primitive, function: Function | None, kind: type[Node] | Pr
     forward, large = primitive.forward, sys.maxsize
     if primitive.kind in {"elementwise", "zero"}:
         large = machine.worth(forward)
-    if forward is xp.relu and options["form"] == "recorded":
+    if forward is xp.relu and options["typed"] and options["form"] == "recorded":
         forward, large, options["form"] = np.maximum, min(large, xp.VECTORS), "beside zero"
     made = core.Operation(
         function,
