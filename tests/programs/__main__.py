@@ -189,7 +189,12 @@ if __name__ == "__main__":
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--suite", metavar="FOLDER")
     parser.add_argument("--names", metavar="FOLDER", dest="wheels")
+    parser.add_argument("--autograd", action="store_true")
+    parser.add_argument("--under", action="store_true")
     options = parser.parse_args()
+    if options.autograd:
+        hips = importlib.import_module(f"{__package__}.hips")
+        sys.exit(hips.one(options.one, options.under) if options.one else hips.main(options.names))
     if options.wheels:
         names = importlib.import_module(f"{__package__}.names")
         sys.exit(names.write(names.read(options.wheels)))
