@@ -194,12 +194,14 @@ class Reader(ast.NodeVisitor):
             self.visit(rest)
 
     def visit_If(self, node: ast.If) -> None:
-        """What is for annotations only, or asked for by `hasattr` or a version, is a branch; so is the other one of the latter."""
+        """What `hasattr` or a version decides is a branch, and so is the other one; what is for annotations only is not run."""
+        if getattr(node.test, "id", getattr(node.test, "attr", "")) == "TYPE_CHECKING":
+            self._within(When.IMPORT, node.orelse)
+            return
         words = {each.id if isinstance(each, ast.Name) else getattr(each, "attr", "") for each in ast.walk(node.test)}
-        asks = bool(words & {"TYPE_CHECKING", "hasattr"}) or any("version" in word.lower() for word in words)
+        asks = "hasattr" in words or any("version" in word.lower() for word in words)
         self._within(When.IMPORT, [node.test])
-        self._within(When.BRANCH if asks else When.IMPORT, node.body)
-        self._within(When.BRANCH if asks and "TYPE_CHECKING" not in words else When.IMPORT, node.orelse)
+        self._within(When.BRANCH if asks else When.IMPORT, [*node.body, *node.orelse])
 
 
 def missing(path: str) -> tuple[str, bool] | None:
@@ -273,7 +275,8 @@ def _concerned(package: str, folders: tuple[str, ...]) -> bool:
     names, file = _distributions().get(package, []), _file(package, folders)
     if not names or file is None or any(map(_requires_torch, names)):
         return True
-    return any(b"import torch" in each.read_bytes() for each in file.parent.glob("*.py") if file.name == "__init__.py")
+    modules = [each for each in file.parent.glob("*.py") if file.name == "__init__.py" and each.name != "conftest.py"]
+    return any(b"import torch" in each.read_bytes() for each in modules)
 
 
 @functools.cache
