@@ -14,7 +14,7 @@ import time
 import numpy as np
 
 PROGRAMS = {}
-ROUNDS, SECONDS = 3, 1.0
+ROUNDS, SECONDS = 3, 0.3
 """How often each side runs, and for how long a program is repeated."""
 
 
