@@ -27,6 +27,7 @@ from .._core.trees import (
     register as register,
     spread as spread,
     unflatten as unflatten,
+    with_axes as with_axes,
 )
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "register",
     "spread",
     "unflatten",
+    "with_axes",
 ]
 
 
