@@ -27,7 +27,6 @@ from .._core.trees import (
     register as register,
     spread as spread,
     unflatten as unflatten,
-    with_axes as with_axes,
 )
 
 __all__ = [
@@ -42,7 +41,6 @@ __all__ = [
     "register",
     "spread",
     "unflatten",
-    "with_axes",
 ]
 
 
