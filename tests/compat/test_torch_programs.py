@@ -6,7 +6,7 @@ import sys
 import textwrap
 
 import pytest
-from tests.compat.prepared import installed, python
+from tests.prepared import installed, python
 
 import pullback
 

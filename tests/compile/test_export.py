@@ -23,7 +23,8 @@ from .programs import FLOATS, of_row, programs
 
 ROOT = Path(__file__).parents[2]
 needs_gcc = pytest.mark.skipif(GCC is None, reason="C is compiled by gcc, which is not installed")
-SANITIZED = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+# Without optimization nothing that is wrong is optimized away, and without tables for debuggers it takes a tenth of the time.
+SANITIZED = ("-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 
 def numbers(*shape, seed=0, dtype=np.float32):

@@ -83,6 +83,7 @@ def assert_near(found, expected):
     np.testing.assert_allclose(found[finite], expected[finite], rtol=1e-10, atol=1e-12 * scale)
 
 
+@hypothesis.settings(max_examples=30)
 @hypothesis.given(
     programs, st.sampled_from([*DERIVATIVES]), st.integers(0, 99), st.sampled_from([None, np.inf, -np.inf, np.nan])
 )
