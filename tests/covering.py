@@ -9,7 +9,9 @@ def pairwise(*axes):
     Faults that need three values at once are found by chance only: for what is prone to them, take the whole product.
     """
     order = sorted(range(len(axes)), key=lambda axis: -len(axes[axis]))
-    rows = [dict(zip(order, pair, strict=False)) for pair in itertools.product(*[range(len(axes[a])) for a in order[:2]])]
+    rows = [
+        dict(zip(order, pair, strict=False)) for pair in itertools.product(*[range(len(axes[a])) for a in order[:2]])
+    ]
     for place, axis in enumerate(order[2:], 2):
         count, before = len(axes[axis]), order[:place]
         missing = {(a, i, j) for a in before for i in range(len(axes[a])) for j in range(count)}

@@ -82,23 +82,33 @@ def _prepared(start, *flags):
     return process
 
 
-def _copy(process, text, cwd=None):
+def _copy(process, text, cwd=None, given=""):
     """What a copy of a prepared process does that executes a text: as `subprocess.run` gives it."""
     with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "in").write_text(given, encoding="utf-8")
         print(json.dumps([text, folder, LIMIT, str(cwd or os.getcwd())]), file=process.stdin, flush=True)
         status = int(process.stdout.readline())
         printed, told = ((Path(folder) / name).read_text(encoding="utf-8") for name in ("out", "err"))
     return subprocess.CompletedProcess(text, status, printed, told)
 
 
-def installed(text):
-    """What statements print after `install()`, with `raises` and `warned` at hand."""
-    text = textwrap.dedent(text)
+def after(start, text, *flags, given=""):
+    """What a program prints that begins in the same way as others, reads what is given, and is to end well."""
     if COUNTED or not hasattr(os, "fork"):
-        return python("-c", INSTALLED + text).stdout
-    done = _copy(_prepared(INSTALLED, "-W", "error"), text)
+        whole = [sys.executable, *flags, "-c", f"import sys, warnings\n{start}{text}"]
+        environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+        done = subprocess.run(
+            whole, input=given, capture_output=True, text=True, check=False, env=environment, timeout=LIMIT
+        )
+    else:
+        done = _copy(_prepared(f"import sys, warnings\n{start}", *flags), text, given=given)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def installed(text):
+    """What statements print after `install()`, with `raises` and `warned` at hand."""
+    return after(INSTALLED, textwrap.dedent(text), "-W", "error")
 
 
 def command(*arguments, cwd=None, flags=()):
@@ -106,5 +116,7 @@ def command(*arguments, cwd=None, flags=()):
     if COUNTED or not hasattr(os, "fork"):
         whole = [sys.executable, *flags, "-m", "pullback", *arguments]
         return subprocess.run(whole, capture_output=True, text=True, check=False, cwd=cwd, timeout=LIMIT)
-    text = f"sys.argv[1:], sys.path[0] = {arguments!r}, os.getcwd()\nrunpy.run_module('pullback', None, '__main__', True)"
+    text = (
+        f"sys.argv[1:], sys.path[0] = {arguments!r}, os.getcwd()\nrunpy.run_module('pullback', None, '__main__', True)"
+    )
     return _copy(_prepared(COMMAND, *flags), text, cwd)

@@ -98,6 +98,7 @@ def test_random_programs(f, derivative, seed, strange):
         assert_near(compiled(*changed), function(*changed))
 
 
+@hypothesis.settings(max_examples=40)
 @hypothesis.given(programs, st.sampled_from([*DERIVATIVES]), st.integers(0, 99))
 def test_masks_contain_all_that_is_not_zero(f, derivative, seed):
     made = record(DERIVATIVES[derivative](f), *numbers(seed))

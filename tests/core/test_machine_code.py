@@ -45,12 +45,16 @@ def digests(mode, *operations):
 
 
 def test_never_gives_the_same_bits_whatever_came_before():
-    assert dict.fromkeys(OPERATIONS, 1) == {name: len({*found}) for name, found in digests("never", *OPERATIONS).items()}
+    assert dict.fromkeys(OPERATIONS, 1) == {
+        name: len({*found}) for name, found in digests("never", *OPERATIONS).items()
+    }
 
 
 @with_llvmlite
 def test_always_gives_the_same_bits_whatever_came_before():
-    assert dict.fromkeys(OPERATIONS, 1) == {name: len({*found}) for name, found in digests("always", *OPERATIONS).items()}
+    assert dict.fromkeys(OPERATIONS, 1) == {
+        name: len({*found}) for name, found in digests("always", *OPERATIONS).items()
+    }
 
 
 @with_llvmlite
