@@ -19,6 +19,8 @@ BITS = Path(__file__).parents[1] / "stress" / "bits.py"
 INSTALLED = machine.installed()
 with_llvmlite = pytest.mark.skipif(not INSTALLED, reason="machine code is made by llvmlite, which is not installed")
 OPERATIONS = ["tanh", "sum", "softmax", "matmul", "conv2d", "max_pool2d", "layer_norm", "lstm", "index_add", "training"]
+BY_BLAS = ["sum", "softmax", "matmul", "conv2d", "training"]
+"""What NumPy computes by BLAS or in an order of its own; loops of ours are those of the other mode."""
 
 
 @pytest.fixture(autouse=True)
@@ -45,9 +47,7 @@ def digests(mode, *operations):
 
 
 def test_never_gives_the_same_bits_whatever_came_before():
-    assert dict.fromkeys(OPERATIONS, 1) == {
-        name: len({*found}) for name, found in digests("never", *OPERATIONS).items()
-    }
+    assert dict.fromkeys(BY_BLAS, 1) == {name: len({*found}) for name, found in digests("never", *BY_BLAS).items()}
 
 
 @with_llvmlite
