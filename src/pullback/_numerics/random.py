@@ -348,7 +348,7 @@ class Elementwise:
     """A `Draw` of which each element is made of one number: `made(xp, number, *parameters)`, written as rules are.
 
     `number` is "random", "standard_normal" or "integers", of NumPy's generators, in a dtype, integers between bounds.
-    `fits` says of each element whether parameters are allowed, and `refused` what is raised if they are not.
+    `allowed` says of each element whether parameters are, by `allowed[0](xp, *parameters)`, and what is raised if they are not.
     """
 
     def __init__(
@@ -359,16 +359,14 @@ class Elementwise:
         made: Callable[..., Any] | None = None,
         *,
         bounds: tuple[int, int] = (0, 1),
-        fits: Callable[..., Any] | None = None,
-        refused: Callable[..., str] | None = None,
+        allowed: tuple[Callable[..., Any], Callable[..., str]] | None = None,
     ) -> None:
         self.__name__, self.number, self.dtype, self.bounds = name, number, dtype, bounds
-        self.made, self.fits, self.refused = made, fits, refused
+        self.made, self.allowed = made, allowed
 
     def __call__(self, rng: np.random.Generator, shape: tuple[int, ...], *parameters: Array) -> Array:
-        if self.fits is not None and not np.all(self.fits(_xp, *parameters)):
-            assert self.refused is not None
-            raise RuntimeError(self.refused(*parameters))
+        if self.allowed is not None and not np.all(self.allowed[0](_xp, *parameters)):
+            raise RuntimeError(self.allowed[1](*parameters))
         found = self.drawn(rng, shape)
         return found if self.made is None else np.asarray(self.made(_xp, found, *parameters))
 
@@ -381,10 +379,11 @@ class Elementwise:
     def then(self, name: str, change: Callable[..., Any]) -> Elementwise:
         """Samples that `change(xp, sample)` makes of these."""
         made = self.made or (lambda xp, x: x)
-        return Elementwise(
-            name, self.number, self.dtype, lambda xp, *given: change(xp, made(xp, *given)),
-            bounds=self.bounds, fits=self.fits, refused=self.refused,
-        )  # fmt: skip
+
+        def after(xp: Any, *given: Any) -> Any:
+            return change(xp, made(xp, *given))
+
+        return Elementwise(name, self.number, self.dtype, after, bounds=self.bounds, allowed=self.allowed)
 
 
 def uniform(size: tuple[int, ...], dtype: NumpyType, generator: Source = None) -> Any:
@@ -404,6 +403,5 @@ def chance(name: str, refused: Callable[..., str]) -> Elementwise:
         "random",
         np.dtype(np.float64),
         lambda xp, x, p: x < p,
-        fits=lambda xp, p: xp.logical_and(p >= 0, p <= 1),
-        refused=refused,
+        allowed=(lambda xp, p: xp.logical_and(p >= 0, p <= 1), refused),
     )

@@ -210,19 +210,25 @@ def normal(
         raise NotImplementedError(f'"normal_kernel_cpu" not implemented for {tensors[0]._type_name!r}: convert first')
     operands = cast(mean, kind), cast(std, kind)
     shape = tuple(broadcast_shapes(*(operand.shape for operand in operands)))
-    draw = random.Elementwise(
+    values = random.sampled(_normal_of(kind), shape, *operands, generator=generator)
+    parameters = [value for value in operands if isinstance(value, Carrier)]
+    return ops.drawn(values, *parameters, label="NormalBackward0")
+
+
+def _normal_of(kind: NumpyType) -> random.Elementwise:
+    """Normal numbers by their means and deviations."""
+    return random.Elementwise(
         "normal",
         "standard_normal",
         kind,
         lambda xp, x, mean, std: x * std + mean,
-        fits=lambda xp, mean, std: xp.logical_not((xp.real(std) if kind.kind == "c" else std) < 0),
-        refused=lambda mean, std: (
-            f"normal expects all elements of std >= 0.0: the smallest is {np.real(std).min(initial=0)}"
+        allowed=(
+            lambda xp, mean, std: xp.logical_not((xp.real(std) if kind.kind == "c" else std) < 0),
+            lambda mean, std: (
+                f"normal expects all elements of std >= 0.0: the smallest is {np.real(std).min(initial=0)}"
+            ),
         ),
     )
-    values = random.sampled(draw, shape, *operands, generator=generator)
-    parameters = [value for value in operands if isinstance(value, Carrier)]
-    return ops.drawn(values, *parameters, label="NormalBackward0")
 
 
 def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | None = None) -> Tensor:

@@ -12,7 +12,9 @@ from typing import Any
 
 from ..compat.torch import install
 from ..compile.compiled import Compiled
-from ..compile.export import ExportError, Options, exported
+from ..compile.export import ExportError
+from ..compile.export.exporting import exported
+from ..compile.export.unit import Options
 
 Calls = dict[int, tuple[tuple[Any, ...], dict[str, Any]]]
 

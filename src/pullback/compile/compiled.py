@@ -352,10 +352,10 @@ class Compiled:
         Parameters
         ----------
         folder
-            Where header, source, a recorded test, a makefile, a wrapper for Python and a README are written.
+            Where header, source, a recorded test, a makefile, wrappers and a README are written.
         args, kwargs
-            The arguments of the call: shapes and dtypes in C are theirs. Tensors that the function reaches by itself, as
-            parameters, are its state, a struct that begins as they are now.
+            The arguments of the call: shapes and dtypes in C are theirs. Tensors that the function reaches by itself are
+            its state, a struct that begins as they are now.
         name
             What the function is called in C.
         math
@@ -382,11 +382,7 @@ class Compiled:
         >>> sorted(file.name for file in folder.iterdir())
         ['Makefile', 'README.md', 'energy.c', 'energy.h', 'energy.mjs', 'energy.py', 'energy.rs', 'test_energy.c']
         """
-        package = provider("export")
-        options = package.Options(name, math, fma, products, work, parameters, abi)
-        title = name or getattr(self.function, "__name__", "function")
-        written: Path = package.exported(folder, {title: (self, args, kwargs)}, options)
-        return written
+        return provider("export").one(self, folder, (args, kwargs), (name, math, fma, products, work, parameters, abi))
 
     # What it is made of
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from .errors import ExportError
-from .exporting import export, exported
-from .unit import Options
+from .exporting import export, one
 
-__all__ = ["ExportError", "Options", "export", "exported"]
+__all__ = ["ExportError", "export", "one"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._numerics.random import Elementwise, source
+from ..._numerics.random import source
 from ..definitions import Namespace, Symbol
 from ..drawing import Draw
 from ..machine.elements import KINDS
@@ -47,29 +47,18 @@ def unpacked(words: Array) -> np.random.Generator:
     return rng
 
 
-class DrawNumbers:
-    """A primitive that draws numbers from a state, which it gives back as it is afterwards."""
+class DrawNumbers(Draw):
+    """A primitive that draws the numbers of a draw from a state, which it gives back as it is afterwards."""
 
     name = "draw_numbers"
     kind = "general"
     title = "DrawNumbersBackward"
-    differentiable = False
-    rules = ()
     outputs = 2
-    view = False
-    definition = None
-    commutes = False
-    cost = 8
 
-    def forward(
-        self, words: Array, *, number: str, dtype: str, bounds: tuple[int, int], shape: tuple[int, ...]
-    ) -> tuple[Array, Array]:
+    def forward(self, *parameters: Array, distribution: str = "") -> Any:
         """The numbers, and the state."""
-        rng = unpacked(words)
-        return Elementwise("", number, np.dtype(dtype), bounds=bounds).drawn(rng, shape), packed(rng)
-
-
-draw_numbers: Any = DrawNumbers()
+        rng = unpacked(parameters[0])
+        return self.draw.drawn(rng, self.shape), packed(rng)
 
 
 def with_states(program: Program) -> tuple[Program, list[Any]]:
@@ -79,7 +68,8 @@ def with_states(program: Program) -> tuple[Program, list[Any]]:
     guards: list[tuple[Value, Any]] = []
 
     def drawn(build: Builder, e: Equation) -> tuple[Value, ...] | None:
-        draw, generator = e.primitive.draw, source(e.primitive.generator)  # type: ignore[attr-defined]
+        primitive: Any = e.primitive
+        draw, generator = primitive.draw, source(primitive.generator)
         if not exportable(draw, generator):
             return None
         number = next((i for i, each in enumerate(places) if each is generator), len(places))
@@ -92,12 +82,12 @@ def with_states(program: Program) -> tuple[Program, list[Any]]:
             Value(e.output.shape, np.dtype(np.int64) if draw.number == "integers" else draw.dtype),
             before.like(),
         )
-        params = {"number": draw.number, "dtype": draw.dtype.name, "bounds": draw.bounds, "shape": e.output.shape}
-        build.place(Equation(draw_numbers, (before,), params, (found, after), e.site))
+        again: Any = DrawNumbers(draw, e.output.shape, None)
+        build.place(Equation(again, (before,), {}, (found, after), e.site))
         states[number] = start, after
         given = [Symbol(build, value) for value in e.inputs]
-        if draw.fits is not None:
-            fits = draw.fits(Namespace(build), *given).value
+        if draw.allowed is not None:
+            fits = draw.allowed[0](Namespace(build), *given).value
             guards.append((build.all(fits, axis=tuple(range(len(fits.shape))), keepdims=False), True))
         return (found,) if draw.made is None else (draw.made(Namespace(build), Symbol(build, found), *given).value,)
 
@@ -121,7 +111,7 @@ def _unknown(program: Program, guards: list[tuple[Value, Any]]) -> list[tuple[Va
 
 def exportable(draw: Any, generator: np.random.Generator) -> bool:
     """Whether samples have C code."""
-    known = isinstance(draw, Elementwise) and (draw.number == "integers" or draw.dtype in {DOUBLE, SINGLE})
+    known = hasattr(draw, "number") and (draw.number == "integers" or draw.dtype in {DOUBLE, SINGLE})
     return known and type(generator.bit_generator) is np.random.PCG64
 
 
@@ -258,18 +248,19 @@ def _normal(writer: FunctionWriter, kind: str) -> None:
 
 def _numbers(writer: FunctionWriter, e: Equation) -> None:
     """Numbers one after another."""
-    params, texts = e.params, writer.unit.functions.texts
+    primitive: Any = e.primitive
+    draw, texts = primitive.draw, writer.unit.functions.texts
     texts.setdefault("pb_next", GENERATOR)
-    if params["number"] == "integers":
+    if draw.number == "integers":
         texts.setdefault("pb_bounded", BOUNDED)
-        least, beyond = params["bounds"]
+        least, beyond = draw.bounds
         start = f"UINT64_C({least % (1 << 64)})"
         number = f"(int64_t)({start} + pb_bounded(z, UINT64_C({beyond - 1 - least})))"
     else:
         kind = KINDS[e.outputs[0].dtype]
-        if params["number"] == "standard_normal":
+        if draw.number == "standard_normal":
             _normal(writer, kind)
-        number = f"pb_{'normal' if params['number'] == 'standard_normal' else 'random'}_{kind}(z)"
+        number = f"pb_{'normal' if draw.number == 'standard_normal' else 'random'}_{kind}(z)"
     code(
         writer,
         """
@@ -282,5 +273,5 @@ for (int i = 0; i < {size}; ++i) y[i] = {number};
     )
 
 
-KERNELS: dict[str, Kernel] = {draw_numbers.name: _numbers}
+KERNELS: dict[str, Kernel] = {DrawNumbers.name: _numbers}
 CONDITIONS: dict[str, Callable[[Equation], bool]] = {}

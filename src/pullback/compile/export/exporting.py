@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from ..compiled import Compiled
 from ..machine.elements import KINDS
@@ -19,19 +19,11 @@ from .assembly import PlannedSteps
 from .bound import Bound, bound, identifier, of_others, together
 from .errors import ExportError, missing
 from .surroundings import Exported
-from .unit import FunctionWriter, Options, Unit
+from .unit import ExportOptions, FunctionWriter, Options, Unit
 
 
 def export(
-    folder: str | os.PathLike[str],
-    functions: Mapping[str, Sequence[Any]],
-    *,
-    name: str | None = None,
-    math: str = "own",
-    fma: bool = False,
-    products: str = "loops",
-    work: str = "argument",
-    parameters: str = "passed",
+    folder: str | os.PathLike[str], functions: Mapping[str, Sequence[Any]], **options: Unpack[ExportOptions]
 ) -> Path:
     """Write calls of several functions as one C file into a folder, which is returned; what they have in common is there once.
 
@@ -41,11 +33,11 @@ def export(
     Parameters
     ----------
     folder
-        Where the files are written, as by `Compiled.export`, which says what the options mean.
+        Where the files are written.
     functions
         For each name in C a function, compiled or not, and the arguments of its call.
-    name
-        Of the files and of the state: else that of the folder.
+    options
+        Those of `Compiled.export`; without a `name` files and state have that of the folder.
 
     Raises
     ------
@@ -62,8 +54,15 @@ def export(
     >>> sorted(file.name for file in folder.glob("*.h"))
     ['model.h']
     """
-    chosen = Options(name, math, fma, products, work, parameters)
-    return exported(folder, {each: (call[0], call[1:], {}) for each, call in functions.items()}, chosen)
+    calls = {each: (call[0], call[1:], {}) for each, call in functions.items()}
+    return exported(folder, calls, Options(**options))
+
+
+def one(compiled: Compiled, folder: str | os.PathLike[str], given: tuple[Any, Any], options: Sequence[Any]) -> Path:
+    """Write the function of one call."""
+    chosen = Options(*options)
+    title = chosen.name or getattr(compiled.function, "__name__", "function")
+    return exported(folder, {title: (compiled, *given)}, chosen)
 
 
 Call = tuple[Any, Sequence[Any], dict[str, Any]]
@@ -127,7 +126,7 @@ def write(
     title: str,
     bounds: list[Bound],
     options: Options,
-    more: dict[str, Callable[[Exported], str]] | None = None,
+    more: Mapping[str, Callable[[Exported], str]] | None = None,
 ) -> Path:
     """Write the files of functions that share a C file; `more` are further ones, by their names."""
     unit = Unit(title, options, together(title, bounds))
@@ -137,7 +136,7 @@ def write(
         f"{title}.c": files.source(title, unit, functions, static=options.static),
     }
     exported = Exported(title, functions, options, sum(map(len, texts.values())))
-    targets = surroundings.TARGETS | languages.TARGETS | (more or {})
+    targets = surroundings.TARGETS | languages.TARGETS | {**(more or {})}
     texts |= {file.format(name=title): written(exported) for file, written in targets.items()}
     return _placed(folder, texts)
 

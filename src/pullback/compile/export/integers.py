@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..machine.elements import KINDS
 from ..machine.indices import strides
-from ..mathematics.lanes import ORDERED, WIDTH
+from ..mathematics.lanes import ORDERED, REALS, WIDTH
 from ..program import Equation, Value
 from .kernels import Kernel, over, set_to
 
@@ -88,7 +88,8 @@ def _written(writer: FunctionWriter, e: Equation) -> None:
     """An operation of whole numbers, element by element."""
     kind, shape = KINDS[e.output.dtype], e.output.shape
     exponent = e.params.get("exponent")
-    function = _function(writer, "pow" if e.name == "power" else e.name, kind)
+    name = "pow" if e.name == "power" else e.name
+    function = writer.unit.functions.named(name, kind, 2) if kind in REALS else _function(writer, name, kind)
     with over(writer, shape) as names:
         given = [f"{letter}[{_place(value, shape, names)}]" for letter, value in zip("ab", e.inputs, strict=False)]
         if e.name == "pow" and kind in ORDERED:
@@ -103,6 +104,8 @@ def _whole(e: Equation) -> bool:
     """Whether all is of one kind of whole numbers."""
     exponent = e.params.get("exponent", 0)
     kinds = {value.dtype for value in (*e.inputs, e.output)}
+    if e.name == "floor_divide" and e.output.dtype.kind == "f":  # whose remainder is a nest's
+        return len(kinds) == 1
     return len(kinds) == 1 and e.output.dtype.kind in "iu" and exponent == int(exponent) and exponent >= 0
 
 

@@ -5,7 +5,7 @@ A target is a function of the exported functions that gives the text of a file; 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -272,7 +272,7 @@ def table(function: WrittenFunction, static: bool) -> dict[str, list[Row]]:
     """What a function takes, gives, and has as memory."""
     bound = function.bound
 
-    def rows(slots: list[Slot]) -> list[Row]:
+    def rows(slots: Sequence[Slot]) -> list[Row]:
         return [(slot.name, str(slot.value.dtype), slot.value.shape, slot.written) for slot in slots]
 
     memory = [] if static else [*function.rooms.items()]
@@ -313,6 +313,32 @@ def example(exported: Exported) -> str:
     return "\n".join([*lines, "    return failed;", "}", ""])
 
 
+def _section(function: WrittenFunction, options: Options) -> list[str]:
+    """What a README says of a function."""
+    bound = function.bound
+    lines = [
+        f"## {function.name}",
+        "",
+        f"```c\n{function.signature(static=options.static)};\n```",
+        "",
+        "| | dtype and shape | |\n|---|---|---|",
+    ]
+    lines += [f"| `{s.name}` | {shown(s)} | {s.said}{', written' if s.written else ''} |" for s in bound.arguments]
+    where = {
+        s.name: f": entries of a matrix, `{function.name}_{s.name}_rows` says where" for s in bound.outputs if s.sparse
+    }
+    lines += [f"| `{s.name}` | {shown(s)} | result{where.get(s.name, '')} |" for s in bound.outputs]
+    lines += [f"| `state->{s.name}` | {shown(s)} | {s.said}{', written' if s.written else ''} |" for s in bound.state]
+    held = sum(slot.value.nbytes for slot in function.unit.state) if bound.state else 0
+    lines += [
+        "",
+        f"Work memory: {function.work} bytes; state: {held} bytes. It returns 0, or the number of a check:",
+        "",
+    ]
+    lines += [f"{number}. {text}" for number, text in enumerate(function.plan.failures, 1)] or ["there are none."]
+    return [*lines, ""]
+
+
 def readme(exported: Exported) -> str:
     """What the folder holds, how to call it, and what it needs."""
     name, options = exported.name, exported.options
@@ -336,32 +362,7 @@ def readme(exported: Exported) -> str:
         "",
     ]
     for function in exported.functions:
-        bound = function.bound
-        lines += [
-            f"## {function.name}",
-            "",
-            f"```c\n{function.signature(static=options.static)};\n```",
-            "",
-            "| | dtype and shape | |\n|---|---|---|",
-        ]
-        lines += [f"| `{s.name}` | {shown(s)} | {s.said}{', written' if s.written else ''} |" for s in bound.arguments]
-        where = {
-            s.name: f": entries of a matrix, `{function.name}_{s.name}_rows` says where"
-            for s in bound.outputs
-            if s.sparse
-        }
-        lines += [f"| `{s.name}` | {shown(s)} | result{where.get(s.name, '')} |" for s in bound.outputs]
-        lines += [
-            f"| `state->{s.name}` | {shown(s)} | {s.said}{', written' if s.written else ''} |" for s in bound.state
-        ]
-        held = sum(slot.value.nbytes for slot in function.unit.state) if bound.state else 0
-        lines += [
-            "",
-            f"Work memory: {function.work} bytes; state: {held} bytes. It returns 0, or the number of a check:",
-            "",
-        ]
-        lines += [f"{number}. {text}" for number, text in enumerate(function.plan.failures, 1)] or ["there are none."]
-        lines.append("")
+        lines += _section(function, options)
     lines += ["## Example", "", f"```c\n{example(exported)}```", ""]
     lines += [f"`cc {FLAGS} main.c {name}.c -o main {blas}-lm` compiles it as `main.c`.", ""]
     lines += [

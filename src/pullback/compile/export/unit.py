@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -29,6 +29,17 @@ from .words import STORED, TYPES, CContext, literal
 
 if TYPE_CHECKING:
     from .bound import Slot
+
+
+class ExportOptions(TypedDict, total=False):
+    """The options of `pullback.export`, which are those of `Compiled.export`."""
+
+    name: str | None
+    math: str
+    fma: bool
+    products: str
+    work: str
+    parameters: str
 
 
 class Options(NamedTuple):
