@@ -54,15 +54,15 @@ def export(
     >>> sorted(file.name for file in folder.glob("*.h"))
     ['model.h']
     """
-    calls = {each: (call[0], call[1:], {}) for each, call in functions.items()}
+    calls: dict[str, Call] = {each: (call[0], call[1:], {}) for each, call in functions.items()}
     return exported(folder, calls, Options(**options))
 
 
 def one(compiled: Compiled, folder: str | os.PathLike[str], given: tuple[Any, Any], options: Sequence[Any]) -> Path:
     """Write the function of one call."""
     chosen = Options(*options)
-    title = chosen.name or getattr(compiled.function, "__name__", "function")
-    return exported(folder, {title: (compiled, *given)}, chosen)
+    title = str(chosen.name or getattr(compiled.function, "__name__", "function"))
+    return exported(folder, {title: (compiled, given[0], given[1])}, chosen)
 
 
 Call = tuple[Any, Sequence[Any], dict[str, Any]]
