@@ -53,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
             return 1
         calls[name] = compiled, *made[id(compiled)]
     title = given.name or (names[0] if len(names) == 1 else None)
-    options = Options(title, given.math, given.fma, given.products, given.work, given.parameters)
+    options = Options(title, given.math, given.fma, given.products, given.work, given.parameters, given.abi)
     try:
         folder = exported(given.output or title or os.path.splitext(os.path.basename(script))[0], calls, options)
     except ExportError as error:
@@ -85,6 +85,7 @@ def _parser() -> argparse.ArgumentParser:
         default="passed",
         help="whether what is only read is in the file",
     )
+    parser.add_argument("--abi", choices=("plain", "casadi"), default="plain", help="who calls the functions")
     return parser
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...sparsity.matrices import Plan, SparseMatrix
-from ...utils.trees import flatten
+from ...utils.trees import LEAF, Structure, flatten
 from ..compiled import Compiled
 from ..machinery import Machinery
 from ..passes import simplify
@@ -87,12 +87,17 @@ class Slot:
 
 @dataclass(slots=True)
 class Bound:
-    """A function to be exported."""
+    """A function to be exported.
+
+    `returned` says of each leaf of the result, which has a `structure`, the number of the output, or None and the Python value.
+    """
 
     name: str
     program: Program
     inputs: list[Slot]
     outputs: list[Slot]
+    returned: list[tuple[int | None, Any]] = field(default_factory=list)
+    structure: Structure = LEAF
 
     @property
     def arguments(self) -> list[Slot]:
@@ -237,10 +242,12 @@ class _Binding:
         said = record.names(self.function)
         inputs = [self._input(*each) for each in zip(said, record.places, program.inputs, strict=True)]
         results: dict[Value, Plan | None] = {}
+        returned: list[tuple[int | None, Any]] = []
         for (kind, what), plan in zip(record.outputs[: record.leaves], _plans(record.structure), strict=True):
             value = self._value(kind, what)
             if value is not None:
                 results[value] = results.get(value) or plan
+            returned.append((None, what) if value is None else ([*results].index(value), None))
         writes = [*program.writes]
         for place, number in record.effects:
             if number is None:
@@ -259,7 +266,9 @@ class _Binding:
         for value, rng in zip(drawing.inputs[len(inputs) :], generators, strict=True):
             inputs.append(Slot("", "generator", value, packed(rng), state=True, memory=rng))
         simple = without_dead_code(simplify(without_dead_code(drawing)))
-        return self._named(simple, inputs, [*results.values()])
+        made = self._named(simple, inputs, [*results.values()])
+        made.returned, made.structure = returned, record.structure
+        return made
 
     def _named(self, program: Program, inputs: list[Slot], results: Sequence[Plan | None]) -> Bound:
         written = {place for place, _ in program.writes}

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import Tensor, cat, float64, ones, zeros
+from ... import Tensor, cat, float64, zeros
 from ...autograd import grad
 from ...func import jvp
 from ...sparsity import sparse_hessian, sparse_jacobian
@@ -21,6 +21,7 @@ from ..compiled import Compiled
 from ..program import Array
 from .bound import Bound, bound, identifier
 from .errors import ExportError
+from .files import WrittenFunction
 from .surroundings import Exported
 
 Shape = tuple[int, int]
@@ -40,7 +41,7 @@ class Port(NamedTuple):
     places: Array | None = None
 
     @property
-    def count(self) -> int:
+    def entries(self) -> int:
         """The number of entries that can be nonzero."""
         return self.shape[0] * self.shape[1] if self.rows is None else len(self.rows)
 
@@ -88,8 +89,8 @@ class _Derivatives:
         self.results = [f"o{number}" for number in range(len(self.shapes))]
         results = self._joined([(name, shape) for name, shape in zip(self.results, self.shapes, strict=True)])
         empty = [_empty(f"out_{port.name}", port.shape) for port in results]
-        directions = [ones(x.shape, dtype=float64) for x in self.args]
-        weights = [ones(shape, dtype=float64) for shape in self.shapes]
+        directions = [Tensor.interpreter.wrap(np.ones(x.shape), None) for x in self.args]
+        weights = [Tensor.interpreter.wrap(np.ones(shape), None) for shape in self.shapes]
         tangents = [port._replace(name=f"fwd_{port.name}") for port in given]
         seeds = [port._replace(name=f"adj_{port.name}", start=0) for port in results]
         slopes = self._joined([(f"adj_{name}", x.shape) for name, x in zip(self.names, self.args, strict=True)])
@@ -111,7 +112,9 @@ class _Derivatives:
         self.patterns.clear()
         made = bound(Compiled(function), f"{self.name}_{what}", [*self.args, *more], {})
         if made.program.writes or any(slot.place is None and not slot.state for slot in made.inputs):
-            raise ExportError(f"{self.name} cannot be exported for CasADi: it writes tensors, and CasADi keeps no state")
+            raise ExportError(
+                f"{self.name} cannot be exported for CasADi: it writes tensors, and CasADi keeps no state"
+            )
         return made.embedded()
 
     def _joined(self, shapes: Sequence[tuple[str, tuple[int, ...]]]) -> list[Port]:
@@ -203,7 +206,9 @@ _NONE = np.zeros(0, int), np.zeros(0, int)
 def _arguments(function: Callable[..., Any], count: int) -> list[str]:
     """What the arguments are called."""
     try:
-        known = [each.name for each in inspect.signature(function).parameters.values() if each.kind < each.VAR_POSITIONAL]
+        known = [
+            each.name for each in inspect.signature(function).parameters.values() if each.kind < each.VAR_POSITIONAL
+        ]
     except (TypeError, ValueError):
         known = []
     return [*known, *[f"i{number}" for number in range(len(known), count)]][:count]
@@ -274,15 +279,18 @@ static void pb_given(double *wanted, const double *found, int count, const int *
 def source(exported: Exported, functions: Sequence[External]) -> str:
     """The C file of CasADi's interface."""
     parts = [HEAD.replace("@NAME@", exported.name)]
-    parts += [_Interface(each, written).text() for each, written in zip(functions, exported.functions, strict=True)]
+    static = exported.options.static
+    parts += [
+        _Interface(each, written, static).text() for each, written in zip(functions, exported.functions, strict=True)
+    ]
     return "\n".join(parts)
 
 
 class _Interface:
     """The C functions that CasADi asks about one function."""
 
-    def __init__(self, external: External, written: Any) -> None:
-        self.external, self.written = external, written
+    def __init__(self, external: External, written: WrittenFunction, static: bool) -> None:
+        self.external, self.written, self.static = external, written, static
         self.tables: list[str] = []
 
     def text(self) -> str:
@@ -330,18 +338,20 @@ class _Interface:
         name, size, given = external.name, 0, []
         for slot in bound.arguments:
             port = external.inputs[_number(slot.place, external)]
-            given.append(f"pb_taken(arg[{_number(slot.place, external)}], w + {size}, {port.count}, {self._places(port)})")
-            size += port.count
+            given.append(
+                f"pb_taken(arg[{_number(slot.place, external)}], w + {size}, {port.entries}, {self._places(port)})"
+            )
+            size += port.entries
         lines = []
         for slot in bound.outputs:
             given.append(f"w + {size}")
             lines += [
-                f"    pb_given(res[{number}], w + {size + port.start}, {port.count}, {self._places(port)});"
+                f"    pb_given(res[{number}], w + {size + port.start}, {port.entries}, {self._places(port)});"
                 for number, port in enumerate(external.outputs)
-                if port.count
+                if port.entries
             ]
             size += max(slot.value.size, 1)
-        if self.written.rooms:
+        if self.written.rooms and not self.static:
             given.append(f"({self.written.name}_work *)(void *)(w + {size})")
             size += -(-self.written.work // 8) + len(self.written.rooms)
         head = f"int {name}(const double **arg, double **res, casadi_int *iw, double *w, int mem)"

@@ -75,10 +75,14 @@ def exported(path: str | os.PathLike[str], calls: Mapping[str, Call], options: O
     names = _names(title, calls)
     _check_place(folder)
     if options.abi == "casadi":
+        if len(calls) > 1:
+            raise ExportError(
+                f"{title} cannot be exported for CasADi: it is several functions, so export each by itself"
+            )
         (call,) = calls.values()
         found = casadi.externals(_compiled(call[0]), title, *call[1:])
-        more = {"{name}_casadi.c": partial(casadi.source, functions=found)}
-        return write(folder, title, [each.bound for each in found], options, more)
+        interface = partial(casadi.source, functions=found)
+        return write(folder, title, [each.bound for each in found], options, {"{name}_casadi.c": interface})
     bounds = [bound(_compiled(call[0]), name, *call[1:]) for name, call in zip(names, calls.values(), strict=True)]
     if options.parameters == "embedded":
         written = {slot.key for each in bounds for slot in each.state if slot.written}

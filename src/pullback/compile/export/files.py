@@ -28,6 +28,7 @@ PORTABLE = """#ifdef __FAST_MATH__
 #pragma STDC FP_CONTRACT OFF /* gcc with -std=c99 contracts nothing */
 #endif
 #if defined(PB_FREESTANDING) /* no C library: what gcc and clang have themselves */
+#include <stddef.h>
 #define INFINITY __builtin_inff()
 #define NAN __builtin_nanf("")
 #define sqrt __builtin_sqrt
