@@ -124,6 +124,8 @@ HEAD_LINE = {"format": "pullback trail", "version": 1, "source": "torch", "value
         [{"format": "another"}],
         [HEAD_LINE, ENTRY | {"kept": "O"}],
         [HEAD_LINE, ENTRY | {"kept": "V8"}],
+        [HEAD_LINE, ENTRY | {"kept": "no dtype"}],
+        [HEAD_LINE, ENTRY | {"kept": "f4,f4"}],
         [HEAD_LINE, ENTRY | {"values": "!"}],
         [HEAD_LINE, ENTRY | {"values": base64.b64encode(bytes(6)).decode()}],
         [HEAD_LINE, ENTRY | {"shape": [1]}],

@@ -38,7 +38,8 @@ LONGEST_LINE = 2**24
 FORMAT, VERSION = "pullback trail", 1
 FORWARD, BACKWARD, SENT, LEAF, WRITE, GIVEN = PHASES = ("forward", "backward", "sent", "leaf", "write", "given")
 """What an entry is of: a result, the gradient that arrived at one, what a rule sent, what arrived at a leaf, a write, an operand."""
-KINDS = "biufc"
+KEPT = frozenset("b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16".split())
+"""The types of values in a file, as NumPy writes them."""
 
 
 class Statistics(NamedTuple):
@@ -269,10 +270,13 @@ def _read(trail: Trail, row: Any, number: int) -> None:
     if number == 1:
         trail.source, trail.values, trail.whole = row["source"], row["values"], row["whole"]
         return
-    kept, shape, place = np.dtype("<" + row.pop("kept")), tuple(row["shape"]), row["place"]
-    if kept.kind not in KINDS or len(trail.entries) >= MOST:
-        raise ValueError(f"values are {kept}" if kept.kind not in KINDS else f"there are more than {MOST} entries")
-    values = np.frombuffer(base64.b64decode(row["values"], validate=True), kept)
+    kept, shape, place = row.pop("kept"), tuple(row["shape"]), row["place"]
+    if kept not in KEPT or len(trail.entries) >= MOST:
+        raise ValueError(f"values are {kept[:20]}" if kept not in KEPT else f"there are more than {MOST} entries")
+    values = np.frombuffer(base64.b64decode(row["values"], validate=True), np.dtype(f"<{kept}"))
+    trail._bytes += values.nbytes
+    if trail._bytes > BYTES + LONGEST_LINE:
+        raise ValueError(f"it has more than {BYTES} bytes of values")
     if len(values) > math.prod(shape) or not np.isfinite(float(math.prod(shape))):
         raise ValueError(f"{len(values)} values of an array of {math.prod(shape)}")
     if any(maker >= number - 2 for maker in row["makers"]):
