@@ -145,6 +145,16 @@ def test_what_is_no_trail_is_refused(tmp_path, lines):
         read_trail(file)
 
 
+def test_a_file_that_unpacks_to_much_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(pullback.explain.trails, "LARGEST_FILE", 100_000)
+    file = tmp_path / "large.trail"
+    with gzip.open(file, "wt") as stream:
+        stream.write(json.dumps(HEAD_LINE) + "\n")
+        stream.writelines(json.dumps(ENTRY | {"code": " " * 1000}) + "\n" for _ in range(100))
+    with pytest.raises(ValueError, match="unpacks to more than 100000 bytes"):
+        read_trail(file)
+
+
 def test_other_files_are_refused_and_a_good_one_is_read(tmp_path):
     file = tmp_path / "x.trail"
     file.write_bytes(gzip.compress(b""))

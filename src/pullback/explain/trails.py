@@ -35,6 +35,8 @@ MOST = 200_000
 """The number of entries after which a trail ends."""
 LONGEST_LINE = 2**24
 """The number of bytes of a line of a file above which it is refused: an array of a million elements."""
+LARGEST_FILE = 2**28
+"""The number of bytes of an unpacked file above which it is refused: what `BYTES` and `MOST` come to is less."""
 FORMAT, VERSION = "pullback trail", 1
 FORWARD, BACKWARD, SENT, LEAF, WRITE, GIVEN = PHASES = ("forward", "backward", "sent", "leaf", "write", "given")
 """What an entry is of: a result, the gradient that arrived at one, what a rule sent, what arrived at a leaf, a write, an operand."""
@@ -161,11 +163,13 @@ def read_trail(path: str | PathLike[str]) -> Trail:
         If the file is not that of a trail.
     """
     trail = Trail()
-    number = 0
+    number = size = 0
     try:
         with gzip.open(Path(path), "rb") as stream:
             while line := stream.readline(LONGEST_LINE):
-                number += 1
+                number, size = number + 1, size + len(line)
+                if size > LARGEST_FILE:
+                    raise ValueError(f"it unpacks to more than {LARGEST_FILE} bytes")
                 _read(trail, json.loads(line), number)
     except (EOFError, ValueError, KeyError, RecursionError, gzip.BadGzipFile) as error:
         raise ValueError(f"{path}, line {number}: not the file of a trail ({printable(str(error)[:300])})") from None
@@ -274,9 +278,6 @@ def _read(trail: Trail, row: Any, number: int) -> None:
     if kept not in KEPT or len(trail.entries) >= MOST:
         raise ValueError(f"values are {kept[:20]}" if kept not in KEPT else f"there are more than {MOST} entries")
     values = np.frombuffer(base64.b64decode(row["values"], validate=True), np.dtype(f"<{kept}"))
-    trail._bytes += values.nbytes
-    if trail._bytes > BYTES + LONGEST_LINE:
-        raise ValueError(f"it has more than {BYTES} bytes of values")
     if len(values) > math.prod(shape) or not np.isfinite(float(math.prod(shape))):
         raise ValueError(f"{len(values)} values of an array of {math.prod(shape)}")
     if any(maker >= number - 2 for maker in row["makers"]):
