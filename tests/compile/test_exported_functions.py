@@ -288,3 +288,34 @@ def test_the_example_of_the_readme_compiles_and_runs(work, tmp_path):
     (folder / "main.c").write_text(text.partition("## Example\n\n```c\n")[2].partition("```")[0])
     subprocess.run([GCC, *STRICT, "main.c", "model.c", "-o", "main", "-lm"], cwd=folder, check=True, timeout=100)
     assert subprocess.run([folder / "main"], check=False, timeout=100).returncode == 0
+
+
+BLAS = """
+enum { CblasRowMajor = 101, CblasNoTrans = 111, CblasTrans = 112 };
+static void cblas_dgemm(int order, int ta, int tb, int m, int n, int k, double alpha, const double *a, int lda, const double *b,
+    int ldb, double beta, double *c, int ldc)
+{
+    if (order != CblasRowMajor || alpha != 1 || beta != 0) return;
+    for (int i = 0; i < m; ++i)
+        for (int j = 0; j < n; ++j) {
+            double sum = 0;
+            for (int l = 0; l < k; ++l)
+                sum += a[ta == CblasTrans ? l * lda + i : i * lda + l] * b[tb == CblasTrans ? j * ldb + l : l * ldb + j];
+            c[i * ldc + j] = sum;
+        }
+}
+"""
+
+
+@needs_gcc
+def test_larger_products_are_calls_of_blas(tmp_path):
+    def f(a, b):
+        return a @ b, a.T @ a, a @ a.T @ b
+
+    args = numbers(20, 20), numbers(20, 20, seed=1)
+    folder = pullback.compile(f).export(tmp_path / "out", *args, products="cblas")
+    assert (folder / "f.c").read_text().count("cblas_dgemm(") >= 3
+    (folder / "cblas.h").write_text(BLAS)
+    found = compiled_library(folder, "f", ("-O1", f"-I{folder}")).f(*[x.numpy() for x in args])
+    for one, other in zip(found, f(*args), strict=True):
+        np.testing.assert_allclose(one, other.numpy(), rtol=1e-12, atol=1e-12)
