@@ -41,7 +41,7 @@ FORWARD, BACKWARD, SENT, LEAF, WRITE, GIVEN = PHASES = ("forward", "backward", "
 KINDS = "biufc"
 
 
-class Statistics(NamedTuple):
+class Totals(NamedTuple):
     """Of all elements: how many are NaN or infinite; of the others the largest, the norm, and a sum with signs by place."""
 
     bad: int
@@ -86,7 +86,7 @@ class TrailEntry(NamedTuple):
     """The text of the line."""
     shape: tuple[int, ...]
     dtype: str
-    statistics: Statistics
+    statistics: Totals
     values: Array
     """The elements, or, of more than are kept, some of them, evenly spread."""
     makers: tuple[int, ...]
@@ -219,8 +219,8 @@ def _some(array: Array, most: int) -> Array:
     return flat.copy() if flat.size <= most else flat[_spread(flat.size, most)]
 
 
-def _statistics(array: Array) -> Statistics:
-    """Statistics in which a difference of few elements is seen, too."""
+def _statistics(array: Array) -> Totals:
+    """Totals in which a difference of few elements is seen, too."""
     flat = array.reshape(-1)
     with np.errstate(invalid="ignore"):
         flat = np.abs(flat) if flat.dtype.kind == "c" else flat.astype(np.float64)
@@ -229,7 +229,7 @@ def _statistics(array: Array) -> Statistics:
     signs = np.where(np.arange(flat.size, dtype=np.uint32) * np.uint32(2654435761) & np.uint32(2**17), 1.0, -1.0)
     with np.errstate(over="ignore", invalid="ignore"):
         norm, signed = float(np.sqrt(kept @ kept)), float(kept @ signs)
-    return Statistics(int(good.size - good.sum()), float(np.abs(kept).max(initial=0.0)), norm, signed)
+    return Totals(int(good.size - good.sum()), float(np.abs(kept).max(initial=0.0)), norm, signed)
 
 
 # The file
@@ -282,6 +282,6 @@ def _read(trail: Trail, row: Any, number: int) -> None:
             raise ValueError("a place that is none")
         place = Place(*place)
     numbers = [float(each) for each in row["statistics"]]
-    statistics = Statistics(int(numbers[0]), *numbers[1:])
+    statistics = Totals(int(numbers[0]), *numbers[1:])
     read = {"place": place, "shape": shape, "values": values, "statistics": statistics, "makers": tuple(row["makers"])}
     trail.entries.append(TrailEntry(**(row | read)))
