@@ -324,6 +324,12 @@ def main():
     failures()
     write("redacted", traced(seed, redact=True).to_dict())
     (FOLDER / "runs.html").write_text(run(200, 5, 10).to_html(run(300, 7, 10, 1)), encoding="utf-8")
+    eight = [run(300, 3, 10, seed) for seed in range(8)]
+    for i, each in enumerate(eight):
+        each.settings = {"optimizer": "SGD", "lr": 10.0**-i, "momentum": 0.9}
+        each.steps.kept = [(n, step._replace(time=(i + 1) * n / 1000)) for n, step in each.steps.kept]
+        each.steps.last = each.steps.kept[-1]
+    (FOLDER / "eight.html").write_text(eight[0].to_html(*eight[1:]), encoding="utf-8")
     (FOLDER / "training.html").write_text(run(10_000, 150, 10).to_html(), encoding="utf-8")
     cells(first, run(200, 5, 10))
     tried("root")

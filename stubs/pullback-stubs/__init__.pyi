@@ -100,6 +100,7 @@ from .autograd.anomaly_mode import detect_anomaly as detect_anomaly
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
 from .autograd.revolve import checkpoint_loop as checkpoint_loop
+from .compile.export import export as export
 from .files import load as load
 from .files import save as save
 from .func.control import cond as cond

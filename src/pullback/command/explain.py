@@ -27,7 +27,7 @@ from ..explain.naming import names_of
 from ..explain.page import browse
 from ..explain.reading import read
 from ..explain.recording import Recording
-from ..explain.runs import RUNS
+from ..explain.runs import RUNS, Run, read_run
 from ..explain.terminal import colored, terminal_width
 from ..explain.text import step_text, to_text
 from ..explain.trace import Leaf
@@ -81,6 +81,8 @@ def main(arguments: Sequence[str]) -> int:
     limits = Limits(values=options.values, max_nodes=options.max_nodes, timing=options.timing, redact=options.redact)
     if program.kind == "script" and program.what.endswith(".json"):
         return _show_saved(program, options)
+    if program.kind == "script" and program.what.endswith(".jsonl"):
+        return _show_runs([program.what, *program.arguments], options)
     if options.under_torch:
         return _compare(program, options)
     with available(always=options.torch or options.against == "torch"):
@@ -105,7 +107,7 @@ def main(arguments: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="pullback explain",
-        usage="pullback explain [options] script.py [arguments] | -m module | -c code | trace.json",
+        usage="pullback explain [options] script.py [arguments] | -m module | -c code | trace.json | run.jsonl ...",
         description="Run a program and show what each of its backward() calls did.",
         epilog=EXITS,
         allow_abbrev=False,
@@ -189,17 +191,21 @@ def _check(options: argparse.Namespace, program: ExplainedProgram | None) -> Non
     """Refuse invalid options before anything is run."""
     parser = _parser()
     if program is None:
-        parser.error("which program? Give a script, -m module, -c code or a saved trace.json")
-    suffixes = RUNS if options.training else SUFFIXES
+        parser.error("which program? Give a script, -m module, -c code, a saved trace.json or run.jsonl")
+    recorded = program.kind == "script" and program.what.endswith(".jsonl")
+    suffixes = RUNS[1:] if recorded else RUNS if options.training else SUFFIXES
     for name in options.save:
         if Path(name).suffix.lower() not in suffixes:
             parser.error(f"-o {name}: the suffix says what to write, one of {' '.join(suffixes)}")
+    for name in [program.what, *(program.arguments if recorded else ())] if program.kind == "script" else ():
+        if recorded and not name.endswith(".jsonl"):
+            parser.error(f"{name}: after a recorded run come other runs; options stand before the first one")
+        if not Path(name).exists():
+            parser.error(f"there is no file {name}")
     if options.under_torch and (not options.trail or options.torch or options.digits or options.save):
         parser.error(
             "--under-torch goes with --trail, --against and --values alone: pullback is not in the program then"
         )
-    if program.kind == "script" and not Path(program.what).exists():
-        parser.error(f"there is no file {program.what}")
     if options.call not in {"last", "all"} and not (options.call.isdigit() and int(options.call)):
         parser.error(f"--call {options.call}: expected a number from 1, 'last' or 'all'")
     if options.at is not None and not options.at.rpartition(":")[2].isdigit():
@@ -314,19 +320,37 @@ def _train(program: ExplainedProgram, options: argparse.Namespace) -> int:
     file = written[0] if written else None
     training = begin(None, None, options.every, file, progress=sys.stderr.isatty())
     raised = run(program, training, None, quiet=options.json)
+    nothing = [] if training.count else ["no optimizer made a step"]
+    for line in [*filter(None, [raised]), *nothing]:
+        print(f"pullback explain: {line}", file=sys.stderr)
+    ended = _show_training([training], options, written)
+    return RAISED if raised is not None else NOTHING if not training.count else ended
+
+
+def _show_runs(names: Sequence[str], options: argparse.Namespace) -> int:
+    """Show recorded training runs beside each other."""
+    try:
+        return _show_training([read_run(name) for name in names], options, [])
+    except (ValueError, OSError) as error:
+        print(f"pullback explain: {error}", file=sys.stderr)
+        return USAGE
+
+
+def _show_training(runs: Sequence[Run], options: argparse.Namespace, written: Sequence[str]) -> int:
+    """Write and print training runs."""
+    first, *others = runs
     for name in options.save:
         if name not in written:
-            training.save(name)
+            first.save(name, *others)
         print(f"pullback explain: wrote {name}", file=sys.stderr)
-    ascii = not _unicode(sys.stdout)
-    if training.count:
-        text = training.to_text(width=options.width or terminal_width(), ascii=ascii)
-        _write(sys.stdout, json.dumps(training.to_dict()) + "\n" if options.json else text)
-    found = {event.kind for event in training.events} & options.fail_on
-    nothing = [] if training.count else ["no optimizer made a step"]
-    for line in [*filter(None, [raised]), *nothing, *([f"found {', '.join(sorted(found))}"] if found else [])]:
-        print(f"pullback explain: {line}", file=sys.stderr)
-    return RAISED if raised is not None else NOTHING if not training.count else FOUND if found else DONE
+    if first.count:
+        text = first.to_text(*others, width=options.width or terminal_width(), ascii=not _unicode(sys.stdout))
+        made = [run.to_dict() for run in runs]
+        _write(sys.stdout, json.dumps(made if others else made[0]) + "\n" if options.json else text)
+    found = {event.kind for run in runs for event in run.events} & options.fail_on
+    if found:
+        print(f"pullback explain: found {', '.join(sorted(found))}", file=sys.stderr)
+    return FOUND if found else DONE
 
 
 def _report(recording: Recording, program: ExplainedProgram, options: argparse.Namespace, raised: str | None) -> int:

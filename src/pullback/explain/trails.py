@@ -35,10 +35,13 @@ MOST = 200_000
 """The number of entries after which a trail ends."""
 LONGEST_LINE = 2**24
 """The number of bytes of a line of a file above which it is refused: an array of a million elements."""
+LARGEST_FILE = 2**28
+"""The number of bytes of an unpacked file above which it is refused: what `BYTES` and `MOST` come to is less."""
 FORMAT, VERSION = "pullback trail", 1
 FORWARD, BACKWARD, SENT, LEAF, WRITE, GIVEN = PHASES = ("forward", "backward", "sent", "leaf", "write", "given")
 """What an entry is of: a result, the gradient that arrived at one, what a rule sent, what arrived at a leaf, a write, an operand."""
-KINDS = "biufc"
+KEPT = frozenset("b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16".split())
+"""The types of values in a file, as NumPy writes them."""
 
 
 class Totals(NamedTuple):
@@ -160,11 +163,13 @@ def read_trail(path: str | PathLike[str]) -> Trail:
         If the file is not that of a trail.
     """
     trail = Trail()
-    number = 0
+    number = size = 0
     try:
         with gzip.open(Path(path), "rb") as stream:
             while line := stream.readline(LONGEST_LINE):
-                number += 1
+                number, size = number + 1, size + len(line)
+                if size > LARGEST_FILE:
+                    raise ValueError(f"it unpacks to more than {LARGEST_FILE} bytes")
                 _read(trail, json.loads(line), number)
     except (EOFError, ValueError, KeyError, RecursionError, gzip.BadGzipFile) as error:
         raise ValueError(f"{path}, line {number}: not the file of a trail ({printable(str(error)[:300])})") from None
@@ -269,10 +274,10 @@ def _read(trail: Trail, row: Any, number: int) -> None:
     if number == 1:
         trail.source, trail.values, trail.whole = row["source"], row["values"], row["whole"]
         return
-    kept, shape, place = np.dtype("<" + row.pop("kept")), tuple(row["shape"]), row["place"]
-    if kept.kind not in KINDS or len(trail.entries) >= MOST:
-        raise ValueError(f"values are {kept}" if kept.kind not in KINDS else f"there are more than {MOST} entries")
-    values = np.frombuffer(base64.b64decode(row["values"], validate=True), kept)
+    kept, shape, place = row.pop("kept"), tuple(row["shape"]), row["place"]
+    if kept not in KEPT or len(trail.entries) >= MOST:
+        raise ValueError(f"values are {kept[:20]}" if kept not in KEPT else f"there are more than {MOST} entries")
+    values = np.frombuffer(base64.b64decode(row["values"], validate=True), np.dtype(f"<{kept}"))
     if len(values) > math.prod(shape) or not np.isfinite(float(math.prod(shape))):
         raise ValueError(f"{len(values)} values of an array of {math.prod(shape)}")
     if any(maker >= number - 2 for maker in row["makers"]):
