@@ -11,10 +11,10 @@ import gzip
 import json
 import math
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -163,13 +163,10 @@ def read_trail(path: str | PathLike[str]) -> Trail:
         If the file is not that of a trail.
     """
     trail = Trail()
-    number = size = 0
+    number = 0
     try:
         with gzip.open(Path(path), "rb") as stream:
-            while line := stream.readline(LONGEST_LINE):
-                number, size = number + 1, size + len(line)
-                if size > LARGEST_FILE:
-                    raise ValueError(f"it unpacks to more than {LARGEST_FILE} bytes")
+            for number, line in enumerate(_lines(stream), 1):
                 _read(trail, json.loads(line), number)
     except (EOFError, ValueError, KeyError, RecursionError, gzip.BadGzipFile) as error:
         raise ValueError(f"{path}, line {number}: not the file of a trail ({printable(str(error)[:300])})") from None
@@ -265,6 +262,16 @@ def _plain(entry: TrailEntry) -> dict[str, object]:
     kept = {"kept": values.dtype.str[1:], "values": base64.b64encode(values.tobytes()).decode("ascii")}
     numbers = [each if math.isfinite(each) else repr(each) for each in entry.statistics]
     return entry._asdict() | {"place": place, "statistics": numbers} | kept
+
+
+def _lines(stream: BinaryIO) -> Iterator[bytes]:
+    """The lines of an unpacked file, up to the size that one may have."""
+    size = 0
+    while line := stream.readline(LONGEST_LINE):
+        size += len(line)
+        if size > LARGEST_FILE:
+            raise ValueError(f"it unpacks to more than {LARGEST_FILE} bytes")
+        yield line
 
 
 def _read(trail: Trail, row: Any, number: int) -> None:
