@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -264,7 +264,7 @@ def _plain(entry: TrailEntry) -> dict[str, object]:
     return entry._asdict() | {"place": place, "statistics": numbers} | kept
 
 
-def _lines(stream: BinaryIO) -> Iterator[bytes]:
+def _lines(stream: gzip.GzipFile) -> Iterator[bytes]:
     """The lines of an unpacked file, up to the size that one may have."""
     size = 0
     while line := stream.readline(LONGEST_LINE):
