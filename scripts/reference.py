@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pullback
+from gallery import gallery
 from inserts import DOCS, LINK, ROOT, SOURCE, changelog, drawn, fields, live, symptoms
 from pullback import vocabulary
 from pullback._tensor import surface
@@ -691,6 +692,7 @@ def main(folder: Path) -> None:
         f"{before}## API\n\nEvery public name, by modules:\n\n" + "\n".join(modules) + "\n", encoding="utf-8"
     )
     within(folder)
+    gallery(folder, {f"{prefix(module)}.{name}" for module in CHAPTERS for name in names(module)})
     live(folder / "_static" / "explain")
 
 
