@@ -216,15 +216,16 @@ static PyObject *step_to(const Cut *cut, npy_intp start, npy_intp length)
     return step;
 }
 
-/* The step to a row: the first ones are made once, since nothing changes them. */
+/* The step to a row or column: the first ones are made once, since nothing changes them. */
 static PyObject *step_to_row(const Cut *cut, npy_intp number)
 {
-    static PyObject *known[MOST_PIECES];
-    if (cut->axis > 0 || number >= MOST_PIECES)
+    static PyObject *known[2][MOST_PIECES];
+    if (cut->axis > 1 || number >= MOST_PIECES)
         return step_to(cut, number, -1);
-    if (known[number] == NULL && (known[number] = step_to(cut, number, -1)) == NULL)
+    PyObject **place = &known[cut->axis][number];
+    if (*place == NULL && (*place = step_to(cut, number, -1)) == NULL)
         return NULL;
-    return Py_NewRef(known[number]);
+    return Py_NewRef(*place);
 }
 
 /* One piece as a tensor; `edges` are those of the outputs, or NULL without a history. Adds its shape to the list. */

@@ -124,6 +124,8 @@ HEAD_LINE = {"format": "pullback trail", "version": 1, "source": "torch", "value
         [{"format": "another"}],
         [HEAD_LINE, ENTRY | {"kept": "O"}],
         [HEAD_LINE, ENTRY | {"kept": "V8"}],
+        [HEAD_LINE, ENTRY | {"kept": "no dtype"}],
+        [HEAD_LINE, ENTRY | {"kept": "f4,f4"}],
         [HEAD_LINE, ENTRY | {"values": "!"}],
         [HEAD_LINE, ENTRY | {"values": base64.b64encode(bytes(6)).decode()}],
         [HEAD_LINE, ENTRY | {"shape": [1]}],
@@ -140,6 +142,16 @@ def test_what_is_no_trail_is_refused(tmp_path, lines):
     with gzip.open(file, "wt") as stream:
         stream.writelines(json.dumps(line) + "\n" for line in lines)
     with pytest.raises(ValueError, match="not the file of a trail"):
+        read_trail(file)
+
+
+def test_a_file_that_unpacks_to_much_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(pullback.explain.trails, "LARGEST_FILE", 100_000)
+    file = tmp_path / "large.trail"
+    with gzip.open(file, "wt") as stream:
+        stream.write(json.dumps(HEAD_LINE) + "\n")
+        stream.writelines(json.dumps(ENTRY | {"code": " " * 1000}) + "\n" for _ in range(100))
+    with pytest.raises(ValueError, match="unpacks to more than 100000 bytes"):
         read_trail(file)
 
 

@@ -11,7 +11,7 @@ import gzip
 import json
 import math
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,13 +35,16 @@ MOST = 200_000
 """The number of entries after which a trail ends."""
 LONGEST_LINE = 2**24
 """The number of bytes of a line of a file above which it is refused: an array of a million elements."""
+LARGEST_FILE = 2**28
+"""The number of bytes of an unpacked file above which it is refused: what `BYTES` and `MOST` come to is less."""
 FORMAT, VERSION = "pullback trail", 1
 FORWARD, BACKWARD, SENT, LEAF, WRITE, GIVEN = PHASES = ("forward", "backward", "sent", "leaf", "write", "given")
 """What an entry is of: a result, the gradient that arrived at one, what a rule sent, what arrived at a leaf, a write, an operand."""
-KINDS = "biufc"
+KEPT = frozenset("b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16".split())
+"""The types of values in a file, as NumPy writes them."""
 
 
-class Statistics(NamedTuple):
+class Totals(NamedTuple):
     """Of all elements: how many are NaN or infinite; of the others the largest, the norm, and a sum with signs by place."""
 
     bad: int
@@ -86,7 +89,7 @@ class TrailEntry(NamedTuple):
     """The text of the line."""
     shape: tuple[int, ...]
     dtype: str
-    statistics: Statistics
+    statistics: Totals
     values: Array
     """The elements, or, of more than are kept, some of them, evenly spread."""
     makers: tuple[int, ...]
@@ -163,8 +166,7 @@ def read_trail(path: str | PathLike[str]) -> Trail:
     number = 0
     try:
         with gzip.open(Path(path), "rb") as stream:
-            while line := stream.readline(LONGEST_LINE):
-                number += 1
+            for number, line in enumerate(_lines(stream), 1):
                 _read(trail, json.loads(line), number)
     except (EOFError, ValueError, KeyError, RecursionError, gzip.BadGzipFile) as error:
         raise ValueError(f"{path}, line {number}: not the file of a trail ({printable(str(error)[:300])})") from None
@@ -219,8 +221,8 @@ def _some(array: Array, most: int) -> Array:
     return flat.copy() if flat.size <= most else flat[_spread(flat.size, most)]
 
 
-def _statistics(array: Array) -> Statistics:
-    """Statistics in which a difference of few elements is seen, too."""
+def _statistics(array: Array) -> Totals:
+    """Totals in which a difference of few elements is seen, too."""
     flat = array.reshape(-1)
     with np.errstate(invalid="ignore"):
         flat = np.abs(flat) if flat.dtype.kind == "c" else flat.astype(np.float64)
@@ -229,7 +231,7 @@ def _statistics(array: Array) -> Statistics:
     signs = np.where(np.arange(flat.size, dtype=np.uint32) * np.uint32(2654435761) & np.uint32(2**17), 1.0, -1.0)
     with np.errstate(over="ignore", invalid="ignore"):
         norm, signed = float(np.sqrt(kept @ kept)), float(kept @ signs)
-    return Statistics(int(good.size - good.sum()), float(np.abs(kept).max(initial=0.0)), norm, signed)
+    return Totals(int(good.size - good.sum()), float(np.abs(kept).max(initial=0.0)), norm, signed)
 
 
 # The file
@@ -262,6 +264,16 @@ def _plain(entry: TrailEntry) -> dict[str, object]:
     return entry._asdict() | {"place": place, "statistics": numbers} | kept
 
 
+def _lines(stream: gzip.GzipFile) -> Iterator[bytes]:
+    """The lines of an unpacked file, up to the size that one may have."""
+    size = 0
+    while line := stream.readline(LONGEST_LINE):
+        size += len(line)
+        if size > LARGEST_FILE:
+            raise ValueError(f"it unpacks to more than {LARGEST_FILE} bytes")
+        yield line
+
+
 def _read(trail: Trail, row: Any, number: int) -> None:
     """Add what a line of a file says."""
     if wrong := problem(row, _HEAD if number == 1 else _ENTRY):
@@ -269,10 +281,10 @@ def _read(trail: Trail, row: Any, number: int) -> None:
     if number == 1:
         trail.source, trail.values, trail.whole = row["source"], row["values"], row["whole"]
         return
-    kept, shape, place = np.dtype("<" + row.pop("kept")), tuple(row["shape"]), row["place"]
-    if kept.kind not in KINDS or len(trail.entries) >= MOST:
-        raise ValueError(f"values are {kept}" if kept.kind not in KINDS else f"there are more than {MOST} entries")
-    values = np.frombuffer(base64.b64decode(row["values"], validate=True), kept)
+    kept, shape, place = row.pop("kept"), tuple(row["shape"]), row["place"]
+    if kept not in KEPT or len(trail.entries) >= MOST:
+        raise ValueError(f"values are {kept[:20]}" if kept not in KEPT else f"there are more than {MOST} entries")
+    values = np.frombuffer(base64.b64decode(row["values"], validate=True), np.dtype(f"<{kept}"))
     if len(values) > math.prod(shape) or not np.isfinite(float(math.prod(shape))):
         raise ValueError(f"{len(values)} values of an array of {math.prod(shape)}")
     if any(maker >= number - 2 for maker in row["makers"]):
@@ -282,6 +294,6 @@ def _read(trail: Trail, row: Any, number: int) -> None:
             raise ValueError("a place that is none")
         place = Place(*place)
     numbers = [float(each) for each in row["statistics"]]
-    statistics = Statistics(int(numbers[0]), *numbers[1:])
+    statistics = Totals(int(numbers[0]), *numbers[1:])
     read = {"place": place, "shape": shape, "values": values, "statistics": statistics, "makers": tuple(row["makers"])}
     trail.entries.append(TrailEntry(**(row | read)))

@@ -226,20 +226,24 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
     shape = tuple(tensor.shape)  # of which an entry is read without a call
     if (plain := _plain(shape, index)) is not None:
         return view(ops.getitem, tensor, index=plain)
-    if type(index) is list and {*map(type, index)} == {int}:
-        index = np.asarray(index)
-    several = index if type(index) is tuple else (index,)
-    if 0 < len(several) <= len(shape) and all(map(_are_places, several)):
-        spec, arrays = (_xp.array,) * len(several), [*several]
-    else:
-        spec, arrays = split_index(tensor, index)
-        if not arrays:
-            return view(ops.getitem, tensor, index=spec)
-        tensor, spec = _selected(tensor, spec, arrays)
+    spec, arrays = _split(tensor, shape, index)
+    if not arrays:
+        return view(ops.getitem, tensor, index=spec)
+    tensor, spec = _selected(tensor, spec, arrays)
     try:
         return ops.index(tensor, *arrays, spec=spec)
     except IndexError as error:
         raise IndexError(f"{_in_torch_words(error)} (the tensor has shape {tuple(tensor.shape)})") from None
+
+
+def _split(tensor: Tensor, shape: tuple[int, ...], index: Any) -> tuple[Index, list[Any]]:
+    """As `split_index`, in less time for nothing but places, one tensor, array or list of them for each axis."""
+    if type(index) is list and {*map(type, index)} == {int}:
+        index = np.asarray(index)
+    several = index if type(index) is tuple else (index,)
+    if 0 < len(several) <= len(shape) and all(map(_are_places, several)):
+        return (_xp.array,) * len(several), [*several]
+    return split_index(tensor, index)
 
 
 def _are_places(index: Any) -> bool:
@@ -285,8 +289,9 @@ def _in_torch_words(error: IndexError) -> str:
 
 def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     """tensor[index] = value: the memory is written, and the history is rebased."""
-    plain = _plain(tuple(tensor.shape), index)
-    spec, arrays = split_index(tensor, index) if plain is None else (plain, [])
+    shape = tuple(tensor.shape)
+    plain = _plain(shape, index)
+    spec, arrays = _split(tensor, shape, index) if plain is None else (plain, [])
     if (
         arrays
         and overlaps(tensor)

@@ -11,7 +11,7 @@ import itertools
 from typing import Any, NamedTuple
 
 from ... import ops
-from ..passes.building import Builder, Rule, Table
+from ..passes.building import Builder, Table
 from ..passes.dead import without_dead_code
 from ..passes.pieces import extent
 from ..program import Equation, Program, Value
@@ -26,7 +26,7 @@ SHIFTED = 32
 JOINING = {"concat", "scatter_slice"}
 
 
-class Parts(NamedTuple):
+class PartsAlongAxis(NamedTuple):
     """Values side by side along an axis."""
 
     axis: int
@@ -61,17 +61,16 @@ class PartBuilder(Builder):
     """A builder that knows of which parts values are."""
 
     def __init__(self, program: Program, split: set[Value]) -> None:
-        elementwise: Rule = lambda _, e: self._elementwise(e)  # noqa: E731  # as the others are
-        table: Table = dict.fromkeys(ELEMENTS, (elementwise,))
-        table["concat"] = (lambda _, e: self._joined(e, Parts(e.params["axis"], e.inputs)),)
+        table: Table = dict.fromkeys(ELEMENTS, (lambda _, e: self._elementwise(e),))
+        table["concat"] = (lambda _, e: self._joined(e, PartsAlongAxis(e.params["axis"], e.inputs)),)
         table["scatter_slice"] = (lambda _, e: self._scattered(e),)
         table["getitem"] = (lambda _, e: self._sliced(e),)
         super().__init__(program, table, strict=False, fold=False, share=True, inner=lambda body: body)
         self.split, self.ends = split, set(program.needed)
-        self.known: dict[Value, Parts] = {}
+        self.known: dict[Value, PartsAlongAxis] = {}
         self.costs: dict[Value, int] = {}
 
-    def _joined(self, e: Equation, found: Parts) -> Value | None:
+    def _joined(self, e: Equation, found: PartsAlongAxis) -> Value | None:
         """What an equation gives, as parts, which are put together where somebody reads them as a whole."""
         flat = [part for value in found.parts for part in self._parts(value, found.axis) if part.size]
         sizes = [part.size for part in flat]
@@ -85,7 +84,7 @@ class PartBuilder(Builder):
         params = {"axis": found.axis, "sizes": along}
         (whole,) = self._shared(Equation(ops.concat, tuple(flat), params, e.outputs, e.site))
         if e.output in self.split:
-            self.known[whole] = Parts(found.axis, tuple(flat))
+            self.known[whole] = PartsAlongAxis(found.axis, tuple(flat))
         return whole
 
     def _parts(self, value: Value, axis: int) -> tuple[Value, ...]:
@@ -102,7 +101,7 @@ class PartBuilder(Builder):
             self.broadcast_to(self.scalar(0, x.dtype), shape=(*shape[:axis], length, *shape[axis + 1 :]))
             for length in (start, shape[axis] - stop)
         ]
-        return self._joined(e, Parts(axis, (before, x, after)))
+        return self._joined(e, PartsAlongAxis(axis, (before, x, after)))
 
     def _elementwise(self, e: Equation) -> Value | None:
         """An elementwise operation, part by part; its parts end where one of any operand does."""
@@ -116,17 +115,17 @@ class PartBuilder(Builder):
         for start, stop in itertools.pairwise(cuts):
             operands = tuple([self._between(value, len(shape), axis, start, stop) for value in e.inputs])
             parts.append(self.apply(e.primitive, operands, e.params)[0])
-        return self._joined(e, Parts(axis, tuple(parts)))
+        return self._joined(e, PartsAlongAxis(axis, tuple(parts)))
 
     def _between(self, value: Value, axes: int, axis: int, start: int, stop: int) -> Value:
         """What of an operand belongs to a stretch of an axis of the result: all of it, if it is broadcast along that axis."""
         own = axis - axes + len(value.shape)
         if own < 0 or value.shape[own] == 1:
             return value
-        found = self._stretch(Parts(own, self._parts(value, own)), start, stop)
+        found = self._stretch(PartsAlongAxis(own, self._parts(value, own)), start, stop)
         return found[0] if len(found) == 1 else self.getitem(value, index=_span(own, start, stop))
 
-    def _stretch(self, whole: Parts, start: int, stop: int) -> list[Value]:
+    def _stretch(self, whole: PartsAlongAxis, start: int, stop: int) -> list[Value]:
         """The parts of a stretch of a value."""
         found = []
         for part, (first, last) in zip(whole.parts, itertools.pairwise(whole.cuts), strict=True):
@@ -154,7 +153,7 @@ class PartBuilder(Builder):
         if max(map(self._cost, whole.parts)) > SHIFTED:
             return None
         parts = self._stretch(whole, *found[1:])
-        return parts[0] if len(parts) == 1 else self._joined(e, Parts(whole.axis, tuple(parts)))
+        return parts[0] if len(parts) == 1 else self._joined(e, PartsAlongAxis(whole.axis, tuple(parts)))
 
     def _cost(self, value: Value) -> int:
         """The additions that an element of a value takes, from what is stored; no more than are allowed, and one."""
