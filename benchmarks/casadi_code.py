@@ -79,7 +79,7 @@ def theirs(folder, function, args):
     for file in ("theirs.c", "theirs.h"):
         Path(file).rename(folder / file)
     results = [np.zeros(function.nnz_out(number)) for number in range(function.n_out())]
-    given = [np.asarray(x.numpy()).T.reshape(-1).copy() for x in args]
+    given = [np.asarray(x.numpy()).reshape(-1).copy() for x in args]  # the columns of CasADi are rows of ours
     room, whole = np.zeros(function.sz_w() + 1), np.zeros(function.sz_iw() + 1, np.int64)
     rows = [(ctypes.c_void_p * (size + 1))(*[each.ctypes.data for each in arrays])
             for size, arrays in ((function.sz_arg(), given), (function.sz_res(), results))]  # fmt: skip

@@ -126,13 +126,15 @@ def test_casadis_interface_has_values_and_derivatives(work, tmp_path):
 @pytest.mark.parametrize("wrong", ["a state", "integers", "a name"])
 def test_what_casadi_cannot_have_is_refused(wrong, tmp_path):
     held = pullback.zeros(3, dtype=F64)
+    doubles = "cannot be exported for CasADi, which has only doubles: give it tensors of float64, by position"
+    state = "cannot be exported for CasADi: it writes tensors, and CasADi keeps no state"
     refused = {
-        "a state": (lambda x: held.add_(x).sum(), [pullback.ones(3, dtype=F64)], {}),
-        "integers": (lambda i: i * 2, [pullback.arange(3)], {}),
-        "a name": (lambda x: x * 2, [], {"x": pullback.ones(3, dtype=F64)}),
+        "a state": (lambda x: held.add_(x).sum(), [pullback.ones(3, dtype=F64)], {}, state),
+        "integers": (lambda i: i * 2, [pullback.arange(3)], {}, doubles),
+        "a name": (lambda x: x * 2, [], {"x": pullback.ones(3, dtype=F64)}, doubles),
     }
-    f, args, kwargs = refused[wrong]
-    with pytest.raises(ExportError, match="for CasADi"):
+    f, args, kwargs, told = refused[wrong]
+    with pytest.raises(ExportError, match=told):
         pullback.compile(f).export(tmp_path / "out", *args, name="f", abi="casadi", **kwargs)
     assert not (tmp_path / "out").exists()
 
@@ -140,7 +142,7 @@ def test_what_casadi_cannot_have_is_refused(wrong, tmp_path):
 def test_several_functions_are_no_library_of_casadis(tmp_path):
     x = pullback.ones(3, dtype=F64)
     calls = {name: (pullback.compile(lambda x: x * 2), [x], {}) for name in ("f", "g")}
-    with pytest.raises(ExportError, match="for CasADi: it is several functions"):
+    with pytest.raises(ExportError, match="for CasADi: it is several functions, so export each by itself"):
         exported(tmp_path / "out", calls, Options(abi="casadi"))
 
 
