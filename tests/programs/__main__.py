@@ -3,7 +3,8 @@
 Each program runs in a process of its own, first with torch and then with pullback, and prints its numbers, its seconds with those
 of its imports, and the peak of its process's memory as a line of JSON; with `--one NAME` it is this process that does so.
 `--json FILE` writes all of it to a file. `--suite FOLDER`, the unpacked source distribution of transformers from PyPI, runs
-its own tests of three models instead; `--names FOLDER`, of wheels, writes docs/appendix/torch-names.md. What
+its own tests of three models instead; `--names FOLDER`, of wheels, writes docs/appendix/torch-names.md, and `--write` the rows of
+what is run in docs/appendix/torch-packages.md. `--autograd` runs programs for HIPS autograd beside it. What
 `pullback run --check` says beforehand of each program is printed beside what happened.
 """
 
@@ -110,7 +111,7 @@ def ratio(theirs, ours, what):
     return f"{ours[what] / theirs[what]:.2f}"
 
 
-def main(names, file):
+def main(names, file, onto_page=False):
     """Print the table; 1 if a program fails, or gives other numbers."""
     from . import architectures
 
@@ -123,6 +124,10 @@ def main(names, file):
         said = predicted(name)
         outcomes[said.partition(" ")[0], kind] += 1
         rows[name] = {"kind": kind, "predicted": said, "torch": theirs, "pullback": ours}
+        if onto_page:
+            memory = ratio(theirs, ours, "megabytes") if kind in KINDS[:2] else ""
+            page = importlib.import_module(f"{__package__}.page")
+            page.write({name: (kind, text.partition(",")[0], said, memory)})
         print(f"{name:28} {kind:12} {text}; predicted: {said}", flush=True)
         if file:
             Path(file).write_text(json.dumps(rows, indent=1), encoding="utf-8")
@@ -189,10 +194,16 @@ if __name__ == "__main__":
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--suite", metavar="FOLDER")
     parser.add_argument("--names", metavar="FOLDER", dest="wheels")
+    parser.add_argument("--autograd", action="store_true")
+    parser.add_argument("--under", action="store_true")
+    parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
+    if options.autograd:
+        hips = importlib.import_module(f"{__package__}.hips")
+        sys.exit(hips.one(options.one, options.under) if options.one else hips.main(options.names))
     if options.wheels:
         names = importlib.import_module(f"{__package__}.names")
         sys.exit(names.write(names.read(options.wheels)))
     if options.suite:
         sys.exit(suite(options.suite))
-    sys.exit(one(options.one) if options.one else main(options.names, options.json))
+    sys.exit(one(options.one) if options.one else main(options.names, options.json, options.write))

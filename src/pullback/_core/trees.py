@@ -21,11 +21,14 @@ class ContainerKind(NamedTuple):
 
     `open` returns the keys and the children of a container, and what else is needed to build it: its context. `close` builds
     one from its class, keys, children and context. `by_index` is true if a child is written as `tree[key]`, else `tree.key`.
+    `batched(context, axis, size)` is there if a context says what shape the children have in common: it returns that of
+    children without an axis, or, if a size is given, with one more.
     """
 
     open: Callable[[Any], Opened]
     close: Callable[[Any, Keys, list[Any], Any], Any]
     by_index: bool = True
+    batched: Callable[[Any, int, int | None], Any] | None = None
 
 
 class Structure(NamedTuple):
@@ -108,11 +111,34 @@ def kind_of(kind: type) -> ContainerKind | None:
     return _DATACLASS if dataclasses.is_dataclass(kind) else None
 
 
+_SHAPED: set[type] = set()
+"""The classes whose contexts say what shape the children have in common."""
+
+
+def with_axes(structure: Structure, axes: Sequence[int | None], size: int | None = None) -> Structure:
+    """The structure of a tree whose leaves have lost these axes, None for none, or have gained them, if a size is given."""
+    return _with_axes(structure, iter(axes), size)[0] if _SHAPED else structure
+
+
+def _with_axes(structure: Structure, axes: Iterator[int | None], size: int | None) -> tuple[Structure, set[int | None]]:
+    if structure.kind is None:
+        return structure, {next(axes)}
+    parts = [_with_axes(child, axes, size) for child in structure.children]
+    own = {axis for _, below in parts for axis in below}
+    how, context = kind_of(structure.kind), structure.context
+    if how is not None and how.batched is not None and len(own) == 1 and (axis := next(iter(own))) is not None:
+        context = how.batched(context, axis, size)
+    return structure._replace(children=tuple(part for part, _ in parts), context=context), own
+
+
 def register(kind: type, how: ContainerKind | None) -> None:
     """Let instances of a class be containers, in all functions that take trees; with None, no longer."""
     KINDS.pop(kind, None)
+    _SHAPED.discard(kind)
     if how is not None:
         KINDS[kind] = how
+        if how.batched is not None:
+            _SHAPED.add(kind)
     kind_of.cache_clear()
 
 

@@ -60,7 +60,7 @@ SCOPE: dict[str, Any] = {
 
 # The names in the functions written below.
 LOCALS = {
-    "arguments", "code", "current", "large", "dtype", "excess", "frame", "lost", "made", "node", "observer", "options", "out",
+    "arguments", "code", "current", "large", "dtype", "excess", "frame", "is_real", "lost", "made", "node", "observer", "options", "out",
     "params", "result", "tensor", "tracked",
 }  # fmt: skip
 
@@ -177,7 +177,9 @@ def written(cls: type[Tensor], general: Function, text: Text) -> Function:
         if taken := {*scope, *LOCALS} & {*text.operands.names}:
             raise TypeError(f"an input of {primitive.name} cannot be called {taken}: see LOCALS in _tape.generating")
         if isinstance(primitive.title, str) or metadata.known is not None:
-            scope["kind"] = node_class(primitive, primitive.node_name(metadata.known or {}))
+            name = primitive.node_name(metadata.known or {})
+            scope["kind"] = node_class(primitive, name)
+            scope["turned"] = node_class(primitive, name, primitive.complex != "refused")
         scope["observed"], scope["native"] = observed, text.native()
         lines = [*text.unpack, *_hindered(text)]
         if scope["native"] is not None:
@@ -341,11 +343,13 @@ def _computed(text: Text, *, observed: bool) -> list[str]:
         finished = [f"tensor = {finish}", *shown]
     others = [] if observed else ["lost"]  # results that the general way boxes
     if primitive.differentiable and (observed or not metadata.typed):  # `kind` takes 0.1 us
-        others.append("tracked and not (result.dtype is FLOAT or result.dtype is DOUBLE or result.dtype.kind == 'f')")
+        others.append("tracked and not is_real" + " and result.dtype.kind != 'c'" * (primitive.complex != "refused"))
     elif primitive.differentiable and type(primitive.forward) is not np.ufunc:  # those keep a floating dtype
         others.append("tracked and result.dtype is not dtype")
     cut = [f"tensor._cut = why_cut(primitive, {whole}, result, True, current)"]
     node = _noded(text, "params or None" if given else "None", depth=2 if observed else 1)
+    asked = any("is_real" in other for other in others)
+    floating = "result.dtype is FLOAT or result.dtype is DOUBLE or result.dtype.kind == 'f'" if asked else "True"
     return [
         *(["observer = current.observer"] if observed else []),
         "try:",
@@ -357,6 +361,7 @@ def _computed(text: Text, *, observed: bool) -> list[str]:
         "    if type(result) in BOXED:",
         *(f"        {line}" for line in finished),
         "    result = asarray(result)",
+        f"is_real = {floating}",
         *([f"if {' or '.join(others)}:", *(f"    {line}" for line in finished)] if others else []),
         "tensor = new(Tensor)",
         "tensor._array = result",
@@ -381,7 +386,7 @@ def _noded(text: Text, params: str, depth: int) -> list[str]:
     """The lines that leave a node: what `node.make` does, without the call. The caller is so many frames up."""
     fixed = isinstance(text.operands.primitive.title, str) or text.metadata.known is not None
     return [
-        f"node = new({'kind' if fixed else 'node_class(primitive, title(**params))'})",
+        f"node = new({'kind if is_real else turned' if fixed else 'node_class(primitive, title(**params), not is_real)'})",
         f"node.edges = ({text.operands.edges})",
         f"node.params = {params}",
         "node.shape = result.shape",

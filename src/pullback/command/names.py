@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import ast
 import enum
+import functools
 import importlib
 import importlib.machinery
+import importlib.metadata
 import importlib.util
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -59,8 +62,8 @@ class Use(NamedTuple):
 class Reader(ast.NodeVisitor):
     """What a module imports, and the names of torch that it uses, with when it does so."""
 
-    def __init__(self, file: Path, package: str, when: When = When.IMPORT, *, imports: bool = False) -> None:
-        self.file, self.package, self.when = file, package, when
+    def __init__(self, file: Path, package: str, *, imports: bool = False) -> None:
+        self.file, self.package, self.when = file, package, When.IMPORT
         self.only_imports = imports
         self.known: dict[str, str] = {}
         self.uses: list[Use] = []
@@ -191,12 +194,14 @@ class Reader(ast.NodeVisitor):
             self.visit(rest)
 
     def visit_If(self, node: ast.If) -> None:
-        """What is for annotations only, or asked for by `hasattr` or a version, is a branch; so is the other one of the latter."""
+        """What `hasattr` or a version decides is a branch, and so is the other one; what is for annotations only is not run."""
+        if getattr(node.test, "id", getattr(node.test, "attr", "")) == "TYPE_CHECKING":
+            self._within(When.IMPORT, node.orelse)
+            return
         words = {each.id if isinstance(each, ast.Name) else getattr(each, "attr", "") for each in ast.walk(node.test)}
-        asks = bool(words & {"TYPE_CHECKING", "hasattr"}) or any("version" in word.lower() for word in words)
+        asks = "hasattr" in words or any("version" in word.lower() for word in words)
         self._within(When.IMPORT, [node.test])
-        self._within(When.BRANCH if asks else When.IMPORT, node.body)
-        self._within(When.BRANCH if asks and "TYPE_CHECKING" not in words else When.IMPORT, node.orelse)
+        self._within(When.BRANCH if asks else When.IMPORT, [*node.body, *node.orelse])
 
 
 def missing(path: str) -> tuple[str, bool] | None:
@@ -218,21 +223,66 @@ def missing(path: str) -> tuple[str, bool] | None:
     return None
 
 
-def _file(name: str, folders: list[str]) -> Path | None:
-    """The file of a module that is written in Python, found without importing anything."""
+@functools.cache
+def _entries(folder: str) -> frozenset[str]:
+    """The names of what is in a folder; asked once, as most modules that are looked for are not there."""
+    try:
+        return frozenset(os.listdir(folder or "."))
+    except OSError:
+        return frozenset()
+
+
+@functools.cache
+def _in_folders(name: str, folders: tuple[str, ...], ends: tuple[str, ...]) -> Path | None:
+    """The first file of a module with one of these ends, found without importing anything."""
+    *parents, last = name.split(".")
     for folder in folders:
-        place = Path(folder or ".", *name.split("."))
-        for file in (place / "__init__.py", place.with_suffix(".py")):
-            if file.is_file():
-                return file
+        place = os.path.join(folder, *parents)
+        for end in ends:
+            inside, _, file = f"{last}{end}".rpartition("/")
+            if file in _entries(os.path.join(place, inside) if inside else place):
+                return Path(place, f"{last}{end}")
     return None
 
 
-def _machine_code(name: str, folders: list[str]) -> Path | None:
+def _file(name: str, folders: tuple[str, ...]) -> Path | None:
+    """The file of a module that is written in Python."""
+    return _in_folders(name, folders, ("/__init__.py", ".py"))
+
+
+def _machine_code(name: str, folders: tuple[str, ...]) -> Path | None:
     """The file of a module that is compiled."""
-    places = [Path(folder or ".", *name.split(".")) for folder in folders]
-    files = [place.with_name(place.name + end) for place in places for end in importlib.machinery.EXTENSION_SUFFIXES]
-    return next(filter(Path.is_file, files), None)
+    return _in_folders(name, folders, tuple(importlib.machinery.EXTENSION_SUFFIXES))
+
+
+@functools.cache
+def _requires_torch(distribution: str) -> bool:
+    """Whether a distribution needs torch, or can use it, or needs another that does."""
+    try:
+        needs = importlib.metadata.requires(distribution) or []
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    named = [(re.match(r"[\w.-]*", need)[0], "extra ==" in need) for need in needs]  # type: ignore[index]  # it matches all
+    return any(name in OURS or (not extra and _requires_torch(name)) for name, extra in named)
+
+
+_distributions = functools.cache(importlib.metadata.packages_distributions)
+
+
+@functools.cache
+def _concerned(package: str, folders: tuple[str, ...]) -> bool:
+    """Whether a package may use torch: what is installed says what it needs, and einops alone does not, but mentions torch."""
+    names, file = _distributions().get(package, []), _file(package, folders)
+    if not names or file is None or any(map(_requires_torch, names)):
+        return True
+    modules = [each for each in file.parent.glob("*.py") if file.name == "__init__.py" and each.name != "conftest.py"]
+    return any(b"import torch" in each.read_bytes() for each in modules)
+
+
+@functools.cache
+def _of_libtorch(file: Path) -> bool:
+    """Whether a compiled module asks for the libraries of torch."""
+    return b"libtorch" in file.read_bytes()
 
 
 def _parents(name: str) -> Iterator[str]:
@@ -243,7 +293,7 @@ def _parents(name: str) -> Iterator[str]:
 
 def modules(script: Path) -> Iterator[Reader]:
     """The program, and the modules that it and they import, as far as they mention torch: first those that importing it imports."""
-    folders = [str(script.parent), *sys.path[1:]]
+    folders = (str(script.parent), *sys.path[1:])
     waiting: list[list[tuple[Path, str]]] = [[] for _ in When]
     waiting[When.IMPORT], seen = [(script, "")], set[Path]()
     while any(waiting):
@@ -253,14 +303,19 @@ def modules(script: Path) -> Iterator[Reader]:
             continue
         seen.add(file)
         text = file.read_text(encoding="utf-8", errors="replace")
-        reader = Reader(file, package, when, imports=not any(name in text for name in OURS))
+        reader = Reader(file, package, imports=not any(name in text for name in OURS))
         reader.visit(ast.parse(text, str(file)))
-        for name, later in dict(reversed(reader.imported)).items():
+        reader.uses = [use._replace(when=max(when, use.when)) for use in reader.uses]
+        own = package.partition(".")[0]
+        for name, own_time in dict(reversed(reader.imported)).items():
             top = name.partition(".")[0]
-            if top in sys.stdlib_module_names or top in {"numpy", "pullback", *OURS}:
+            if top in sys.stdlib_module_names or top in {"numpy", "pullback", *OURS} or not _concerned(top, folders):
                 continue
+            if own and top != own and own_time is not When.IMPORT:
+                continue  # an option of the package: a program that takes it imports it, too
+            later = max(when, own_time)
             compiled = _machine_code(name, folders)
-            if compiled is not None and b"libtorch" in compiled.read_bytes():
+            if compiled is not None and _of_libtorch(compiled):
                 reader.uses.append(Use(name, file, reader.lines.get(top, 1), later, COMPILED))
             for each in _parents(name):
                 found = _file(each, folders)
@@ -272,7 +327,7 @@ def modules(script: Path) -> Iterator[Reader]:
 
 def _absent(reader: Reader) -> Iterator[tuple[str, int]]:
     """The packages that a program imports and that are not installed, each with the line."""
-    folders = [str(reader.file.parent), *sys.path[1:]]
+    folders = (str(reader.file.parent), *sys.path[1:])
     for name, line in reader.lines.items():
         if (
             name

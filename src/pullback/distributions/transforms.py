@@ -47,6 +47,7 @@ class Transform:
     """
 
     bijective = False
+    _inv: Any = None  # where subclasses of others keep a weak reference to their inverse
     if TYPE_CHECKING:  # a subclass has attributes, or properties
 
         @property

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._core.modes import restoring
 from .._core.primitives import Carrier, Function
-from .._core.trees import Structure, flatten, paths, spread, unflatten
+from .._core.trees import Structure, flatten, paths, spread, unflatten, with_axes
 from .._numerics.random import Moment
 from .._tape.views import steps, view
 from ..vocabulary.shapes import cat
@@ -160,7 +160,8 @@ class _Results(NamedTuple):
         """The results in the caller's structure; an argument returned in its place is that same argument."""
         pairs = zip(self.values, self.places, strict=True)
         moved = [unmoved.get((id(y), place), y.movedim(0, place) if place else y) for y, place in pairs]
-        return unflatten(self.structure, moved)
+        size = next((y.shape[0] for y, place in zip(self.values, self.places, strict=True) if place is not None), None)
+        return unflatten(with_axes(self.structure, self.places, size), moved)
 
 
 @restoring
@@ -174,7 +175,7 @@ def _ran(batch: Batch, call: _Call, leaves: Sequence[Any]) -> _Results:
     pairs = zip(leaves, call.dims, strict=True)
     given = [leaf if dim is None else batch.box(inner(leaf)) for leaf, dim in pairs]
     before = [value._array if batch.holds(value) else None for value in given]
-    results, nested = flatten(call.f(*unflatten(call.structure, given), **call.kwargs))
+    results, nested = flatten(call.f(*unflatten(with_axes(call.structure, call.dims), given), **call.kwargs))
     places = _output_dims(call.f, call.out_dims, results, nested)
     values = [beside(_placed(call.f, batch, y, place), leaves) for y, place in zip(results, places, strict=True)]
     written = [i for i, old in enumerate(before) if old is not None and rewritten(given[i], old)]

@@ -20,6 +20,8 @@ from .promotion import cast, category
 
 VARARGS, VARKEYWORDS = 4, 8
 """Flags of code objects, as in `inspect`, without importing it."""
+SETTINGS = {int, bool, float, str, type(None)}
+"""Types of keyword arguments that say how a function computes."""
 KEPT = 512
 """How many functions are remembered with their operations."""
 
@@ -97,11 +99,16 @@ def _in_options(name: str, ufunc: np.ufunc, translation: Function, options: dict
 
 def array_function(self: Any, function: Function, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A NumPy function with a tensor among its arguments."""
-    if not all(issubclass(kind, (Carrier, np.ndarray)) for kind in types):
-        return NotImplemented
-    name, asked, translation, usual = _translated(function)
-    if not kwargs and 0 < len(args) <= usual and (isinstance(args[0], Carrier) or isinstance(args[-1], Carrier)):
-        return translation(*args)  # the usual call: nothing to leave out, to refuse or to write to
+    for kind in types:
+        if not issubclass(kind, (Carrier, np.ndarray)):
+            return NotImplemented
+    name, asked, translation, usual, named = _translated(function)
+    if 0 < len(args) <= usual and (isinstance(args[0], Carrier) or isinstance(args[-1], Carrier)):
+        for key, value in kwargs.items():
+            if key not in named or not (type(value) in SETTINGS or (type(value) is tuple and value)):
+                break
+        else:
+            return translation(*args, **kwargs)  # the usual call: nothing to leave out, to refuse or to write to
     if asked is not None:
         return asked(*args, **kwargs)
     if function in _module("names").VALUES_ONLY:
@@ -121,15 +128,18 @@ def array_function(self: Any, function: Function, types: Any, args: tuple[Any, .
 
 
 @functools.lru_cache(KEPT)
-def _translated(function: Function) -> tuple[str, Function | None, Any, int]:
-    """The name of a function, what answers it from shapes, the operation, and how many arguments that takes before `out`."""
+def _translated(function: Function) -> tuple[str, Function | None, Any, int, frozenset[str]]:
+    """The name of a function, what answers it from shapes, the operation, and the arguments of that but `out`.
+
+    They are the number of those before `out`, which are given by position, and the names of all.
+    """
     name, tables = f"{function.__module__}.{function.__name__}", _module("names")
     translation = tables.FUNCTIONS.get(function) or tables.BY_NAME.get(name)
     asked = tables.OF_SHAPES.get(function)
     if translation is None or asked is not None or function in tables.VALUES_ONLY:
-        return name, asked, translation, 0
+        return name, asked, translation, 0, frozenset()
     names, count = _parameters(translation), translation.__code__.co_argcount
-    return name, None, translation, names.index("out") if "out" in names[:count] else count
+    return name, None, translation, names.index("out") if "out" in names[:count] else count, frozenset(names) - {"out"}
 
 
 def _parameters(translation: Function) -> tuple[str, ...]:

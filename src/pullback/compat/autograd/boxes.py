@@ -6,6 +6,7 @@ NumPy's functions accept it. Results that depend on traced values are boxes, all
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Self
@@ -98,6 +99,10 @@ def _operation(function: Function) -> Function:
     """An operator of two operands, the first of which is a box."""
 
     def forward(self: Box, other: object) -> Any:
+        if type(other) is Box:
+            return seen(function(self.tensor, other.tensor))
+        if type(other) in USUAL and (quick := _beside(other, self)) is not None:
+            return seen(function(self.tensor, quick))
         if not isinstance(other, KNOWN):
             return NotImplemented
         return seen(function(*_operands(self, other)))
@@ -109,12 +114,26 @@ def _reflected(function: Function) -> Function:
     """The operator with exchanged operands."""
 
     def backward(self: Box, other: object) -> Any:
+        if type(other) in USUAL and (quick := _beside(other, self)) is not None:
+            return seen(function(quick, self.tensor))
         if not isinstance(other, CONSTANT):
             return NotImplemented
         left, right = _operands(other, self)
         return seen(function(_constant(left), right))
 
     return backward
+
+
+DOUBLE = np.dtype(np.float64)
+USUAL = {float, int, np.float64, np.ndarray}
+"""The types of most constant operands."""
+
+
+def _beside(value: Any, box: Box) -> Any:
+    """One of USUAL as the operand of a tensor: a number, or an array of doubles as a tensor; None for arrays that may be converted."""
+    if type(value) is np.ndarray:
+        return constant(value) if value.dtype is DOUBLE and box.tensor.ndim else None
+    return float(value) if type(value) is np.float64 else value
 
 
 def _operands(*values: Any) -> list[Any]:
@@ -189,6 +208,14 @@ class ArrayBox:
     # The protocols of NumPy
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **options: object) -> Any:
+        if not options and method == "__call__" and (quick := DIRECT.get(ufunc)) is not None:
+            first, *rest = inputs
+            if not rest:
+                return seen(quick(self.tensor))
+            if type(first) is Box and (type(rest[0]) is Box or type(rest[0]) in USUAL):
+                return quick(first, rest[0])
+            if type(first) in USUAL:
+                return getattr(self, REFLECTED[ufunc])(first)
         for value in inputs:
             if not isinstance(value, KNOWN):
                 return NotImplemented
@@ -286,7 +313,7 @@ class ArrayBox:
         return (self[place] for place in range(len(self)))
 
     def __getitem__(self, index: object) -> Array:
-        return seen(self.tensor[opened(_indices(index))])
+        return seen(self.tensor[index if type(index) is int else opened(_indices(index))])
 
     def __hash__(self) -> int:
         return id(self)
@@ -303,11 +330,11 @@ class ArrayBox:
 
     def dot(self, other: Array) -> Array:
         """The product with another array."""
-        return np.dot(self, other)
+        return self.__array_function__(np.dot, (), (self, other), {})
 
     def flatten(self, order: Order = "C") -> Array:
         """All elements along one axis."""
-        return np.ravel(self, order=order)
+        return self.__array_function__(np.ravel, (), (self, order), {})
 
     def item(self, *index: int) -> Array:
         """One element, which is still traced."""
@@ -315,11 +342,11 @@ class ArrayBox:
 
     def reshape(self, *shape: Sizes, order: Order = "C") -> Array:
         """The elements in another shape."""
-        return np.reshape(self, _several(shape), order=order)
+        return self.__array_function__(np.reshape, (), (self, _several(shape), order), {})
 
     def transpose(self, *axes: Sizes | None) -> Array:
         """The array with its axes in another order."""
-        return np.transpose(self, _several(axes) or None)
+        return self.__array_function__(np.transpose, (), (self, _several(axes) or None), {})
 
     def __matmul__(self, other: Array) -> Array:
         return np.matmul(self, other)
@@ -366,14 +393,37 @@ def _several(given: Sequence[Sizes | None]) -> Any:
 Box = ArrayBox  # the only kind
 KNOWN = (Box, *CONSTANT)
 
+
+
+def _method(function: Function) -> Function:
+    """A method by NumPy's function, which need not find out that the array is a box."""
+
+    def method(self: Box, *args: object, **kwargs: object) -> Any:
+        return self.__array_function__(function, (), (self, *args), kwargs)
+
+    return functools.update_wrapper(method, function)
+
+
+DIRECT: dict[np.ufunc, Function] = {
+    getattr(np, name): getattr(Tensor, name)
+    for name in "exp log sin cos tan sinh cosh tanh sqrt square expm1 log1p".split()
+}
+"""Ufuncs by what computes them: of one tensor, or of a box and what stands beside it."""
+REFLECTED: dict[np.ufunc, str] = {}
+"""Methods for boxes that stand on the right of an operator."""
+
 for _name in ("add", "sub", "mul", "truediv", "mod", "pow"):
     setattr(ArrayBox, f"__{_name}__", _operation(getattr(operator, _name)))
     setattr(ArrayBox, f"__r{_name}__", _reflected(getattr(operator, _name)))
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     setattr(ArrayBox, f"__{_name}__", _operation(getattr(operator, _name)))
+for _ufunc, _name in (
+    (np.add, "add"), (np.subtract, "sub"), (np.multiply, "mul"), (np.divide, "truediv"), (np.power, "pow"),
+):  # fmt: skip
+    DIRECT[_ufunc], REFLECTED[_ufunc] = getattr(ArrayBox, f"__{_name}__"), f"__r{_name}__"
 for _name in (
     "all any argmax argmin argpartition argsort clip compress conj conjugate cumprod cumsum diagonal max mean min "
     "nonzero prod ravel repeat round searchsorted squeeze std sum swapaxes take trace var"
 ).split():
-    setattr(ArrayBox, _name, getattr(np, _name))
-ArrayBox.ptp = np.ptp  # type: ignore[attr-defined]  # a method until NumPy 2
+    setattr(ArrayBox, _name, _method(getattr(np, _name)))
+ArrayBox.ptp = _method(np.ptp)  # type: ignore[attr-defined]  # a method until NumPy 2

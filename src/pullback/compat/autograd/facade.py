@@ -66,6 +66,7 @@ class Gathered(types.ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         if (found := self._own(name)) is not None:
+            vars(self)[name] = found
             return found
         below = f"{self.__name__}.{name}"
         if below in GATHERED or below in NAMESPACES:

@@ -85,10 +85,14 @@ def taking_lists(function: Any) -> Any:
         return _of_iterables(function)
     if not plain or function.__name__ in SEQUENCES:
         return function
+    dispatched = hasattr(function, "_implementation")
 
     @functools.wraps(function)
     def call(*args: object, **kwargs: object) -> Any:
-        return function(*[opened_list(arg) if isinstance(arg, (list, tuple)) else arg for arg in args], **kwargs)
+        given = [opened_list(arg) if isinstance(arg, (list, tuple)) else arg for arg in args]
+        if given and type(given[0]) is Box and dispatched:  # NumPy need not find out that it is
+            return given[0].__array_function__(function, (), given, kwargs)
+        return function(*given, **kwargs)
 
     return call
 

@@ -387,6 +387,15 @@ _deque_flatten, _deque_unflatten, _deque_flatten_with_keys = _of_known(collectio
 _namedtuple_flatten, _, _namedtuple_flatten_with_keys = _of_known(tuple)[1:]  # whose context is the class
 
 
+def _resized(context: Context, axis: int, size: int | None) -> Context:
+    """The context of a class that keeps the sizes of a batch, as tensordict's do, without an axis or with one more."""
+    if not isinstance(context, dict) or "batch_size" not in context:
+        return context
+    sizes = [*context["batch_size"]]
+    sizes[axis : axis + (size is None)] = [] if size is None else [size]
+    return {**context, "batch_size": type(context["batch_size"])(sizes), "names": None}
+
+
 def register_pytree_node(
     cls: type,
     flatten_fn: FlattenFunc,
@@ -419,7 +428,11 @@ def register_pytree_node(
         children, context = flatten_fn(tree)
         return tuple(range(len(children))), children, context
 
-    trees.register(cls, trees.ContainerKind(opened, lambda kind, keys, values, context: unflatten_fn(values, context)))
+    def closed(kind: type, keys: tuple[Any, ...], values: list[Any], context: Context) -> object:
+        return unflatten_fn(values, context)
+
+    batched = _resized if hasattr(cls, "_add_batch_dim") else None
+    trees.register(cls, trees.ContainerKind(opened, closed, batched=batched))
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
     name = serialized_type_name or f"{cls.__module__}.{cls.__qualname__}"
     _dumped[name] = (cls, to_dumpable_context, from_dumpable_context)
