@@ -44,7 +44,15 @@ CONSTANTS = {
 }  # fmt: skip
 BESIDE = {
     "scipy": ("scipy.cluster.vq", "scipy.optimize.elementwise", "scipy.spatial.distance", "scipy.stats"),
-    "sklearn": ("scipy.optimize", "scipy.stats", "sklearn.metrics", "sklearn.preprocessing", "sklearn.decomposition", "sklearn.linear_model", "sklearn.naive_bayes"),
+    "sklearn": (
+        "scipy.optimize",
+        "scipy.stats",
+        "sklearn.metrics",
+        "sklearn.preprocessing",
+        "sklearn.decomposition",
+        "sklearn.linear_model",
+        "sklearn.naive_bayes",
+    ),
 }
 """Modules that calls name beside their own."""
 SEARCHES = ("boxcox(x)[0]", "curve_fit(", "minimize(", "differential_evolution(")
@@ -93,7 +101,13 @@ def evaluated(module, call, values):
     package = module.partition(".")[0]
     for name in (module, *BESIDE[package]):
         __import__(name)
-    inside = {"np": np, "fixed": fixed, **(vars(sys.modules["scipy"]) if package == "sklearn" else {}), **vars(sys.modules[package]), **vars(sys.modules[module])}
+    inside = {
+        "np": np,
+        "fixed": fixed,
+        **(vars(sys.modules["scipy"]) if package == "sklearn" else {}),
+        **vars(sys.modules[package]),
+        **vars(sys.modules[module]),
+    }
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         found = eval(compile(_tree(call), call, "eval"), {**inside, **{f"_{k}": v for k, v in values.items()}})
@@ -250,7 +264,11 @@ def page(table, tried):
     return text.replace("<!-- counts -->", counts).replace("<!-- versions -->", tried)
 
 
-SAID = {"right": "Work", "right as a program": "Work in a block `numpy_programs`", "constant": "Constant around a point"}
+SAID = {
+    "right": "Work",
+    "right as a program": "Work in a block `numpy_programs`",
+    "constant": "Constant around a point",
+}
 
 
 def _way(way, why):
@@ -262,7 +280,9 @@ def main(arguments):
     pullback.interop.scipy.enable()
     wanted = [each for each in arguments if not each.startswith("-")]
     if "--instead" in arguments:
-        ways = [(*key, way) for key, (way, _) in instead().items() if way and any(map(key[0].__contains__, wanted or [""]))]
+        ways = [
+            (*key, way) for key, (way, _) in instead().items() if way and any(map(key[0].__contains__, wanted or [""]))
+        ]
         said = {row: said for row in ways if (said := differs(*row))}
         print(len(ways), *[f"{row}: {why}" for row, why in said.items()], sep="\n")
         return int(bool(said))

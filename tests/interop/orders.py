@@ -9,7 +9,7 @@ import pullback.interop.scipy
 
 from . import calls
 
-ONCE = ("Akima", "csd", "coherence", "welch", "periodogram")
+ONCE = ("Radau", "dblquad", "Akima", "csd", "coherence", "welch", "periodogram")
 """Calls that are too slow, or not smooth, to be differentiated twice by differences."""
 
 

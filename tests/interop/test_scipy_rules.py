@@ -23,7 +23,17 @@ BEGIN = """
         assert pullback.autograd.gradcheck(function, values)
         assert pullback.autograd.gradgradcheck(function, values, fast_mode=True)
 """
-MODULES = {"linalg": 34, "fft": 12, "signal": 24, "ndimage": 16, "interpolate": 13, "spatial": 16, "integrate": 18, "optimize": 19, "cluster": 4}
+MODULES = {
+    "linalg": 34,
+    "fft": 12,
+    "signal": 24,
+    "ndimage": 16,
+    "interpolate": 13,
+    "spatial": 16,
+    "integrate": 18,
+    "optimize": 19,
+    "cluster": 4,
+}
 """Of each module, at least how many calls of the table are right."""
 
 
@@ -195,7 +205,7 @@ PROGRAMS = {
             (lambda: I.PPoly(x, [0, 1, 1, 2])(0.5), "unless its breakpoints increase"),
             (lambda: G.resample_poly(x, 2, 3, padtype="median"), "it is not linear"),
             (lambda: N.gaussian_filter1d(np.ones(3), x[0, 0]), "has no derivative here"),
-            (lambda: O.minimize(lambda h: ((h - x[0]) ** 2).sum(), np.zeros(3), constraints={"type": "eq", "fun": sum}), "with constraints="),
+            (lambda: O.minimize(lambda h: ((h - x[0]) ** 2).sum(), np.zeros(3), constraints={"type": "eq", "fun": sum}), "func.implicit takes the conditions"),
             (lambda: O.least_squares(lambda h: h - x[0], np.zeros(3), loss="cauchy"), "derivative here with loss='cauchy'"),
             (lambda: D.cdist(x, x, "jaccard"), "derivative here with metric='jaccard'"),
             (lambda: L.sqrtm(-x @ x.T), "complex"),

@@ -39,13 +39,14 @@ OF_ORDER = {
     "pdtr": WHOLE, "pdtrc": WHOLE, "eval_chebyt": 3, "eval_chebyu": 3, "eval_hermite": 3, "eval_hermitenorm": 3,
     "eval_laguerre": 3, "eval_legendre": WHOLE, "eval_sh_chebyt": 3, "eval_sh_chebyu": 3,
 }  # fmt: skip
+EVENTS = {"bdtr": (2.0, 5), "bdtrc": (WHOLE[:, None], 5), "nbdtr": (2, 5), "nbdtrc": (WHOLE[:, None], 5)}
 BEHIND = {"boxcox": SHAPES, "boxcox1p": SHAPES, "inv_boxcox": SHAPES, "inv_boxcox1p": SHAPES}
 
 present = [name for name in FUNCTIONS if hasattr(special, name)]
 
 
 def test_every_function_is_tried():
-    tried = {*OF_ONE, *OF_SEVERAL, *OF_ORDER, *BEHIND, "hyp1f1", "hyp2f1"}
+    tried = {*OF_ONE, *OF_SEVERAL, *OF_ORDER, *BEHIND, *EVENTS, "hyp1f1", "hyp2f1", "lambertw"}
     assert tried - {"digamma"} == FUNCTIONS.keys()
 
 
@@ -77,6 +78,26 @@ def test_orders_stand_first(name):
     with pytest.raises(TypeError, match=r"^scipy\.special\.\w+ has no derivative here: "):
         function(tracked, pullback.tensor(POSITIVE))
     np.testing.assert_allclose(function(pullback.tensor(np.asarray(order)), POSITIVE), function(order, POSITIVE))
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_numbers_of_events(name):
+    function, numbers = getattr(special, name), EVENTS[name]
+    check(lambda p: function(*numbers, p), FRACTIONS[0])
+    with pytest.raises(TypeError, match=r"^scipy\.special\.\w+ has no derivative here: numbers of events are whole"):
+        function(pullback.tensor(2.0, requires_grad=True), 5, FRACTIONS)
+
+
+@pytest.mark.parametrize("branch", [0, -1])
+def test_branches_of_lamberts_function(branch):
+    """Of exp(w) * w, by the function itself: w -> z -> w is the identity, with derivatives to the fourth order."""
+    w = pullback.tensor([0.4, 1.3] if branch == 0 else [-1.5, -2.4], dtype=pullback.float64, requires_grad=True)
+    z = w * w.exp()
+    again = special.lambertw(z, branch).real
+    np.testing.assert_allclose(again.detach().numpy(), w.detach().numpy())
+    for expected in (1, 0, 0, 0):
+        (again,) = pullback.autograd.grad(again.sum(), w, create_graph=True)
+        np.testing.assert_allclose(again.detach().numpy(), expected, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", BEHIND)

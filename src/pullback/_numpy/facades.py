@@ -23,7 +23,7 @@ from .._core.primitives import Carrier, Function
 from .._core.shapes import normalize_axes
 from .._tensor.creation import made
 from ..vocabulary.promotion import cast
-from . import names, scipy_names, scipy_rules
+from . import names, scipy_names, scipy_rules, scipy_solvers
 from .operands import holds_tensor, joined, on_tensors, operand
 
 if TYPE_CHECKING:
@@ -229,7 +229,7 @@ class Called(Stand):
         if not self.active:
             return self.real(*args, **options)
         own, given = OWN.get(self.real), (*args, *options.values())
-        always = getattr(own, "func", None) is scipy_rules.solved
+        always = getattr(own, "func", None) is scipy_solvers.solved
         if own is not None and (always or any(map(holds_tensor, given))):
             return own(*args, **options)
         if any(map(_is_list, given)):

@@ -18,6 +18,7 @@ from .._core.sites import called, describe
 from .._tape.cuts import refusals
 from . import manners
 from .facades import belongs, facade
+from .scipy_integrals import run_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -269,3 +270,6 @@ class numpy_programs(ModeBlock):
                 f"numpy_programs: raised by {function} at {describe(site)}. If it is compiled, or makes its arrays in a "
                 "package that the block does not name, it takes no tensors"
             )
+
+
+run_in(numpy_programs)

@@ -157,11 +157,15 @@ def _of_windows(real: Function, name: str, input: Tensor, function: Function, **
     settings, more = constants(name, given), (given.pop("extra_arguments", ()), given.pop("extra_keywords", {}) or {})
     places: list[Array] = []
     settings |= {"cval": -1.0, "extra_arguments": (), "extra_keywords": None}
-    real(np.arange(input.size if isinstance(input, np.ndarray) else input.numel(), dtype=float).reshape(input.shape),
-         lambda window: places.append(window.astype(int)) or 0.0, **settings)
+
+    def place(window: Array) -> float:
+        places.append(window.astype(int))
+        return 0.0
+
+    shape = tuple(input.shape)
+    real(np.arange(float(np.prod(shape))).reshape(shape), place, **settings)
     values = on_tensors.append(input.ravel(), np.full(1, given.get("cval", 0.0)))
-    found = [function(values[place], *more[0], **more[1]) for place in places]
-    return on_tensors.stack(found).reshape(tuple(input.shape))
+    return on_tensors.stack([function(values[each], *more[0], **more[1]) for each in places]).reshape(shape)
 
 
 def _factor(real: Function, name: str, input: Tensor, **given: object) -> Tensor:

@@ -22,8 +22,17 @@ EXPLICIT = ("RK45", "RK23", "DOP853")
 OUTSIDE = "a tensor that its function reads from outside is no parameter, which are those of args="
 
 
+_blocks: list[Function] = []
+
+
+def run_in(block: Function) -> None:
+    """Have functions that are programs run in such blocks: those of `programs`, which imports what has their rules."""
+    _blocks[:] = [block]
+
+
 def _as_program(function: Function, *args: object, **options: object) -> Any:
-    with load("_numpy.programs", "numpy_programs")("scipy"):
+    (block,) = _blocks
+    with block("scipy"):
         return function(*args, **options)
 
 
@@ -45,7 +54,7 @@ def _quad(_: Function, name: str, given: Params, found: Any) -> Any:
     else:
         finite = [each for each, end in zip((low, high), ends, strict=True) if np.isfinite(end)]
         start, width = finite[0] if finite else 0.0, 1.0
-        inner = tuple([0.0 if np.isfinite(end) else float(end) for end in ends])
+        inner = (0.0 if np.isfinite(ends[0]) else -np.inf, 0.0 if np.isfinite(ends[1]) else np.inf)
 
     def moved(t: float) -> Tensor:
         return given["func"](start + width * t, *args) * width
@@ -69,14 +78,17 @@ class _Trajectory:
         @load("func.custom_rules", "custom_jvp")
         def states(start: Tensor, flat: Tensor) -> Tensor:
             numbers = concrete(flat)
-            return tensors(self.solve(lambda t, y: constants(self.name, self.rate(t, y, numbers), why=OUTSIDE), concrete(start)))[0]
+            return tensors(
+                self.solve(lambda t, y: constants(self.name, self.rate(t, y, numbers), why=OUTSIDE), concrete(start))
+            )[0]
 
-        @states.defjvp
         def pushed(primals: Any, tangents: Any) -> tuple[Tensor, Tensor]:
             moves = [0 * x if t is None else t for x, t in zip(primals, tangents, strict=True)]
             return states(*primals), self._slopes(*primals) @ on_tensors.concatenate(moves)
 
-        return states(start, flat)
+        states.defjvp(pushed)
+        found: Tensor = states(start, flat)
+        return found
 
     def _slopes(self, start: Tensor, flat: Tensor) -> Tensor:
         """The derivatives by the start and by the parameters, at each time."""
@@ -97,7 +109,7 @@ class _Trajectory:
 
 def _sensitive(name: str, function: Function, start: Value, args: Any, solve: Function, turned: bool) -> Tensor:
     """States at times, one in each row, with derivatives by the start and the further arguments of the function."""
-    start = tensors(joined(start))[0].reshape(-1)
+    first = tensors(joined(start))[0].reshape(-1)
     leaves, nested = flatten(args if isinstance(args, tuple) else (args,))
     moving = [place for place, leaf in enumerate(leaves) if isinstance(leaf, Carrier) and leaf._dtype.kind == "f"]
     parts = [leaves[place] for place in moving]
@@ -110,8 +122,8 @@ def _sensitive(name: str, function: Function, start: Value, args: Any, solve: Fu
         more = unflatten(nested, given)
         return joined(function(y, t, *more) if turned else function(t, y, *more))
 
-    flat = on_tensors.concatenate([part.ravel() for part in parts] or [start[:0]])
-    return _Trajectory(name, solve, rate)(start.to(np.float64), flat.to(np.float64))
+    flat = on_tensors.concatenate([part.ravel() for part in parts] or [first[:0]])
+    return _Trajectory(name, solve, rate)(first.to(np.float64), flat.to(np.float64))
 
 
 def _solve_ivp(real: Function, name: str, given: Params, found: Any) -> Any:

@@ -23,7 +23,15 @@ from .scipy_points import POINTS
 from .scipy_scattered import SCATTERED
 from .scipy_solvers import OPTIMA, OPTIMIZERS, STEADY, solved
 
-RULES: dict[str, Function] = {**MATRICES, **FILTERS, **POINTS, **SCATTERED, **OPTIMA, **STEADY, "special.spherical_jn": spherical}
+RULES: dict[str, Function] = {
+    **MATRICES,
+    **FILTERS,
+    **POINTS,
+    **SCATTERED,
+    **OPTIMA,
+    **STEADY,
+    "special.spherical_jn": spherical,
+}
 SOLVERS: dict[str, Function] = {**OPTIMIZERS, **INTEGRALS}
 """Functions of functions, which may read tensors: only running them tells."""
 IGNORED = "overwrite_a overwrite_b overwrite_ab overwrite_x overwrite_data check_finite lapack_driver driver workers plan lwork rng seed checks"
@@ -37,7 +45,9 @@ def key(value: object) -> str:
     if package not in ("scipy", "sklearn"):
         return ""
     name = getattr(value, "__name__", "")
-    public = [part for k, part in enumerate(itertools.takewhile(lambda part: part[0] != "_", parts)) if k == 0 or part != name]  # fft.fft
+    public = [
+        part for k, part in enumerate(itertools.takewhile(lambda part: part[0] != "_", parts)) if k == 0 or part != name
+    ]  # fft.fft
     return ".".join([*(() if package == "scipy" else (package,)), *public, name])
 
 
@@ -94,10 +104,9 @@ def dispatching(real: Function) -> Function:
     function = own(real)
     if function is None:
         return real
-    if key(real) in SOLVERS:
-        return marked(lambda *args, **options: function(*args, **options), real)
+    always = key(real) in SOLVERS
 
     def of_tensors(*args: object, **options: object) -> object:
-        return (function if tracked(*args, *options.values()) else real)(*args, **options)
+        return (function if always or tracked(*args, *options.values()) else real)(*args, **options)
 
     return marked(of_tensors, real)

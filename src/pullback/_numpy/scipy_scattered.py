@@ -49,10 +49,13 @@ KERNELS: dict[str, Function] = {
 }
 
 
-def _radial(real: Function, self: Any, y: Value, d: Value, neighbors: int | None = None, **settings: Any) -> None:
+def _radial(
+    real: Function, self: Any, y: Value, d: Value, neighbors: int | None = None, *rest: Any, **settings: Any
+) -> None:
     if neighbors is not None:
         raise TypeError("RBFInterpolator has no derivative here with neighbors=: leave it out")
-    real(self, concrete(y), concrete(d), **constants("scipy.interpolate.RBFInterpolator", settings))
+    rest, settings = constants("scipy.interpolate.RBFInterpolator", (rest, settings))
+    real(self, concrete(y), concrete(d), None, *rest, **settings)
     vars(self)[HELD] = tuple(tensors(y, d))
 
 
@@ -77,18 +80,19 @@ def _radial_at(real: Function, self: Any, x: Value) -> Tensor:
     return found.reshape(x.shape[0], *values.shape[1:])
 
 
-def _triangles(real: Function, self: Any, points: Value, values: Value, **settings: Any) -> None:
-    if settings.get("rescale"):
+def _triangles(
+    real: Function, self: Any, points: Value, values: Value, fill_value: float = np.nan, rescale: bool = False
+) -> None:
+    if rescale:
         raise TypeError("LinearNDInterpolator has no derivative here with rescale=: scale the points yourself")
-    real(self, concrete(points), concrete(values), **constants("scipy.interpolate.LinearNDInterpolator", settings))
-    vars(self).update({HELD: tuple(tensors(points, values)), "_outside": settings.get("fill_value", np.nan)})
+    real(self, concrete(points), concrete(values), fill_value)
+    vars(self)[HELD] = tuple(tensors(points, values))
 
 
 def _triangles_at(real: Function, self: Any, *xi: Value) -> Tensor:
     """Between the corners of the simplex around each point, by the point's barycentric coordinates there."""
     places = joined(xi[0]) if len(xi) == 1 else on_tensors.stack(on_tensors.broadcast_arrays(*tensors(*xi)), -1)
     points, values = _kept(self, self.tri.points, self.values)
-    outside = vars(self).get("_outside", getattr(self, "fill_value", np.nan))
     points, values, places = tensors(points, values, places)
     at = places.reshape(-1, places.shape[-1])
     simplex = self.tri.find_simplex(concrete(at))
@@ -100,12 +104,13 @@ def _triangles_at(real: Function, self: Any, *xi: Value) -> Tensor:
     ends = values[corners[:, -1]]
     found = ends + on_tensors.sum(shares[inner] * (values[corners[:, :-1]] - ends[:, None]), 1)
     if (simplex < 0).any():
-        found = on_tensors.where((simplex < 0)[inner], outside, found)
+        found = on_tensors.where((simplex < 0)[inner], self.fill_value, found)
     return found.reshape(*places.shape[:-1], *values.shape[1:])
 
 
-def _density(real: Function, self: Any, dataset: Value, **settings: Any) -> None:
-    real(self, concrete(dataset), **constants("scipy.stats.gaussian_kde", settings))
+def _density(real: Function, self: Any, dataset: Value, *rest: Any, **settings: Any) -> None:
+    rest, settings = constants("scipy.stats.gaussian_kde", (rest, settings))
+    real(self, concrete(dataset), *rest, **settings)
     vars(self)[HELD] = (on_tensors.atleast_2d(dataset),)
 
 

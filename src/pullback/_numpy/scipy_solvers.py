@@ -84,7 +84,7 @@ def applied(given: Params, word: str) -> Function:
     return function
 
 
-def filled(found: Any, **values: Tensor) -> Any:
+def filled(found: Any, **values: object) -> Any:
     """A result of SciPy's with these values, and of the others only those that tell how they were found."""
     for word in [word for word, value in found.items() if not isinstance(value, TOLD)]:
         del found[word]
@@ -96,7 +96,10 @@ def _beside(found: Any, value: Tensor) -> Any:
     """A solution in the place of SciPy's, which may have others beside it."""
     if not isinstance(found, tuple):
         return value
-    rest = [filled(each, **({"root": value} if "root" in each else {})) if isinstance(each, dict) else each for each in found[1:]]
+    rest = [
+        filled(each, **({"root": value} if "root" in each else {})) if isinstance(each, dict) else each
+        for each in found[1:]
+    ]
     return type(found)(value, *rest) if hasattr(found, "_fields") else (value, *rest)
 
 
@@ -142,13 +145,19 @@ def _between(condition: Function, solution: ArrayLike, lower: Array, upper: Arra
     def whole(part: Tensor) -> Tensor:
         return on_tensors.concatenate([x.ravel(), part])[place].reshape(x.shape)
 
-    return whole(attached(lambda part: condition(whole(part)).reshape(-1)[free], x.ravel()[free])) if free.size else tensors(x)[0]
+    return (
+        whole(attached(lambda part: condition(whole(part)).reshape(-1)[free], x.ravel()[free]))
+        if free.size
+        else tensors(x)[0]
+    )
 
 
 def _minimum(_: Function, name: str, given: Params, found: Any) -> Any:
     """The rule of minimizers: there, the slope is zero."""
     if "constraints" in given and len(given["constraints"] or ()):
-        raise TypeError(f"{name} has no derivative here with constraints=: func.implicit takes the conditions of the minimum")
+        raise TypeError(
+            f"{name} has no derivative here with constraints=: func.implicit takes the conditions of the minimum"
+        )
     objective, slope = applied(given, "fun" if "fun" in given else "func"), given.get("jac")
 
     def condition(y: Tensor) -> Tensor:
@@ -234,8 +243,10 @@ OPTIMIZERS: dict[str, Rule] = {
     "optimize.fsolve": _root("func"),
     "optimize.root": _root("fun"),
     "optimize.fixed_point": _root("func", fixed=True),
-    **{f"optimize.{name}": _minimum for name in
-       "minimize minimize_scalar differential_evolution dual_annealing basinhopping shgo".split()},
+    **{
+        f"optimize.{name}": _minimum
+        for name in "minimize minimize_scalar differential_evolution dual_annealing basinhopping shgo".split()
+    },
     "optimize.least_squares": _least_squares,
     "optimize.curve_fit": _curve_fit,
 }

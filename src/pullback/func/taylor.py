@@ -42,8 +42,10 @@ TOLD = frozenset({"elementwise", "multilinear", "general"})
 
 
 class Series:
-    """The derivatives of a curve, by order, which are the coefficients of its power series times order!: values one level
-    beneath, None for zero."""
+    """The derivatives of a curve, by order, which are the coefficients of its power series times order!.
+
+    They are values one level beneath, None for zero.
+    """
 
     def __init__(self, known: Pieces) -> None:
         self.known = known
