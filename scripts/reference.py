@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pullback
+from gallery import gallery
 from inserts import DOCS, LINK, ROOT, SOURCE, changelog, drawn, fields, live, symptoms
 from pullback import vocabulary
 from pullback._tensor import surface
@@ -100,6 +101,7 @@ def names(module: str) -> list[str]:
     return [name for name in found if name in own or modules[name].startswith(holder.__name__)]
 
 
+@functools.cache
 def described(module: str, name: str) -> str:
     """The docstring of a public name; of a value, what `VALUES` says of it."""
     value = getattr(owner(module), name)
@@ -395,7 +397,7 @@ def source_link(value: Any) -> str:
     """A link to the lines of a class or function, if it is written in a file of the package."""
     try:
         inner = inspect.unwrap(value)
-        path, line = Path(inspect.getsourcefile(inner) or "").resolve(), inspect.getsourcelines(inner)[1]
+        path, line = Path(inspect.getsourcefile(inner) or "").resolve(), inspect.findsource(inner)[1] + 1
     except (TypeError, OSError, ValueError):  # made at run time
         return ""
     place = path.relative_to(ROOT).as_posix() if path.is_relative_to(SOURCE) else ""
@@ -407,9 +409,8 @@ def inherited(kind: type, known: set[str]) -> str:
     covered, lines, silent = set(vars(kind)), [], set()
     bases = [base for base in kind.__mro__[1:-1] if base.__module__.startswith("pullback")]
     for base in bases:
-        path = next(
-            (each for each in sorted(known) if each.endswith(f".{base.__name__}") and found(each) is base), None
-        )
+        paths = sorted(each for each in known if each.endswith(f".{base.__name__}"))
+        path = next((each for each in paths if found(each) is base), None)
         if path and not covered.issuperset(dir(base)):
             own = [name for name in described_members(path, base) if name not in covered]
             methods = ", ".join(f"{{py:obj}}`{name} <{path}.{name}>`" for name in own)
@@ -595,19 +596,29 @@ def guides() -> dict[str, tuple[str, str]]:
     }
 
 
+def named(form: re.Pattern[str], name: str, text: str) -> bool:
+    """Whether a text has a name in that form; to find the name alone is much quicker."""
+    return name in text and form.search(text) is not None
+
+
+@functools.cache
+def differences() -> dict[str, str]:
+    """The sections about what differs from torch, by their titles."""
+    text = (DOCS / "reference" / "torch-differences.md").read_text(encoding="utf-8")
+    sections = re.split(r"(?m)^## (.*)\n", text)[1:]
+    return dict(zip(sections[::2], sections[1::2], strict=True))
+
+
 def see_also(module: str, name: str) -> str:
     """Classes and functions of the module whose docstrings name a class, pages that use it, and what differs from torch."""
     path = name if module == "pullback" else f"{module}.{name}"
     word = re.compile(rf"(?<![\w.])(?:(?:pullback|torch)\.)?{re.escape(path)}(?!\w)")
     own = re.compile(rf"`(?:{re.escape(module)}\.)?{name}(?:\(\))?`")
-    near = [each for each in names(module) if each != name and own.search(described(module, each))]
-    used = [f"[{title}](../../{page})" for page, (title, text) in guides().items() if word.search(text)]
+    near = [each for each in names(module) if each != name and named(own, name, described(module, each))]
+    used = [f"[{title}](../../{page})" for page, (title, text) in guides().items() if named(word, path, text)]
     lines = [f"- Named by {linked(module, near[:8])}"] if near else []
     lines += [f"- Used in {', '.join(used[:6])}"] if used else []
-    sections = re.split(r"(?m)^## (.*)\n", (DOCS / "reference" / "torch-differences.md").read_text(encoding="utf-8"))[
-        1:
-    ]
-    differs = [head for head, text in zip(sections[::2], sections[1::2], strict=True) if word.search(text)]
+    differs = [head for head, text in differences().items() if named(word, path, text)]
     places = ", ".join(
         f"[{head}](../torch-differences.md#{re.sub('[^a-z0-9]+', '-', head.lower())})" for head in differs
     )
@@ -681,6 +692,7 @@ def main(folder: Path) -> None:
         f"{before}## API\n\nEvery public name, by modules:\n\n" + "\n".join(modules) + "\n", encoding="utf-8"
     )
     within(folder)
+    gallery(folder, {f"{prefix(module)}.{name}" for module in CHAPTERS for name in names(module)})
     live(folder / "_static" / "explain")
 
 

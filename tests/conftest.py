@@ -13,7 +13,7 @@ from hypothesis import settings
 from pullback._core import machine
 
 # No test is timed, and CI draws the same examples each time.
-settings.register_profile("pullback", deadline=None, derandomize="CI" in os.environ)
+settings.register_profile("pullback", deadline=None, derandomize="CI" in os.environ, max_examples=50)
 settings.load_profile("pullback")
 
 # Where llvmlite is installed, rows, products and other operations are left to machine code when many have been met, which

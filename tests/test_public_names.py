@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import pullback
+import source
 from pullback._tensor import surface
 from pullback.nn import Module
 from pullback.optim import Optimizer
@@ -147,14 +148,14 @@ def test_dir_has_what_the_star_leaves_out():
 BY_TEXT = {"cbrt", "into", "numpy_pad", "sequences"}
 
 
-def uses(path, tree):
+def uses(path, nodes):
     """What the code of a module uses of others, as (module, name); "" is a module that is not known from the text."""
     renamed = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ImportFrom):
             renamed |= {alias.asname: alias.name for alias in node.names}
             yield from (((node.module or "").rpartition(".")[2], alias.name) for alias in node.names)
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Name):
             yield path.stem, node.id
         elif isinstance(node, ast.Attribute):
@@ -164,17 +165,18 @@ def uses(path, tree):
 
 def test_what_the_vocabulary_defines_is_public_or_used():
     """A function that is forgotten in the table of public names stands nowhere but in its definition."""
-    source = ROOT / "src" / "pullback"
-    trees = {
-        path: ast.parse(path.read_text(encoding="utf-8")) for path in source.rglob("*.py") if path.parent.name != "ops"
-    }
-    used = {pair for path, tree in trees.items() for pair in uses(path, tree)}
+    paths = {path: name for name, path in source.PATHS.items() if path.parent.name != "ops"}
+    used = {pair for path, name in paths.items() for pair in uses(path, source.nodes(name))}
     known = {
         word.rpartition("=")[2] for rows in surface.TABLE.values() for row in rows.values() for word in row.split()
     }
     unused = {}
-    for path in sorted((source / "vocabulary").glob("[a-z]*.py")):
-        own = [node.name for node in trees[path].body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"]
+    for path in sorted((source.PACKAGE / "vocabulary").glob("[a-z]*.py")):
+        own = [
+            node.name
+            for node in source.tree(paths[path]).body
+            if isinstance(node, ast.FunctionDef) and node.name[0] != "_"
+        ]
         places = {path.stem} if f"vocabulary.{path.stem}" in surface.TABLE else {path.stem, ""}
         names = [name for name in own if name not in known | BY_TEXT and not used & {(each, name) for each in places}]
         unused |= {f"vocabulary.{path.stem}": names} if names else {}

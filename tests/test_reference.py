@@ -1,6 +1,7 @@
 """The reference of the site: every public name has one entry, which says how it is called and what it is."""
 
 import ast
+import functools
 import inspect
 import re
 import types
@@ -14,11 +15,20 @@ import reference
 import source
 
 STABILITY = (inserts.DOCS / "reference" / "stability.md").read_text(encoding="utf-8")
-PAGES = reference.pages()
 ENTRY = re.compile(r"^`{5,6}\{py:\w+\} ([\w.]+)(.*)\n(:no-index:)?", re.MULTILINE)
-ENTRIES = [match for text in PAGES.values() for match in ENTRY.finditer(text)]
-PATHS = {match[1] for match in ENTRIES}
 WITHOUT_OWN_LIST = {module for module in reference.MODULES if not hasattr(reference.owner(module), "__all__")}
+
+
+@functools.cache
+def entries() -> list[re.Match[str]]:
+    """All entries, which take seconds to make: not where tests are collected."""
+    return [match for text in reference.pages().values() for match in ENTRY.finditer(text)]
+
+
+@functools.cache
+def paths() -> set[str]:
+    """The names that have an entry."""
+    return {match[1] for match in entries()}
 
 
 @pytest.mark.parametrize("module", [*sorted({*reference.MODULES} - WITHOUT_OWN_LIST), "Tensor"])
@@ -30,7 +40,7 @@ def test_every_public_name_has_an_entry(module: str) -> None:
     elsewhere = reference.ELSEWHERE.get(module, set())
     names = {name for name in public - elsewhere if not isinstance(getattr(holder, name), types.ModuleType)}
     assert names
-    assert not {name for name in names if path_of(module) + name not in PATHS}
+    assert not {name for name in names if path_of(module) + name not in paths()}
 
 
 EXCEPTIONS = set(re.findall(r"^- `pullback\.(\w+)`|and `pullback\.(\w+)` are", STABILITY, re.MULTILINE))
@@ -57,23 +67,23 @@ def path_of(module: str) -> str:
 
 
 def test_a_name_has_one_anchor() -> None:
-    assert not [path for path, count in Counter(match[1] for match in ENTRIES if not match[3]).items() if count > 1]
+    assert not [path for path, count in Counter(match[1] for match in entries() if not match[3]).items() if count > 1]
 
 
 def test_functions_say_what_they_take_and_give() -> None:
     """Few are left whose arguments neither a stub nor a source says."""
-    unknown = [match[1] for match in ENTRIES if match[2] == "(...)"]
-    assert len(unknown) < 0.01 * len(ENTRIES), unknown
-    (conv,) = (match[2] for match in ENTRIES if match[1] == "pullback.nn.functional.conv2d")
+    unknown = [match[1] for match in entries() if match[2] == "(...)"]
+    assert len(unknown) < 0.01 * len(entries()), unknown
+    (conv,) = (match[2] for match in entries() if match[1] == "pullback.nn.functional.conv2d")
     assert conv.startswith("(input: pullback.Tensor, weight: pullback.Tensor, bias: pullback.Tensor | None")
     assert conv.endswith("-> pullback.Tensor")
-    assert len([match for match in ENTRIES if match[1] == "pullback.max"]) > 2  # the overloads
+    assert len([match for match in entries() if match[1] == "pullback.max"]) > 2  # the overloads
 
 
 def test_layers_and_optimizers_are_shown_with_all_their_arguments() -> None:
     shown = {
         match[1].rpartition(".")[2]: match[2]
-        for match in ENTRIES
+        for match in entries()
         if match[1].startswith(("pullback.nn.", "pullback.optim."))
     }
     assert shown["ReLU"] == "(inplace: builtins.bool=False)"

@@ -101,10 +101,12 @@ interface Seen {
   measure: string;
   last: number;
   at: number;
+  /** The place `at` in words. */
+  place: string;
   go: (step: number) => void;
 }
 
-export function Heat({ groups, names, measure, last, at, go }: Seen) {
+export function Heat({ groups, names, measure, last, at, place, go }: Seen) {
   const [chosen, choose] = useState("");
   const [open, setOpen] = useState<string | null>(null);
   const canvases = useRef<(HTMLCanvasElement | null)[]>([]);
@@ -149,11 +151,11 @@ export function Heat({ groups, names, measure, last, at, go }: Seen) {
         A name with ▸ is a module, its row the mean of its parameters: press it to open it.
       </p>
       <p class="mono small">
-        {band.said}, step {at}: {told.map((text, k) => <b class={`value run${k}`}>{text}</b>)}{ratio}
+        {band.said}, {place}: {told.map((text, k) => <b class={`value run${k}`}>{text}</b>)}{ratio}
       </p>
       <div
         class="heat" role="slider" tabIndex={0} onKeyDown={onKeyDown} aria-orientation="vertical" aria-valuemin={0} aria-valuemax={shown.length - 1} aria-valuenow={row}
-        aria-valuetext={`${band.said}, step ${at}: ${told.join(" and ")}${ratio}`}
+        aria-valuetext={`${band.said}, ${place}: ${told.join(" and ")}${ratio}`}
         aria-label={`${measure} by module: up and down choose a row, left and right a step, Enter opens a module`}
       >
         {names.map((name, k) => (

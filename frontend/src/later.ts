@@ -8,10 +8,11 @@ import { Tape } from "./left";
 import { CostPanel, Health } from "./panels";
 import { isAsked, masked } from "./quiz";
 import { savePicture } from "./save";
+import { SheetTable } from "./sheet";
 import { PrintedTape, Table } from "./table";
 import { Workbench } from "./workbench";
 
-const later = { CostPanel, Gradients, Graph, Health, Help, PrintedTape, Rows, Table, Tape, Workbench, Zoom, isAsked, masked, savePicture };
+const later = { CostPanel, Gradients, Graph, Health, Help, PrintedTape, Rows, SheetTable, Table, Tape, Workbench, Zoom, isAsked, masked, savePicture };
 
 export type Later = typeof later;
 

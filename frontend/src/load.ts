@@ -24,6 +24,10 @@ export function clean(trace: Trace): Trace {
     see(source, "file");
     source.lines = source.lines.map(visibleText);
   }
+  for (const sheet of trace.sheets ?? []) {
+    sheet.said = visibleText(sheet.said);
+    sheet.rows = sheet.rows.map((row) => row.map(visibleText));
+  }
   for (const scope of trace.scopes) (see(scope, "name"), see(scope, "type"));
   for (const call of trace.calls) {
     see(call, "text");

@@ -1,7 +1,7 @@
 // The loss over the steps: raw values faint, smoothed strong, on axes with ticks, and a line at the step that is shown.
 import { h } from "preact";
 import { useMemo } from "preact/hooks";
-import { number } from "./format";
+import { number, seconds } from "./format";
 
 export interface Line {
   steps: number[];
@@ -69,9 +69,10 @@ function path({ steps, values }: Line, x: (step: number) => number, y: (value: n
   }).join("");
 }
 
-export function Loss({ lines, keep, log, last, at, marks, go }: { lines: Line[]; keep: number; log: boolean; last: number; at: number; marks: number[]; go: (step: number) => void }) {
+export function Loss({ lines, keep, log, last, at, marks, timed, go }: { lines: Line[]; keep: number; log: boolean; last: number; at: number; marks: number[]; timed: boolean; go: (step: number) => void }) {
   const drawn = useMemo(() => {
-    const all = lines.flatMap(({ values }) => values.filter(isNumber)).filter((each) => !log || each > 0);
+    const ended = lines.filter(({ values }) => isNumber(values.at(-1) ?? null)); // one that diverged hides no other
+    const all = (ended.length ? ended : lines).flatMap(({ values }) => values.filter(isNumber)).filter((each) => !log || each > 0);
     const [low, high] = robust(all, log ? Math.log10 : Number);
     const scaled = (each: number) => (log ? Math.log10(Math.max(each, low / 10)) : each);
     const span = scaled(high) - scaled(low) || 1;
@@ -100,7 +101,7 @@ export function Loss({ lines, keep, log, last, at, marks, go }: { lines: Line[];
         {drawn.paths}
         <line class="now" x1={drawn.x(at)} x2={drawn.x(at)} y1="0" y2={HEIGHT} />
       </svg>
-      <div class="ticks steps" aria-hidden="true">{drawn.columns.map((tick) => <span style={{ left: `${(100 * tick) / last}%` }}>{tick}</span>)}</div>
+      <div class="ticks steps" aria-hidden="true">{drawn.columns.map((tick) => <span style={{ left: `${(100 * tick) / last}%` }}>{timed && tick ? seconds(tick / 1000) : tick}</span>)}</div>
     </figure>
   );
 }

@@ -1,5 +1,5 @@
 // The page of training runs: the loss, a small chart of each parameter or a map of many, and a slider from step to step.
-import { h } from "preact";
+import { Fragment, h } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { useAddress } from "./address";
 import { number, plural, seconds } from "./format";
@@ -20,6 +20,8 @@ interface Happened {
 
 interface Run {
   name: string;
+  /** Its file, without the suffix. */
+  file: string;
   every: number;
   count: number;
   seconds: number | null;
@@ -29,6 +31,8 @@ interface Run {
   losses: [number, number | string][];
   means: Numbers;
   steps: number[];
+  /** Seconds from the start to each of the recorded steps. */
+  times: Numbers;
   rate: Numbers;
   gradient: Numbers[];
   update: Numbers[];
@@ -41,6 +45,10 @@ export interface Runs {
   version: 1;
   title: string | null;
   looked_for: string;
+  /** Which of several runs is ahead. */
+  compared: string;
+  /** The settings of the optimizers: those that differ, with a text for each run, and those that all runs share. */
+  settings: { differ: [string, string[]][]; same: [string, string][] };
   runs: Run[];
 }
 
@@ -62,11 +70,43 @@ const shown = (raw: number | null): string => (raw === null ? "none" : number(ra
 export function clean(runs: Runs): Runs {
   for (const run of runs.runs) {
     run.parameters = run.parameters.map(visibleText);
-    run.name = visibleText(run.name);
+    for (const key of ["name", "file"] as const) run[key] = visibleText(run[key]);
     for (const event of run.events) for (const key of ["parameter", "why", "fix"] as const) event[key] = visibleText(event[key]);
     if (run.failure) run.failure = visibleText(run.failure);
   }
+  runs.compared = visibleText(runs.compared);
+  const { differ, same } = runs.settings;
+  runs.settings = {
+    differ: differ.map(([name, texts]) => [visibleText(name), texts.map(visibleText)]),
+    same: same.map(([name, text]) => [visibleText(name), visibleText(text)]),
+  };
   return runs;
+}
+
+/** Milliseconds from the start to each of some steps; steps that were not recorded lie evenly between those that were. */
+export function milliseconds(steps: number[], times: number[], wanted: number[]): number[] {
+  const known = [-1, ...steps];
+  const at = [0, ...times];
+  return wanted.map((step) => {
+    const i = Math.min(before(known, step), known.length - 2);
+    const part = (step - known[i]!) / (known[i + 1]! - known[i]!);
+    return Math.round(1000 * (at[i]! + part * (at[i + 1]! - at[i]!)));
+  });
+}
+
+/** Runs whose places are milliseconds in place of steps; null where a run has no times. */
+export function byTime(runs: Run[]): Run[] | null {
+  if (runs.some(({ times }) => !times.length || times.some((time) => time === null))) return null;
+  return runs.map((run) => {
+    const place = (steps: number[]) => milliseconds(run.steps, run.times.map(Number), steps);
+    const losses = place(run.losses.map(([step]) => step));
+    return {
+      ...run,
+      steps: place(run.steps),
+      losses: run.losses.map(([, loss], i) => [losses[i]!, loss]),
+      events: run.events.map((event) => ({ ...event, step: place([event.step])[0]! })),
+    };
+  });
 }
 
 const finite = (lines: Line[]) => lines.flatMap(({ values }) => values.filter((each): each is number => each !== null && Number.isFinite(each)));
@@ -152,8 +192,33 @@ function Parameter({ row, last, at }: { row: Row; last: number; at: number }) {
   );
 }
 
-function Health({ runs, lookedFor, go }: { runs: Run[]; lookedFor: string; go: (step: number) => void }) {
-  const found = runs.flatMap((run, k) => run.events.map((event) => ({ ...event, run: k })));
+/** Which run is ahead, and the optimizers' settings, a column for each run. */
+function Compared({ runs, compared, settings: { differ, same } }: Pick<Runs, "runs" | "compared" | "settings">) {
+  const rows: [string, string[]][] = [...differ];
+  if (runs.every(({ file, name }) => file && file !== name)) rows.unshift(["file", runs.map(({ file }) => file)]);
+  return (
+    <>
+      {compared && <p><b>{compared}</b></p>}
+      {runs.length > 1 && rows.length > 0 && (
+        <div class="settings" tabIndex={0} role="group" aria-label="settings that differ">
+          <table class="small">
+            <thead><tr><td />{runs.map((run, k) => <th scope="col" class={`value run${k}`}>{run.name}</th>)}</tr></thead>
+            <tbody>{rows.map(([name, texts]) => <tr><th scope="row">{name}</th>{texts.map((text) => <td class="mono">{text}</td>)}</tr>)}</tbody>
+          </table>
+        </div>
+      )}
+      {same.length > 0 && (
+        <details class="small">
+          <summary>{runs.length > 1 ? "Settings that all share" : "Settings"}</summary>
+          <p class="mono">{same.map(([name, text]) => `${name} ${text}`).join(", ")}</p>
+        </details>
+      )}
+    </>
+  );
+}
+
+function Health({ runs, steps, lookedFor, go }: { runs: Run[]; steps: Run[]; lookedFor: string; go: (place: number) => void }) {
+  const found = runs.flatMap((run, k) => run.events.map((event, i) => ({ ...event, run: k, place: event.step, step: steps[k]!.events[i]!.step })));
   return (
     <section class="card pad">
       <h2>{found.length ? `${plural(found.length, "finding")}` : `Nothing was found in ${runs.map((run) => plural(run.count, "step")).join(" and ")}`}</h2>
@@ -161,7 +226,7 @@ function Health({ runs, lookedFor, go }: { runs: Run[]; lookedFor: string; go: (
       <ul class="happened">
         {found.map((event) => (
           <li>
-            <button class="link" onClick={() => go(event.step)}>step {event.step}</button>{" "}
+            <button class="link" onClick={() => go(event.place)}>step {event.step}</button>{" "}
             {runs.length > 1 && <span class={`value run${event.run}`}>{runs[event.run]!.name}</span>}{" "}
             <b class="alarm-text">{event.kind}</b> {event.parameter && <code>{event.parameter}</code>} {event.why}. <span class="muted">{event.fix}</span>
           </li>
@@ -180,7 +245,10 @@ function said(run: Run): string {
 }
 
 interface Seen {
+  /** The place that is shown: a step, or a millisecond. */
   at: number;
+  /** Whether the runs are aligned by time in place of steps. */
+  timed: boolean;
   measure: Measure;
   order: number;
   log: boolean;
@@ -190,11 +258,16 @@ interface Seen {
 
 const SMOOTH = 90;
 
-/** What an address asks for; what it does not understand is left out. */
-export function readRun(hash: string, last: number): Seen {
+/** The last place of some runs. */
+const end = (runs: Run[], timed: boolean) => Math.max(1, ...runs.map((run) => (timed ? Math.max(run.steps.at(-1) ?? 0, run.losses.at(-1)?.[0] ?? 0) : run.count - 1)));
+
+/** What an address asks for, where the last step, and the last millisecond if times are known, are these; what it does not understand is left out. */
+export function readRun(hash: string, last: number, lastTime: number | null = null): Seen {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
+  const time = lastTime === null ? null : (whole(fields.get("ms")) ?? null);
   return {
-    at: Math.min(last, whole(fields.get("step")) ?? last),
+    timed: time !== null,
+    at: time === null ? Math.min(last, whole(fields.get("step")) ?? last) : Math.min(lastTime ?? 0, time),
     measure: among(fields.get("show"), Object.keys(MEASURES) as Measure[]) ?? "gradient",
     order: Math.max(0, SORTS.indexOf(among(fields.get("sort"), SORTS) ?? "model")),
     log: fields.get("scale") === "log",
@@ -203,12 +276,17 @@ export function readRun(hash: string, last: number): Seen {
 }
 
 export function RunsPage({ data }: { data: Runs }) {
-  const { runs } = data;
-  const last = Math.max(1, ...runs.map((run) => run.count - 1));
-  const [seen, see] = useState<Seen>(() => readRun(location.hash, last));
-  const { at, measure, order, log, smooth } = seen;
-  const go = (step: number) => see({ ...seen, at: step });
-  useAddress(`#step=${at}${measure === "gradient" ? "" : `&show=${measure}`}${order ? `&sort=${SORTS[order]}` : ""}${log ? "&scale=log" : ""}${smooth === SMOOTH ? "" : `&smooth=${smooth}`}`, (hash) => see(readRun(hash, last)));
+  const times = useMemo(() => byTime(data.runs), [data]);
+  const lastStep = end(data.runs, false);
+  const lastTime = times && end(times, true);
+  const read = (hash: string) => readRun(hash, lastStep, lastTime);
+  const [seen, see] = useState<Seen>(() => read(location.hash));
+  const { at, timed, measure, order, log, smooth } = seen;
+  const runs = timed ? times! : data.runs;
+  const last = timed ? lastTime! : lastStep;
+  const go = (place: number) => see({ ...seen, at: place });
+  const align = (timed: boolean) => see({ ...seen, timed, at: timed ? lastTime! : lastStep });
+  useAddress(`#${timed ? "ms" : "step"}=${at}${measure === "gradient" ? "" : `&show=${measure}`}${order ? `&sort=${SORTS[order]}` : ""}${log ? "&scale=log" : ""}${smooth === SMOOTH ? "" : `&smooth=${smooth}`}`, (hash) => see(read(hash)));
   const losses = useMemo(() => runs.map((run) => ({ steps: run.losses.map(([step]) => step), values: run.losses.map(([, loss]) => value(loss)), means: run.means.map(value) })), [runs]);
   const means = useMemo(() => losses.map((line) => smoothed(line.means, smooth / 100)), [losses, smooth]);
   const marks = useMemo(() => runs.flatMap((run) => run.events.map((event) => event.step)), [runs]);
@@ -220,6 +298,7 @@ export function RunsPage({ data }: { data: Runs }) {
   }, [all, order]);
   const names = useMemo(() => runs.map((run) => run.name), [runs]);
   const rates = runs.map((run) => value(run.rate[before(run.steps, at)]));
+  const place = timed ? seconds(at / 1000) : `step ${at}`;
   return (
     <div class={`page runs${mapped ? " mapped" : ""}`}>
       <header class="header">
@@ -227,7 +306,8 @@ export function RunsPage({ data }: { data: Runs }) {
       </header>
       <main>
         <section class="card pad">
-          {runs.map((run, k) => <p>{runs.length > 1 && <b class={`value run${k}`}>{run.name} </b>}{said(run)}</p>)}
+          <Compared runs={runs} compared={data.compared} settings={data.settings} />
+          {data.runs.map((run, k) => <p>{runs.length > 1 && <b class={`value run${k}`}>{run.name} </b>}{said(run)}</p>)}
           <div class="tuning">
             <h2>Loss</h2>
             <label>scale{" "}
@@ -236,11 +316,19 @@ export function RunsPage({ data }: { data: Runs }) {
                 <option>log</option>
               </select>
             </label>
+            {times && runs.length > 1 && (
+              <label>aligned by{" "}
+                <select value={timed ? "time" : "step"} onChange={(event) => align(event.currentTarget.value === "time")}>
+                  <option>step</option>
+                  <option>time</option>
+                </select>
+              </label>
+            )}
             <label>smoothing <input type="range" min={0} max={99} value={smooth} onInput={(event) => see({ ...seen, smooth: Number(event.currentTarget.value) })} /> {smooth / 100}</label>
           </div>
-          <Loss lines={losses} keep={smooth / 100} log={log} last={last} at={at} marks={marks} go={go} />
+          <Loss lines={losses} keep={smooth / 100} log={log} last={last} at={at} marks={marks} timed={timed} go={go} />
           <label class="slide">
-            <span>step <b>{at}</b></span>
+            <span><b>{place}</b></span>
             <input type="range" min={0} max={last} value={at} onInput={(event) => go(Number(event.currentTarget.value))} />
             <span class="mono small">
               {losses.map((line, k) => <span class={`value run${k}`}>loss {shown(line.values[before(line.steps, at)] ?? null)}, smoothed {shown(means[k]![before(line.steps, at)] ?? null)}</span>)}
@@ -248,7 +336,7 @@ export function RunsPage({ data }: { data: Runs }) {
             </span>
           </label>
         </section>
-        <Health runs={runs} lookedFor={data.looked_for} go={go} />
+        <Health runs={runs} steps={data.runs} lookedFor={data.looked_for} go={go} />
         <section>
           <div class="find">
             <h2>Parameters</h2>
@@ -263,7 +351,7 @@ export function RunsPage({ data }: { data: Runs }) {
               </select>
             </label>
           </div>
-          {mapped ? <Heat groups={groups} names={names} measure={MEASURES[measure]} last={last} at={at} go={go} /> : groups.map(({ label, inside }) => (
+          {mapped ? <Heat groups={groups} names={names} measure={MEASURES[measure]} last={last} at={at} place={place} go={go} /> : groups.map(({ label, inside }) => (
             <details open key={label} class="group">
               <summary>{label || "all"} <span class="small">{plural(inside.length, "parameter")}</span></summary>
               <ul class="multiples">{inside.map((row) => <Parameter key={row.name} row={row} last={last} at={at} />)}</ul>

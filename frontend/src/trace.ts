@@ -293,6 +293,18 @@ export interface Fix {
   changes: { place: Place; text: string }[];
 }
 
+/** What was found beside the calls: a sentence, and a table of which a row may be marked. */
+export interface Sheet {
+  kind: string;
+  title: string;
+  answer: string;
+  said: string;
+  columns: string[];
+  rows: string[][];
+  bars: number[];
+  marked: number | null;
+}
+
 export interface Trace {
   schema: "pullback-trace";
   version: number;
@@ -306,6 +318,8 @@ export interface Trace {
   derivations: Derivation[];
   /** What operations and their rules compute; traces of older versions have none. */
   statements?: Statement[];
+  /** Digits lost, the first difference from another run, the gradient of each example; traces of older versions have none. */
+  sheets?: Sheet[];
   error: Failure | null;
   limits: { values: number; jacobian: number; max_nodes: number; redacted: boolean; notes: string[] };
 }

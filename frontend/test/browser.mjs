@@ -9,7 +9,7 @@ import { check, newPage, settled } from "./watched.mjs";
 
 /** A page in its workbench, if it has one. */
 const open = (name, { hash, ...options } = {}) =>
-  opened(name, { hash: hash || (/^(notebook|executed|started|runs|training)/.test(name) ? "" : "#mode=workbench"), ...options });
+  opened(name, { hash: hash || (/^(notebook|executed|started|runs|eight|training)/.test(name) ? "" : "#mode=workbench"), ...options });
 
 /** Waits until the address, which follows the page after a while, ends as a pattern says. */
 const addressed = async (page, { source }) => {
@@ -592,6 +592,31 @@ check("25: two training runs: the slider, the measures and the findings, by keyb
     const before = await text(page, ".small-multiple");
     await page.selectOption(".find select", "zeros");
     assert.notEqual(await text(page, ".small-multiple"), before);
+    for (const width of [1440, 390, 320]) {
+      await page.setViewportSize({ width, height: 800 });
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${width}`);
+    }
+    await closed(page);
+  }
+});
+
+check("25: eight training runs: their settings, aligned by time, in any theme and width", async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    const page = await open("eight", { colorScheme });
+    assert.deepEqual(await violations(page), [], colorScheme);
+    assert.deepEqual(await page.$$eval(".settings tr", (all) => all.map((row) => row.innerText.split("\t").length)), [9, 9]);
+    assert.match(await text(page, ".settings"), /lr 1e-7/);
+    assert.match(await text(page, ".runs main"), /after 300 steps/);
+    await page.click(".runs details summary");
+    assert.match(await text(page, ".runs details p"), /^optimizer SGD, momentum 0\.9$/);
+    const drawn = await page.$eval(".loss path.run7:not(.raw)", (path) => path.getBoundingClientRect().width);
+    await page.selectOption(".tuning label:nth-of-type(2) select", "time");
+    assert.match(await text(page, ".slide"), /2\.\d+ s/);
+    const [first, last] = await page.$$eval(".loss path:not(.raw)", (all) => [all[0], all[7]].map((path) => path.getBoundingClientRect().width));
+    assert.ok(Math.abs(last - drawn) < 0.05 * drawn && Math.abs(8 * first - last) < 0.1 * last, `${first} ${last} ${drawn}`);
+    await page.waitForFunction(() => /#ms=2\d\d\d$/.test(location.href), null, { polling: 100 });
+    await page.click(".happened button");
+    assert.match(await text(page, ".slide"), /150 ms/);
     for (const width of [1440, 390, 320]) {
       await page.setViewportSize({ width, height: 800 });
       assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${width}`);

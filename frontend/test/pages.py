@@ -287,6 +287,24 @@ def failures():
     command(["explain", *out, str(FOLDER / "failure0.py")])
 
 
+def beside():
+    """A page with what was found beside the call: digits, a difference, and examples."""
+    pb.manual_seed(0)
+    model = pb.nn.Sequential(pb.nn.Linear(3, 4), pb.nn.Tanh(), pb.nn.Linear(4, 2))
+    x, target = pb.randn(24, 3), pb.randint(0, 2, (24,))
+
+    def step(slope):
+        pb.nn.functional.cross_entropy(model(x) * slope, target).backward()
+        return 1 - pb.cos(pb.tensor(1e-3))
+
+    with pb.explain.record() as ex, pb.explain.digits() as digits, pb.explain.trail() as one:
+        step(1.0)
+    with pb.explain.trail() as other:
+        step(1.1)
+    loss = lambda model, x, t: pb.nn.functional.cross_entropy(model(x), t)  # noqa: E731
+    return ex.attach(digits, pb.explain.first_difference(one, other), pb.explain.examples(model, loss, x, target))
+
+
 def main():
     first = traced(seed, pb.float64, timing=True)
     write("seed", first.to_dict())
@@ -302,9 +320,16 @@ def main():
     (FOLDER / "started.html").write_text(start, encoding="utf-8")
     write("huge", traced(long, 20_000, max_nodes=20_000).to_dict())
     write("hostile", hostile())
+    write("beside", beside().to_dict())
     failures()
     write("redacted", traced(seed, redact=True).to_dict())
     (FOLDER / "runs.html").write_text(run(200, 5, 10).to_html(run(300, 7, 10, 1)), encoding="utf-8")
+    eight = [run(300, 3, 10, seed) for seed in range(8)]
+    for i, each in enumerate(eight):
+        each.settings = {"optimizer": "SGD", "lr": 10.0**-i, "momentum": 0.9}
+        each.steps.kept = [(n, step._replace(time=(i + 1) * n / 1000)) for n, step in each.steps.kept]
+        each.steps.last = each.steps.kept[-1]
+    (FOLDER / "eight.html").write_text(eight[0].to_html(*eight[1:]), encoding="utf-8")
     (FOLDER / "training.html").write_text(run(10_000, 150, 10).to_html(), encoding="utf-8")
     cells(first, run(200, 5, 10))
     tried("root")

@@ -194,6 +194,26 @@ check("read: drawers tell their answer, open one at a time, and hold the workben
   await closed(bad);
 });
 
+check("read: digits, the first difference and the examples are drawers, opened by keyboard, with the marked row said", async () => {
+  const page = await open("beside", { hash: "#mode=read" });
+  for (const [kind, answer, said, marked] of [
+    ["digits", /^Digits [\d.]+ of 7.2 right/, /rsub at pages\.py:\d+/, /1 - pb\.cos/],
+    ["difference", /^First difference line \d+/, /multiply at pages\.py:\d+: .* gave .* in the first run and/, /multiply/],
+    ["examples", /^Examples number \d+ of 24/, /of 24 examples, number \d+ adds most/, /^\d+/],
+  ]) {
+    assert.match(await text(page, `[data-drawer=${kind}]`), answer);
+    await page.focus(`[data-drawer=${kind}]`);
+    await press(page, "Enter");
+    assert.match(await text(page, ".drawer .said"), said);
+    assert.match(await text(page, ".drawer [aria-current=true]"), marked);
+    await press(page, "Tab", 20);
+    assert.ok(await page.$eval(".drawer .sheet", (one) => one.tabIndex === 0));
+  }
+  await page.reload();
+  await page.waitForSelector(".drawer .sheet");
+  await closed(page);
+});
+
 check("read: by keyboard alone: Tab reaches v, Step and the drawers; arrows step, and lines without a mouse", async () => {
   const page = await open("plane");
   const reached = [];
@@ -222,7 +242,7 @@ check("read: by keyboard alone: Tab reaches v, Step and the drawers; arrows step
 
 check("read: axe finds nothing, light and dark, wide and narrow, in every state; nothing is wider than the window", async () => {
   for (const colorScheme of ["light", "dark"]) {
-    for (const [name, hash] of [["plane", "#mode=read"], ["plane", "#mode=read&figure=plane&drawer=rows"], ["plane", "#embed"], ["rounds", "#mode=read&step=99&drawer=cost"], ["invalid", "#mode=read&drawer=health"], ["pictured", "#mode=read&by=operation&drawer=operations"], ["redacted", "#mode=read&drawer=table"], ["hostile", "#mode=read"]]) {
+    for (const [name, hash] of [["plane", "#mode=read"], ["plane", "#mode=read&figure=plane&drawer=rows"], ["plane", "#embed"], ["rounds", "#mode=read&step=99&drawer=cost"], ["invalid", "#mode=read&drawer=health"], ["pictured", "#mode=read&by=operation&drawer=operations"], ["redacted", "#mode=read&drawer=table"], ["beside", "#mode=read&drawer=digits"], ["beside", "#mode=read&drawer=difference"], ["beside", "#mode=read&drawer=examples"], ["hostile", "#mode=read"]]) {
       const page = await open(name, { hash, colorScheme });
       for (const width of [1400, 390, 320]) {
         await page.setViewportSize({ width, height: 900 });

@@ -24,7 +24,7 @@ import { MOST_STAGES, isNetwork, stages } from "../src/read/stages";
 import { positionOf, stopAt, stops } from "../src/read/stops";
 import { obstacle, recorded, replay, unit } from "../src/replay";
 import { robust, smoothed, ticks } from "../src/loss";
-import { readRun } from "../src/run";
+import { byTime, milliseconds, readRun } from "../src/run";
 import type { Story } from "../src/page";
 import { parseNumber, readHash } from "../src/state";
 import { decode, product, type Arr, type Call, type Place, type Scope, type Tensor, type Trace } from "../src/trace";
@@ -125,9 +125,21 @@ test("addresses: what is not understood is left out", () => {
   assert.deepEqual(readHash("#step=-1&v=1,x&theme=pink&call=0"), { mode: "workbench" });
   assert.deepEqual(readHash("#why=1&quiz=1&open=scope3,loop12"), { mode: "workbench", why: true, quiz: true, open: ["scope3", "loop12"] });
   for (const open of ["scope3,", "__proto__", "scope3,<b>", "3", "scope3 loop4"]) assert.deepEqual(readHash(`#why=yes&quiz=2&open=${encodeURIComponent(open)}`), { mode: "workbench" }, open);
-  assert.deepEqual(readRun("#step=120&sort=largest&show=zeros", 200), { at: 120, measure: "zeros", order: 1, log: false, smooth: 90 });
-  assert.deepEqual(readRun("#step=9999&sort=constructor&show=toString", 200), { at: 200, measure: "gradient", order: 0, log: false, smooth: 90 });
+  assert.deepEqual(readRun("#step=120&sort=largest&show=zeros", 200), { at: 120, timed: false, measure: "zeros", order: 1, log: false, smooth: 90 });
+  assert.deepEqual(readRun("#ms=250", 200, 300), { at: 250, timed: true, measure: "gradient", order: 0, log: false, smooth: 90 });
+  assert.deepEqual(readRun("#ms=9999", 200, 300).at, 300);
+  assert.deepEqual(readRun("#ms=250", 200), { at: 200, timed: false, measure: "gradient", order: 0, log: false, smooth: 90 });
+  assert.deepEqual(readRun("#step=9999&sort=constructor&show=toString", 200), { at: 200, timed: false, measure: "gradient", order: 0, log: false, smooth: 90 });
   assert.deepEqual(["1e3", " -2 ", "", "abc", "inf", "0x"].map(parseNumber), [1000, -2, null, null, Infinity, null]);
+});
+
+test("runs by time: steps that were not recorded lie evenly between those that were, and a run without times has no such axis", () => {
+  assert.deepEqual(milliseconds([0, 10, 20], [0.1, 0.3, 0.9], [0, 5, 10, 19, 22]), [100, 200, 300, 840, 1020]);
+  assert.deepEqual(milliseconds([0], [0.5], [0, 1]), [500, 1000]);
+  const run = { name: "a", file: "a", every: 2, count: 3, seconds: 1, failure: null, parameters: ["w"], shapes: [[1]], losses: [[0, 1], [1, 2], [2, "nan"]] as [number, number | string][], means: [1, 2, null], steps: [0, 2], times: [0.2, 0.4], rate: [1, 1], gradient: [[1], [1]], update: [[1], [1]], zeros: [[0], [0]], events: [{ kind: "nan", step: 2, parameter: "", why: "", fix: "" }] };
+  const [timed] = byTime([run])!;
+  assert.deepEqual([timed!.steps, timed!.losses, timed!.events[0]!.step], [[200, 400], [[200, 1], [300, 2], [400, "nan"]], 400]);
+  for (const times of [[], [null, 0.4]]) assert.equal(byTime([run, { ...run, times }]), null);
 });
 
 test("the axes of a run: at least four ticks, means that begin at the first value, a range that an outlier does not move", () => {

@@ -43,28 +43,16 @@ static int field_set(PyObject *self, PyObject *value, void *closure)
 
 static int base_traverse(PyObject *object, visitproc visit, void *arg)
 {
-    Base *self = (Base *)object;
-    Py_VISIT(self->storage);
-    Py_VISIT(self->base);
-    Py_VISIT(self->path);
-    Py_VISIT(self->made_untracked);
-    Py_VISIT(self->inference);
-    Py_VISIT(self->cut);
-    Py_VISIT(self->writes);
+    for (PyObject **field = &((Base *)object)->storage; field <= &((Base *)object)->writes; field++)
+        Py_VISIT(*field);
     Py_VISIT(Py_TYPE(object));
     return 0;
 }
 
 static int base_clear(PyObject *object)
 {
-    Base *self = (Base *)object;
-    Py_CLEAR(self->storage);
-    Py_CLEAR(self->base);
-    Py_CLEAR(self->path);
-    Py_CLEAR(self->made_untracked);
-    Py_CLEAR(self->inference);
-    Py_CLEAR(self->cut);
-    Py_CLEAR(self->writes);
+    for (PyObject **field = &((Base *)object)->storage; field <= &((Base *)object)->writes; field++)
+        Py_CLEAR(*field);
     return 0;
 }
 

@@ -5,7 +5,8 @@
 
 #include "core.h"
 
-/* NULL stands for the default: `()` for the path, False for `inference`, 0 for `writes`, None for all others. Owns its fields. */
+/* NULL stands for the default: `()` for the path, False for `inference`, 0 for `writes`, None for all others. Owns its fields, which
+   follow each other from the first to the last. */
 typedef struct {
     PyObject_HEAD
     PyObject *storage, *base, *path, *made_untracked, *inference, *cut, *writes;

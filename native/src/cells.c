@@ -4,12 +4,14 @@
 
 #include "base.h"
 
-/* `cell_with`: a cell that holds an array. */
+/* `cell_with`: a cell that holds an array, which is part of no cycle: the collector need not look at it. */
 PyObject *cell_new(PyObject *array)
 {
-    PyObject *cell = core.Cell->tp_alloc(core.Cell, 0);
-    if (cell != NULL)
-        slot_set(cell, core.slots.cell_array, Py_NewRef(array));
+    PyObject *cell = instance_of(core.Cell);
+    if (cell == NULL)
+        return NULL;
+    PyObject_GC_UnTrack(cell);
+    slot_set(cell, core.slots.cell_array, Py_NewRef(array));
     return cell;
 }
 
@@ -62,6 +64,14 @@ static Py_ssize_t entries_dropped(PyObject *entries)
     return PyList_SetSlice(entries, left, known, NULL) < 0 ? -1 : left;
 }
 
+/* Has Python wait for the turn where another thread has it, and call a method of a storage. */
+static int by_python(PyObject *storage, PyObject *name, PyObject *argument)
+{
+    PyObject *given[] = {storage, argument}, *done = PyObject_VectorcallMethod(name, given, argument == NULL ? 1 : 2, NULL);
+    Py_XDECREF(done);
+    return done == NULL ? -1 : 0;
+}
+
 /* `storage._forget()`, where one of its lists has grown to the limit. */
 static int forget_if_many(PyObject *storage, PyObject *entries)
 {
@@ -69,11 +79,8 @@ static int forget_if_many(PyObject *storage, PyObject *entries)
     if (limit < 0 || PyList_GET_SIZE(entries) < limit)
         return limit < 0 && PyErr_Occurred() ? -1 : 0;
     int mine = turn_take();
-    if (mine <= 0) {
-        PyObject *done = mine < 0 ? NULL : PyObject_CallMethodNoArgs(storage, names.forget);
-        Py_XDECREF(done);
-        return done == NULL ? -1 : 0;
-    }
+    if (mine <= 0)
+        return mine < 0 ? -1 : by_python(storage, names._forget, NULL);
     Py_ssize_t members = entries_dropped(slot_get(storage, core.slots.storage_members));
     Py_ssize_t cells = members < 0 ? -1 : entries_dropped(slot_get(storage, core.slots.storage_cells));
     PyObject *new = cells < 0 ? NULL : PyLong_FromSsize_t(2 * Py_MAX(members, cells) + 16);
@@ -82,22 +89,15 @@ static int forget_if_many(PyObject *storage, PyObject *entries)
     return turn_give() < 0 || new == NULL ? -1 : 0;
 }
 
-/* `storage.hold(cell)`: where another thread has the turn, Python waits for it. */
+/* `storage.hold(cell)`. */
 static int storage_hold(PyObject *storage, PyObject *cell)
 {
-    PyObject *entry = PyWeakref_NewRef(cell, NULL);
-    if (entry == NULL)
-        return -1;
     int mine = turn_take();
-    if (mine <= 0) {
-        Py_DECREF(entry);
-        PyObject *done = mine < 0 ? NULL : PyObject_CallMethodOneArg(storage, names.hold, cell);
-        Py_XDECREF(done);
-        return done == NULL ? -1 : 0;
-    }
-    PyObject *cells = slot_get(storage, core.slots.storage_cells);
-    int failed = PyList_Append(cells, entry) < 0 || forget_if_many(storage, cells) < 0; /* the turn may be taken twice */
-    Py_DECREF(entry);
+    if (mine <= 0)
+        return mine < 0 ? -1 : by_python(storage, names.hold, cell);
+    PyObject *cells = slot_get(storage, core.slots.storage_cells), *entry = PyWeakref_NewRef(cell, NULL);
+    int failed = entry == NULL || PyList_Append(cells, entry) < 0 || forget_if_many(storage, cells) < 0; /* the turn may be taken twice */
+    Py_XDECREF(entry);
     return turn_give() < 0 || failed ? -1 : 0;
 }
 

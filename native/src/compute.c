@@ -1,8 +1,6 @@
 /* Calls of NumPy, as `quiet.copy().run(function, ...)` makes them in Python: no floating-point warnings. */
 
-#include "core.h"
-
-#define MOST_GIVEN 24
+#include "operation.h"
 
 /* A copy of the quiet context that no call is in; NULL while one is. A context is entered by one call at a time: a call that
    finds it taken, as by another thread or by code that runs inside of a call, makes a copy of its own. */
@@ -12,12 +10,8 @@ static PyObject *idle;
 PyObject *quietly(PyObject *function, PyObject *const *args, size_t count, PyObject *keywords)
 {
     if (!PyContext_CheckExact(core.quiet)) { /* NumPy 1: its error state is no context variable */
-        PyObject *given[MOST_GIVEN + 2] = {core.quiet, function};
+        PyObject *given[2 + OPERANDS + KEYWORDS + 1] = {core.quiet, function};
         size_t all = count + (keywords == NULL ? 0 : (size_t)PyTuple_GET_SIZE(keywords));
-        if (all > MOST_GIVEN) {
-            PyErr_SetString(PyExc_SystemError, "pullback-native: a call of too many arguments");
-            return NULL;
-        }
         memcpy(given + 2, args, all * sizeof(PyObject *));
         return PyObject_VectorcallMethod(names.run, given, count + 2, keywords);
     }
@@ -40,31 +34,54 @@ PyObject *quietly(PyObject *function, PyObject *const *args, size_t count, PyObj
     return result;
 }
 
-/* The same as an array: NumPy gives a scalar in place of an array without axes. */
+/* A result as an array: NumPy gives a scalar in place of an array without axes. Steals it; NULL stays NULL. */
+static PyObject *as_array(PyObject *result)
+{
+    if (result != NULL && !PyArray_Check(result) && PyArray_IsScalar(result, Generic))
+        Py_SETREF(result, PyArray_FromScalar(result, NULL));
+    return result;
+}
+
+/* The same as an array. */
 PyObject *quiet_array(PyObject *function, PyObject *const *args, size_t count, PyObject *keywords)
 {
-    PyObject *result = quietly(function, args, count, keywords);
-    if (result == NULL || PyArray_Check(result) || !PyArray_IsScalar(result, Generic))
-        return result;
-    PyObject *array = PyArray_FromScalar(result, NULL);
-    Py_DECREF(result);
-    return array;
+    return as_array(quietly(function, args, count, keywords));
+}
+
+/* `a.dot(b)`, which raises no floating-point flags, as an array. */
+PyObject *dot(PyObject *a, PyObject *b)
+{
+    return as_array(PyArray_MatrixProduct2(a, b, NULL));
+}
+
+/* Ints as a tuple. */
+PyObject *tuple_of(const npy_intp *ints, Py_ssize_t count)
+{
+    PyObject *tuple = PyTuple_New(count);
+    for (Py_ssize_t i = 0; tuple != NULL && i < count; i++) {
+        PyObject *number = PyLong_FromSsize_t(ints[i]);
+        if (number == NULL)
+            Py_CLEAR(tuple);
+        else
+            PyTuple_SET_ITEM(tuple, i, number);
+    }
+    if (tuple != NULL)
+        PyObject_GC_UnTrack(tuple);
+    return tuple;
 }
 
 /* The shape of an array, as a tuple. */
 PyObject *shape_of(PyObject *array)
 {
-    int ndim = PyArray_NDIM((PyArrayObject *)array);
-    const npy_intp *lengths = PyArray_DIMS((PyArrayObject *)array);
-    PyObject *shape = PyTuple_New(ndim);
-    for (int i = 0; shape != NULL && i < ndim; i++) {
-        PyObject *length = PyLong_FromSsize_t(lengths[i]);
-        if (length == NULL)
-            Py_CLEAR(shape);
-        else
-            PyTuple_SET_ITEM(shape, i, length);
-    }
-    return shape;
+    return tuple_of(PyArray_DIMS((PyArrayObject *)array), PyArray_NDIM((PyArrayObject *)array));
+}
+
+/* An axis that is given as an int, or NULL for 0, counted from 0; -1 for what is no axis of so many. */
+int axis_of(PyObject *dim, int ndim)
+{
+    int overflow = 0;
+    long axis = dim == NULL ? 0 : PyLong_CheckExact(dim) ? PyLong_AsLongAndOverflow(dim, &overflow) : ndim;
+    return overflow || axis < -ndim || axis >= ndim ? -1 : (int)(axis < 0 ? axis + ndim : axis);
 }
 
 /* `np.array(number, dtype)` for a Python float or int, and float32 or float64. An int too large for a float raises. */

@@ -18,41 +18,58 @@
 
 typedef enum { FAILED = -1, HAND_OVER = 0, DONE = 1 } Outcome;
 
-/* Where slots of Python classes lie inside of their instances, in bytes. */
-typedef struct {
-    Py_ssize_t tensor_array, tensor_node, tensor_cell;
-    Py_ssize_t cell_array;
-    Py_ssize_t storage_members, storage_cells, storage_limit, storage_version;
-    Py_ssize_t edges, saved, params, shape, seq, code, offset, hooks;
-} Slots;
+/* Where slots of Python classes lie inside of their instances, in bytes: each class, its slot, and what it is called here. */
+#define SLOTS(X) \
+    X(Tensor, _array, tensor_array) X(Tensor, _node, tensor_node) X(Tensor, _cell, tensor_cell) X(Cell, array, cell_array) \
+    X(Storage, members, storage_members) X(Storage, cells, storage_cells) X(Storage, _limit, storage_limit) \
+    X(Storage, version, storage_version) X(Node, edges, edges) X(Node, saved, saved) X(Node, params, params) X(Node, shape, shape) \
+    X(Node, seq, seq) X(Node, code, code) X(Node, offset, offset) X(Node, hooks, hooks)
 
 /* What Python tells once, by `setup`: classes, functions, and the values that are compared by identity. All are owned. */
+#define TOLD(X) \
+    X(Tensor) X(Cell) X(Storage) X(Output) X(Parts) \
+    X(mode) X(RECORD) X(NO_GRAD)      /* the context variable, and its two usual values */ \
+    X(quiet)                          /* a context without floating-point warnings; in NumPy 1 an object with `run` */ \
+    X(outside) X(internal) X(user_frame) X(asking) /* of `_core.sites` */ \
+    X(count)                          /* the numbers of nodes */ \
+    X(turn_acquire) X(turn_release) X(cell_of) X(storage_of) X(mark) X(share) X(keep_array) X(protect) X(getattr) \
+    X(aliased)                        /* a dict: empty, unless arrays of tensors are known to NumPy code */ \
+    X(getitem) X(overwrite) X(unbind) X(split) X(reshape) X(permute_dims) X(expand_dims) /* primitives */ \
+    X(ViewNode) X(PermuteNode) X(TransposeNode) X(TNode) X(UnsqueezeNode) /* classes of nodes */ \
+    X(kind_of)                        /* the class of nodes of a primitive with some metadata */ \
+    X(kinds)                          /* those that were asked for, by keys: of an index the types of its entries */ \
+    X(index)                          /* the operation of the primitive `index` */ \
+    X(marker) X(whole)                /* what stands for an array in the metadata of an index; the slice of everything */ \
+    X(spec_name) X(axis_name) X(label_name) X(join_names) X(reduction_names) X(loss_names) /* names of metadata, in tuples */ \
+    X(make_ones) X(zero) X(add) X(add_reduce) X(exp) X(log) /* `ones` of `_core/xp.py`; 0; ufuncs, and a reduction */ \
+    X(adds)                           /* a list: empty, unless the loop of `add` gives what its reduction does */ \
+    X(loss_size)                      /* the elements of scores below which their losses are computed here: an int */ \
+    X(small_size) X(block_size)       /* the elements of a matrix, and of an axis, up to which sums are products: ints */ \
+    X(product_size) X(product_work)   /* the elements and multiplications below which a product is NumPy's: ints */ \
+    X(rules) X(traced)                /* the rules that were read, by classes of nodes, and what reads them */ \
+    X(raw) X(sum_to) X(by_age) X(filled) /* of a pass */
+
+/* Names of attributes and of metadata, made once. */
+#define NAMES(X) \
+    X(index) X(axis) X(axes) X(label) X(shape) X(shapes) X(sizes) X(dim) X(keepdim) X(path) X(_leaf) X(forward) X(hold) X(_forget) \
+    X(run) X(pull) X(foreign) X(TransposeBackward0) X(TBackward0) X(SplitBackward0) X(MvBackward0) X(DotBackward0) X(mean)
+
+#define OFFSET(class_name, name, place) Py_ssize_t place;
+#define OBJECT(name) PyObject *name;
+
 typedef struct {
-    PyTypeObject *Tensor, *Cell, *Storage, *Output;
-    PyObject *mode, *RECORD, *NO_GRAD; /* the context variable, and its two usual values */
-    PyObject *getattr;                 /* of `builtins` */
-    PyObject *quiet;                   /* a context without floating-point warnings; in NumPy 1 an object with `run` */
-    PyObject *outside, *internal, *user_frame, *asking; /* of `_core.sites` */
-    PyObject *count;                   /* the numbers of nodes */
-    PyObject *turn_acquire, *turn_release, *cell_of, *storage_of, *mark, *share, *keep_array, *protect;
-    PyObject *aliased;                 /* a dict: empty, unless arrays of tensors are known to NumPy code */
-    PyObject *getitem, *unbind, *split, *reshape, *permute_dims, *expand_dims; /* primitives */
-    PyObject *ViewNode, *PermuteNode, *TransposeNode, *TNode, *UnsqueezeNode;  /* classes of nodes */
-    PyObject *kind_of;                 /* the class of nodes of a primitive with some metadata */
-    PyObject *index_kinds;             /* that of getitem, by the types of the entries: see `index_kind` in views.c */
-    PyObject *rules, *traced;          /* the rules that were read, by classes of nodes, and what reads them */
-    PyObject *raw, *sum_to, *by_age, *Parts, *filled; /* of a pass */
-    PyArray_Descr *single, *twice;     /* the dtypes float32 and float64 */
-    Slots slots;
+    TOLD(OBJECT)
+    PyArray_Descr *single, *twice; /* the dtypes float32 and float64 */
+    struct {
+        SLOTS(OFFSET)
+    } slots;
 } Core;
 
-extern Core core;
-
-/* Names of attributes, made once. */
 typedef struct {
-    PyObject *index, *axis, *axes, *label, *shape, *shapes, *forward, *TransposeLabel, *TLabel, *hold, *forget, *run, *pull, *foreign;
+    NAMES(OBJECT)
 } Names;
 
+extern Core core;
 extern Names names;
 
 /* One operand of an operation. The tensor is the caller's; the array and the edge are owned, since code that runs meanwhile may
@@ -71,9 +88,22 @@ void slot_set(PyObject *object, Py_ssize_t offset, PyObject *value);
 /* compute.c */
 PyObject *quietly(PyObject *function, PyObject *const *args, size_t count, PyObject *keywords);
 PyObject *quiet_array(PyObject *function, PyObject *const *args, size_t count, PyObject *keywords);
+PyObject *dot(PyObject *a, PyObject *b);
+PyObject *tuple_of(const npy_intp *ints, Py_ssize_t count);
 PyObject *shape_of(PyObject *array);
+int axis_of(PyObject *dim, int ndim);
 PyObject *array_of_number(PyObject *number, PyArray_Descr *dtype);
 PyObject *current_mode(void);
+
+static inline int is_a(PyObject *object, PyObject *class)
+{
+    return Py_IS_TYPE(object, (PyTypeObject *)class);
+}
+
+static inline PyObject *instance_of(PyObject *class)
+{
+    return ((PyTypeObject *)class)->tp_alloc((PyTypeObject *)class, 0);
+}
 
 /* cells.c */
 PyObject *cell_new(PyObject *array);
@@ -81,15 +111,21 @@ PyObject *cell_of_tensor(PyObject *tensor);
 int storage_join(PyObject *storage, PyObject *tensor);
 
 /* nodes.c */
+PyObject *kind_known(PyObject *key, PyObject *primitive, PyObject *params);
 PyObject *node_new(PyObject *kind, PyObject *edges, PyObject *params, PyObject *array);
 PyObject *output_new(PyObject *node, PyObject *edges, Py_ssize_t index, PyObject *array);
 PyObject *tensor_new(PyObject *array, PyObject *node);
 int is_none_attribute(PyObject *object, PyObject *name);
 
-/* recording.c, operation.c, views.c, walk.c */
+/* rules.c */
+#define MOST_ARGUMENTS 3 /* of a step, and operands of what has rules that are read */
+PyObject *rules_of(PyObject *node_class);
+Outcome rules_apply(PyObject *rules, PyObject *g, PyObject *edges, PyObject *saved, PyObject **results);
+
+/* operation.c, walk.c */
 extern PyTypeObject *operation_type;
 int operation_ready(void);
-PyObject *native_viewing(PyObject *module, PyObject *args);
+PyObject *added(PyObject *module, PyObject *array);
 PyObject *native_order(PyObject *module, PyObject *roots);
 PyObject *native_survey(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_walk(PyObject *module, PyObject *const *args, Py_ssize_t count);

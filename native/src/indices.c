@@ -6,17 +6,14 @@
 
 #define MOST_ENTRIES 8
 
-static int is_bound(PyObject *bound)
-{
-    return bound == Py_None || PyLong_CheckExact(bound);
-}
-
 /* The digit of a slice; 0 for one with other bounds than ints. */
-static int slice_digit(PyObject *entry)
+int slice_digit(PyObject *entry)
 {
     const PySliceObject *slice = (PySliceObject *)entry;
-    if (!is_bound(slice->start) || !is_bound(slice->stop) || !is_bound(slice->step))
-        return 0;
+    PyObject *const bounds[] = {slice->start, slice->stop, slice->step};
+    for (int i = 0; i < 3; i++)
+        if (bounds[i] != Py_None && !PyLong_CheckExact(bounds[i]))
+            return 0;
     return slice->start == Py_None && slice->stop == Py_None && slice->step == Py_None ? WHOLE : PART;
 }
 
@@ -94,17 +91,10 @@ PyObject *plain_index(PyArrayObject *array, PyObject *index, long *key)
     return entries;
 }
 
-/* The class of nodes for an index, which follows from its key: Python says which, once. */
+/* The class of nodes for an index. */
 PyObject *index_kind(PyObject *params, long key)
 {
-    PyObject *number = PyLong_FromLong(key);
-    PyObject *kind = number == NULL ? NULL : PyDict_GetItemWithError(core.index_kinds, number); /* borrowed */
-    Py_XINCREF(kind);
-    if (kind == NULL && !PyErr_Occurred()) {
-        kind = PyObject_CallFunctionObjArgs(core.kind_of, core.getitem, params, NULL);
-        if (kind != NULL && PyDict_SetItem(core.index_kinds, number, kind) < 0)
-            Py_CLEAR(kind);
-    }
+    PyObject *number = PyLong_FromLong(key), *kind = number == NULL ? NULL : kind_known(number, core.getitem, params);
     Py_XDECREF(number);
     return kind;
 }

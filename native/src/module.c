@@ -7,19 +7,8 @@ Names names;
 
 static int names_make(void)
 {
-    const struct {
-        const char *text;
-        PyObject **place;
-    } all[] = {
-        {"index", &names.index},     {"axis", &names.axis},       {"axes", &names.axes},   {"label", &names.label},
-        {"shape", &names.shape},     {"shapes", &names.shapes},   {"hold", &names.hold},   {"_forget", &names.forget},
-        {"forward", &names.forward}, {"foreign", &names.foreign}, {"run", &names.run},     {"pull", &names.pull},
-        {"TransposeBackward0", &names.TransposeLabel},            {"TBackward0", &names.TLabel},
-    };
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        if ((*all[i].place = PyUnicode_InternFromString(all[i].text)) == NULL)
-            return -1;
-    return 0;
+#define MAKE(name) (names.name = PyUnicode_InternFromString(#name)) == NULL ||
+    return NAMES(MAKE) 0 ? -1 : 0;
 }
 
 static PyObject *setup(PyObject *Py_UNUSED(module), PyObject *told)
@@ -35,7 +24,7 @@ static PyObject *setup(PyObject *Py_UNUSED(module), PyObject *told)
 
 static PyMethodDef functions[] = {
     {"setup", setup, METH_O, "Tell the core once of the classes and functions of pullback."},
-    {"viewing", native_viewing, METH_VARARGS, "The native form of one of the functions that make views."},
+    {"added", added, METH_O, "The sum of an array of float32 or float64 numbers in order, by the loop of `add`."},
     {"youngest_first", native_order, METH_O, "Every node reachable from the roots, the latest made first."},
     {"surveyed", (PyCFunction)(void (*)(void))native_survey, METH_FASTCALL, "What a pass has to know of its nodes."},
     {"walk", (PyCFunction)(void (*)(void))native_walk, METH_FASTCALL, "Run the nodes of a plain pass in order."},

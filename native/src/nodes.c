@@ -15,6 +15,19 @@ int is_none_attribute(PyObject *object, PyObject *name)
     return none;
 }
 
+/* The class of nodes for a primitive with some metadata, of which a key is enough: Python says which, once. */
+PyObject *kind_known(PyObject *key, PyObject *primitive, PyObject *params)
+{
+    PyObject *kind = PyDict_GetItemWithError(core.kinds, key); /* borrowed */
+    Py_XINCREF(kind);
+    if (kind == NULL && !PyErr_Occurred()) {
+        kind = PyObject_CallFunctionObjArgs(core.kind_of, primitive, params, NULL);
+        if (kind != NULL && PyDict_SetItem(core.kinds, key, kind) < 0)
+            Py_CLEAR(kind);
+    }
+    return kind;
+}
+
 /* The frame of the innermost call outside of pullback, as `user_frame` finds it. Steals the frame to start from. */
 static PyFrameObject *user_frame_of(PyFrameObject *frame)
 {
@@ -110,7 +123,7 @@ PyObject *node_new(PyObject *kind, PyObject *edges, PyObject *params, PyObject *
 PyObject *output_new(PyObject *node, PyObject *edges, Py_ssize_t index, PyObject *array)
 {
     PyObject *number = PyLong_FromSsize_t(index);
-    PyObject *output = number == NULL ? NULL : core.Output->tp_alloc(core.Output, 0);
+    PyObject *output = number == NULL ? NULL : instance_of(core.Output);
     if (output != NULL && node_fill(output, Py_NewRef(edges), number, shape_of(array)) < 0)
         Py_CLEAR(output);
     Py_XDECREF(number);
@@ -124,7 +137,7 @@ PyObject *output_new(PyObject *node, PyObject *edges, Py_ssize_t index, PyObject
 /* A tensor around an array; NULL for no node. */
 PyObject *tensor_new(PyObject *array, PyObject *node)
 {
-    PyObject *tensor = core.Tensor->tp_alloc(core.Tensor, 0);
+    PyObject *tensor = instance_of(core.Tensor);
     if (tensor == NULL)
         return NULL;
     slot_set(tensor, core.slots.tensor_array, Py_NewRef(array));

@@ -21,85 +21,68 @@ static PyObject *operation_get(PyObject *self, PyObject *instance, PyObject *Py_
     return instance == NULL || instance == Py_None ? Py_NewRef(self) : PyMethod_New(self, instance);
 }
 
-/* Reads what is saved: a tuple of pairs of a place and the bits of its users. */
-static int savings_read(Operation *self, PyObject *pairs)
+/* Reads what is saved: a tuple of triples of a place, the bits of its users, and whether all that follow are meant. */
+static int savings_read(Operation *self, PyObject *told)
 {
-    Py_ssize_t count = PyTuple_GET_SIZE(pairs);
+    Py_ssize_t count = PyTuple_GET_SIZE(told);
     if (count > SAVED) {
         PyErr_SetString(PyExc_ValueError, "an operation saves too many values");
         return -1;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
         Saving *saving = &self->saved[i];
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(pairs, i), "iI", &saving->place, &saving->users))
+        unsigned long long users;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(told, i), "iKp", &saving->place, &users, &saving->starred))
             return -1;
-        if (saving->place < RESULT || saving->place >= OPERANDS) {
-            PyErr_SetString(PyExc_ValueError, "what is saved is an operand or the result");
-            return -1;
-        }
+        saving->users = users;
     }
     self->savings = (int)count;
     return 0;
 }
 
-static PyObject *operation_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
-{
-    static char *known[] = {"fallback", "forward", "kind", "operands", "ndim", "typed", "numbers", "fresh", "large", "saved", NULL};
-    PyObject *fallback, *forward, *kind, *saved;
-    int operands, ndim, typed, numbers, fresh;
-    Py_ssize_t large;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOiipppnO!", known, &fallback, &forward, &kind, &operands, &ndim,
-                                     &typed, &numbers, &fresh, &large, &PyTuple_Type, &saved))
-        return NULL;
-    if (operands != MANY && (operands < 1 || operands > OPERANDS)) {
-        PyErr_SetString(PyExc_ValueError, "an operation has so many operands only in Python");
-        return NULL;
-    }
-    Operation *self = (Operation *)type->tp_alloc(type, 0);
-    if (self == NULL)
-        return NULL;
-    self->vectorcall = operation_call;
-    self->attempt = recorded;
-    self->fallback = Py_NewRef(fallback);
-    self->forward = Py_NewRef(forward);
-    self->kind = kind == Py_None ? NULL : Py_NewRef(kind);
-    self->operands = operands;
-    self->ndim = ndim;
-    self->typed = typed;
-    self->numbers = numbers;
-    self->fresh = fresh;
-    self->large = large;
-    if (savings_read(self, saved) < 0)
-        Py_CLEAR(self);
-    return (PyObject *)self;
-}
-
-/* `viewing(name, function)`: the native form of one of the functions that make views, or write through them. */
-PyObject *native_viewing(PyObject *Py_UNUSED(module), PyObject *args)
+/* Reads a form: what does the usual case, and which of two it is. */
+static int form_read(Operation *self, const char *name)
 {
     const struct {
         const char *name;
         Attempt attempt;
+        int variant;
     } all[] = {
-        {"getitem", indexed},     {"setitem", assigned},     {"iter", iterated}, {"any view", viewed}, {"reshape", reshaped},
-        {"unsqueeze", unsqueezed}, {"transpose", transposed}, {"t", turned},      {"T", reversed},
+        {"recorded", recorded, 0}, {"beside zero", recorded, BESIDE_ZERO}, {"getitem", indexed, 0}, {"setitem", assigned, 0},
+        {"any view", viewed, 0}, {"reshape", reshaped, 0}, {"unsqueeze", unsqueezed, 0}, {"transpose", transposed, 0},
+        {"T", reversed, 0}, {"t", reversed, 1}, {"unbind", unbound, 0}, {"iter", unbound, 1}, {"split", divided, 0}, {"chunk", divided, 1},
+        {"cat", joined, 0}, {"stack", joined, 1}, {"sum", reduced, 0}, {"mean", reduced, 1}, {"linear", projected, 0},
+        {"matmul", product, 0}, {"dot", product, 1}, {"mm", product, 2}, {"in place", replaced, 0}, {"cross entropy", lost, 0},
     };
-    const char *name;
-    PyObject *fallback;
-    if (!PyArg_ParseTuple(args, "sO", &name, &fallback))
-        return NULL;
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        if (strcmp(all[i].name, name) != 0)
-            continue;
-        Operation *self = (Operation *)operation_type->tp_alloc(operation_type, 0);
-        if (self == NULL)
-            return NULL;
-        self->vectorcall = operation_call;
-        self->attempt = all[i].attempt;
-        self->fallback = Py_NewRef(fallback);
-        return (PyObject *)self;
-    }
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (strcmp(all[i].name, name) == 0) {
+            self->attempt = all[i].attempt;
+            self->variant = all[i].variant;
+            return 0;
+        }
     PyErr_Format(PyExc_ValueError, "there is no native form called %s", name);
+    return -1;
+}
+
+static PyObject *operation_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *known[] = {"fallback", "forward", "kind", "operands", "ndim", "typed", "numbers", "fresh", "large", "saved", "form", NULL};
+    PyObject *fallback, *forward, *kind, *saved;
+    const char *form;
+    Operation *self = (Operation *)type->tp_alloc(type, 0);
+    if (self == NULL)
+        return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOiipppnO!s", known, &fallback, &forward, &kind, &self->operands, &self->ndim,
+                                     &self->typed, &self->numbers, &self->fresh, &self->large, &PyTuple_Type, &saved, &form))
+        goto failed;
+    self->vectorcall = operation_call;
+    self->fallback = Py_NewRef(fallback);
+    self->forward = Py_NewRef(forward);
+    self->kind = kind == Py_None ? NULL : Py_NewRef(kind);
+    if (savings_read(self, saved) == 0 && form_read(self, form) == 0)
+        return (PyObject *)self;
+failed:
+    Py_DECREF(self);
     return NULL;
 }
 

@@ -5,16 +5,18 @@
 
 #include "core.h"
 
-#define OPERANDS 16 /* as many as a call may have, else it is Python's */
+#define OPERANDS 64 /* as many as a call may have, else it is Python's */
 #define KEYWORDS 8
 #define SAVED 8
 #define MANY (-1)   /* any number of operands */
 #define RESULT (-1) /* the place of the result among what is saved */
+#define BESIDE_ZERO 2 /* the variant whose function takes a 0 as its last operand */
 
 /* A value that the rules of some operands name: saved if one of these is tracked. */
 typedef struct {
-    int place;          /* of an operand, or RESULT */
-    unsigned int users; /* one bit for each operand */
+    int place;      /* of an operand, or RESULT */
+    int starred;    /* whether all operands that follow are meant, too */
+    uint64_t users; /* one bit for each operand */
 } Saving;
 
 typedef struct Operation Operation;
@@ -35,19 +37,47 @@ struct Operation {
     int typed;          /* whether all have one floating dtype, and results have it too; it takes no metadata */
     int numbers;        /* whether the second may be a Python number */
     int fresh;          /* whether results always have memory of their own, and the operands' dtype or bools: those of ufuncs */
+    int variant;        /* which of two it is, where one function does both */
     int savings;
     Saving saved[SAVED];
 };
 
-PyObject *recorded(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
-PyObject *indexed(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
-PyObject *iterated(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
-PyObject *assigned(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
-PyObject *reshaped(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
-PyObject *unsqueezed(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
-PyObject *transposed(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
-PyObject *turned(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
-PyObject *reversed(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
-PyObject *viewed(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
+/* One call of an operation. What it has read of its operands is owned by `record`; all else is the caller's. */
+typedef struct Call Call;
+struct Call {
+    const Operation *operation;
+    int count;
+    PyObject *keywords, *const *values; /* the names and values of metadata; no names, NULL */
+    PyObject *(*compute)(const Call *call); /* its result; NULL without an exception where Python must look at it */
+    void *facts;                            /* what `compute` is told, and may write values to */
+    PyObject *key;                          /* of the class of its node, where that follows from the metadata; may be NULL */
+    uint64_t tracked;                       /* one bit for each operand that has a history */
+    Operand *operands;
+};
+
+PyObject *record(Call *call, PyObject *const *args);
+PyObject *computed(const Call *call);
+void divide(PyObject *array, npy_intp start, npy_intp count, double divisor);
+PyObject *ones(npy_intp count, PyObject *like);
+PyObject *params_of(PyObject *keywords, PyObject *const *values);
+
+#define FORM(name) PyObject *name(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+
+FORM(recorded);
+FORM(indexed);
+FORM(assigned);
+FORM(replaced);
+FORM(unbound);
+FORM(divided);
+FORM(reshaped);
+FORM(unsqueezed);
+FORM(transposed);
+FORM(reversed);
+FORM(viewed);
+FORM(joined);
+FORM(reduced);
+FORM(product);
+FORM(projected);
+FORM(lost);
 
 #endif

@@ -5,18 +5,9 @@
 #include "base.h"
 #include "operation.h"
 
-/* One call of an operation. Owns what its operands own; the keywords and their values are the caller's. */
-typedef struct {
-    const Operation *operation;
-    int count;
-    unsigned int tracked; /* one bit for each operand that has a history */
-    PyObject *keywords, *const *values;
-    Operand operands[OPERANDS];
-} Call;
-
 static int is_tensor(PyObject *given)
 {
-    return Py_IS_TYPE(given, core.Tensor);
+    return is_a(given, core.Tensor);
 }
 
 /* Reads a plain tensor. */
@@ -78,7 +69,7 @@ static Outcome operands_read(Call *call, PyObject *const *args)
         if (operation->ndim >= 0 && PyArray_NDIM((PyArrayObject *)operand->array) != operation->ndim)
             return HAND_OVER;
         tensors += operand->tensor != NULL;
-        call->tracked |= (unsigned int)(operand->edge != NULL) << i;
+        call->tracked |= (uint64_t)(operand->edge != NULL) << i;
     }
     int large = PyArray_SIZE((PyArrayObject *)call->operands[0].array) >= operation->large;
     return large || tensors == 0 ? HAND_OVER : DONE;
@@ -119,38 +110,36 @@ static int is_usual(const Call *call, PyObject *result, int *shared)
     return !call->tracked || PyTypeNum_ISFLOAT(dtype->type_num);
 }
 
-/* The result as an array; NULL without an exception where Python must look at it. */
-static PyObject *computed(const Call *call, int *shared)
+/* What the forward function of an operation gives, as an array. */
+PyObject *computed(const Call *call)
 {
-    PyObject *given[OPERANDS + KEYWORDS];
+    PyObject *given[OPERANDS + KEYWORDS], *zero = NULL;
     Py_ssize_t keywords = call->keywords == NULL ? 0 : PyTuple_GET_SIZE(call->keywords);
     for (int i = 0; i < call->count; i++)
         given[i] = call->operands[i].array;
     for (Py_ssize_t i = 0; i < keywords; i++)
         given[call->count + i] = call->values[i];
-    PyObject *result = quiet_array(call->operation->forward, given, (size_t)call->count, call->keywords);
-    if (result == NULL) {
-        if (PyErr_ExceptionMatches(PyExc_ValueError)) /* shapes that do not fit: Python says so properly */
-            PyErr_Clear();
+    PyArray_Descr *dtype = PyArray_DESCR((PyArrayObject *)given[0]);
+    int beside = call->operation->typed && call->operation->variant == BESIDE_ZERO;
+    if (beside && (given[call->count] = zero = array_of_number(core.zero, dtype)) == NULL)
         return NULL;
-    }
-    if (!is_usual(call, result, shared))
-        Py_CLEAR(result);
+    PyObject *result = quiet_array(call->operation->forward, given, (size_t)(call->count + beside), call->keywords);
+    Py_XDECREF(zero);
+    if (result == NULL && PyErr_ExceptionMatches(PyExc_ValueError)) /* shapes that do not fit: Python says so properly */
+        PyErr_Clear();
     return result;
 }
 
-/* The cell of one saved value, or None where no rule of a tracked operand names it. */
-static PyObject *kept(const Call *call, const Saving *saving, PyObject *tensor)
+/* The cell of the value at one place, that of an operand or of the result. */
+static PyObject *kept(const Call *call, int place, PyObject *tensor)
 {
-    if ((saving->users & call->tracked) == 0)
-        return Py_NewRef(Py_None);
-    if (saving->place == RESULT) {
+    if (place == RESULT) {
         PyObject *cell = cell_new(slot_get(tensor, core.slots.tensor_array));
         if (cell != NULL)
             slot_set(tensor, core.slots.tensor_cell, Py_NewRef(cell));
         return cell;
     }
-    const Operand *operand = &call->operands[saving->place];
+    const Operand *operand = &call->operands[place];
     if (operand->tensor != NULL)
         return cell_of_tensor(operand->tensor);
     if (call->operation->typed || PyDict_GET_SIZE(core.aliased) == 0)
@@ -158,56 +147,64 @@ static PyObject *kept(const Call *call, const Saving *saving, PyObject *tensor)
     return PyObject_CallOneArg(core.keep_array, operand->array);
 }
 
-/* The values that a node saves, as a tuple of cells. */
+/* The values that a node saves, as a tuple of cells: None for one that no rule of a tracked operand names. */
 static PyObject *all_kept(const Call *call, PyObject *tensor)
 {
-    int count = call->operation->savings;
+    const Operation *operation = call->operation;
+    Py_ssize_t count = 0, at = 0;
+    int plain = 1; /* part of no cycle */
+    for (int i = 0; i < operation->savings; i++)
+        count += operation->saved[i].starred ? call->count - operation->saved[i].place : 1;
     PyObject *saved = PyTuple_New(count);
-    for (int i = 0; saved != NULL && i < count; i++) {
-        PyObject *cell = kept(call, &call->operation->saved[i], tensor);
-        if (cell == NULL)
-            Py_CLEAR(saved);
-        else
-            PyTuple_SET_ITEM(saved, i, cell);
+    for (int i = 0; saved != NULL && i < operation->savings; i++) {
+        const Saving *saving = &operation->saved[i];
+        int last = saving->starred ? call->count - 1 : saving->place;
+        for (int place = saving->place; saved != NULL && place <= last; place++) {
+            PyObject *cell = saving->users & call->tracked ? kept(call, place, tensor) : Py_NewRef(Py_None);
+            if (cell == NULL)
+                Py_CLEAR(saved);
+            else
+                PyTuple_SET_ITEM(saved, at++, cell);
+            plain = plain && cell != NULL && (cell == Py_None || is_a(cell, core.Cell));
+        }
     }
+    if (saved != NULL && plain)
+        PyObject_GC_UnTrack(saved);
     return saved;
 }
 
-/* The metadata of a call, as a dict, or None. */
-static PyObject *params_of(const Call *call)
+/* The metadata of a call, as a dict. */
+PyObject *params_of(PyObject *keywords, PyObject *const *values)
 {
-    Py_ssize_t count = call->keywords == NULL ? 0 : PyTuple_GET_SIZE(call->keywords);
-    if (count == 0)
-        return Py_NewRef(Py_None);
     PyObject *params = PyDict_New();
-    for (Py_ssize_t i = 0; params != NULL && i < count; i++)
-        if (PyDict_SetItem(params, PyTuple_GET_ITEM(call->keywords, i), call->values[i]) < 0)
+    for (Py_ssize_t i = 0; params != NULL && keywords != NULL && i < PyTuple_GET_SIZE(keywords); i++)
+        if (PyDict_SetItem(params, PyTuple_GET_ITEM(keywords, i), values[i]) < 0)
             Py_CLEAR(params);
     return params;
 }
 
 /* The class of nodes of a call: of some primitives it follows from the metadata. */
-static PyObject *kind_of(const Operation *operation, PyObject *params)
+static PyObject *kind_of(const Call *call, PyObject *params)
 {
-    if (PyType_Check(operation->kind))
-        return Py_NewRef(operation->kind);
-    if (params != Py_None)
-        return PyObject_CallFunctionObjArgs(core.kind_of, operation->kind, params, NULL);
-    PyObject *nothing = PyDict_New();
-    PyObject *kind = nothing == NULL ? NULL : PyObject_CallFunctionObjArgs(core.kind_of, operation->kind, nothing, NULL);
-    Py_XDECREF(nothing);
-    return kind;
+    PyObject *kind = call->operation->kind;
+    if (PyType_Check(kind))
+        return Py_NewRef(kind);
+    if (call->key != NULL)
+        return kind_known(call->key, kind, params);
+    return PyObject_CallFunctionObjArgs(core.kind_of, kind, params, NULL);
 }
 
 /* Leaves a node on a new tensor. */
 static int noted(const Call *call, PyObject *tensor)
 {
-    PyObject *params = params_of(call), *kind = params == NULL ? NULL : kind_of(call->operation, params), *node = NULL;
+    int plain = call->keywords == NULL && PyType_Check(call->operation->kind);
+    PyObject *params = plain ? Py_NewRef(Py_None) : params_of(call->keywords, call->values);
+    PyObject *kind = params == NULL ? NULL : kind_of(call, params), *node = NULL;
     PyObject *edges = kind == NULL ? NULL : PyTuple_New(call->count);
     for (int i = 0; edges != NULL && i < call->count; i++)
         PyTuple_SET_ITEM(edges, i, Py_NewRef(call->operands[i].edge == NULL ? Py_None : call->operands[i].edge));
     if (edges != NULL)
-        node = node_new(kind, edges, params, slot_get(tensor, core.slots.tensor_array)); /* which steals the edges */
+        node = node_new(kind, edges, call->keywords == NULL ? Py_None : params, slot_get(tensor, core.slots.tensor_array));
     Py_XDECREF(kind);
     Py_XDECREF(params);
     if (node != NULL && call->operation->savings > 0) {
@@ -224,7 +221,7 @@ static int noted(const Call *call, PyObject *tensor)
 }
 
 /* `share(operands, tensor)`: a result that lies in memory of an operand. */
-static int joined(const Call *call, PyObject *const *args, PyObject *tensor)
+static int shared_with(const Call *call, PyObject *const *args, PyObject *tensor)
 {
     PyObject *operands = PyTuple_New(call->count);
     for (int i = 0; operands != NULL && i < call->count; i++)
@@ -235,32 +232,41 @@ static int joined(const Call *call, PyObject *const *args, PyObject *tensor)
     return done == NULL ? -1 : 0;
 }
 
-/* The tensor that an operation gives. */
-PyObject *recorded(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+/* The tensor that a call gives. */
+PyObject *record(Call *call, PyObject *const *args)
 {
-    Py_ssize_t named = keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords);
-    int fits = operation->operands == MANY ? 0 < count && count <= OPERANDS : count == operation->operands;
-    if (!fits || named > KEYWORDS || (named && operation->typed))
-        return NULL;
-    Call call = {operation, (int)count, 0, named ? keywords : NULL, args + count, {{NULL, NULL, NULL}}};
+    Operand operands[OPERANDS];
     PyObject *tensor = NULL;
     int shared;
-    Outcome outcome = operands_read(&call, args);
+    memset(operands, 0, (size_t)call->count * sizeof(Operand));
+    call->operands = operands;
+    Outcome outcome = operands_read(call, args);
     if (outcome == DONE)
-        outcome = mode_read(&call);
-    PyObject *result = outcome == DONE ? computed(&call, &shared) : NULL;
-    if (result != NULL) {
+        outcome = mode_read(call);
+    PyObject *result = outcome == DONE ? call->compute(call) : NULL;
+    if (result != NULL && is_usual(call, result, &shared)) {
         tensor = tensor_new(result, NULL);
-        Py_DECREF(result);
-        int failed = tensor != NULL && call.tracked && noted(&call, tensor) < 0;
+        int failed = tensor != NULL && call->tracked && noted(call, tensor) < 0;
         if (tensor != NULL && !failed && shared)
-            failed = joined(&call, args, tensor) < 0;
+            failed = shared_with(call, args, tensor) < 0;
         if (failed)
             Py_CLEAR(tensor);
     }
-    for (int i = 0; i < call.count; i++) {
-        Py_XDECREF(call.operands[i].array);
-        Py_XDECREF(call.operands[i].edge);
+    Py_XDECREF(result);
+    for (int i = 0; i < call->count; i++) {
+        Py_XDECREF(operands[i].array);
+        Py_XDECREF(operands[i].edge);
     }
     return tensor;
+}
+
+/* The tensor that an operation gives, computed by its forward function. */
+PyObject *recorded(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+{
+    Py_ssize_t named = keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords);
+    int fits = operation->operands == MANY ? 0 < count && count <= OPERANDS : count == operation->operands; /* which are few */
+    if (!fits || named > KEYWORDS || (named && operation->typed))
+        return NULL;
+    Call call = {operation, (int)count, named ? keywords : NULL, args + count, computed, NULL, NULL, 0, NULL};
+    return record(&call, args);
 }

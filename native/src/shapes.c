@@ -4,8 +4,6 @@
 
 #include "views.h"
 
-#define MOST_AXES 16
-
 /* Lengths of axes, or their order. */
 typedef struct {
     int count;
@@ -54,19 +52,6 @@ static Outcome lengths_inferred(Axes *axes, npy_intp size)
     return DONE;
 }
 
-static PyObject *tuple_of(const Axes *axes)
-{
-    PyObject *tuple = PyTuple_New(axes->count);
-    for (int i = 0; tuple != NULL && i < axes->count; i++) {
-        PyObject *number = PyLong_FromSsize_t(axes->at[i]);
-        if (number == NULL)
-            Py_CLEAR(tuple);
-        else
-            PyTuple_SET_ITEM(tuple, i, number);
-    }
-    return tuple;
-}
-
 /* A view by a primitive with one entry of metadata, and perhaps a label. Steals the array and the value, either may be NULL. */
 static PyObject *made(Source *source, PyObject *moved, PyObject *primitive, PyObject *name, PyObject *value, PyObject *label,
                       PyObject *kind)
@@ -97,7 +82,8 @@ PyObject *reshaped(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ss
     PyArrayObject *array = (PyArrayObject *)source.array;
     PyObject *result = NULL;
     if (PyArray_IS_C_CONTIGUOUS(array) && lengths_inferred(&axes, PyArray_SIZE(array)) == DONE)
-        result = made(&source, array_reshaped(source.array, &axes), core.reshape, names.shape, tuple_of(&axes), NULL, core.ViewNode);
+        result = made(&source, array_reshaped(source.array, &axes), core.reshape, names.shape, tuple_of(axes.at, axes.count), NULL,
+                      core.ViewNode);
     source_release(&source);
     return result;
 }
@@ -106,19 +92,17 @@ PyObject *reshaped(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ss
 PyObject *unsqueezed(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
     Source source;
-    Axes place, axes;
-    if (keywords != NULL || count != 2 || !PyLong_CheckExact(args[1]) || ints_read(&place, args + 1, 1) != DONE ||
-        source_read(&source, args[0]) != DONE)
+    Axes axes;
+    if (keywords != NULL || count != 2 || source_read(&source, args[0]) != DONE)
         return NULL;
     PyArrayObject *array = (PyArrayObject *)source.array;
-    int ndim = PyArray_NDIM(array);
-    npy_intp axis = place.at[0] < 0 ? place.at[0] + ndim + 1 : place.at[0];
+    int ndim = PyArray_NDIM(array), axis = axis_of(args[1], ndim + 1);
     PyObject *result = NULL;
-    if (0 <= axis && axis <= ndim && ndim < MOST_AXES) {
+    if (axis >= 0 && ndim < MOST_AXES) {
         axes.count = ndim + 1;
         for (int i = 0; i <= ndim; i++)
             axes.at[i] = i == axis ? 1 : PyArray_DIM(array, i - (i > axis));
-        result = made(&source, array_reshaped(source.array, &axes), core.expand_dims, names.axis, PyLong_FromSsize_t(axis), NULL,
+        result = made(&source, array_reshaped(source.array, &axes), core.expand_dims, names.axis, PyLong_FromLong(axis), NULL,
                       core.UnsqueezeNode);
     }
     source_release(&source);
@@ -130,64 +114,40 @@ static PyObject *ordered(Source *source, Axes *axes, PyObject *label, PyObject *
 {
     PyArray_Dims order = {axes->at, axes->count};
     PyObject *moved = PyArray_Transpose((PyArrayObject *)source->array, &order);
-    return made(source, moved, core.permute_dims, names.axes, tuple_of(axes), label, kind);
-}
-
-/* All axes in order. */
-static void in_order(Axes *axes, int ndim)
-{
-    axes->count = ndim;
-    for (int i = 0; i < ndim; i++)
-        axes->at[i] = i;
+    return made(source, moved, core.permute_dims, names.axes, tuple_of(axes->at, axes->count), label, kind);
 }
 
 /* `x.transpose(one, other)`. */
 PyObject *transposed(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
     Source source;
-    Axes given, axes;
-    if (keywords != NULL || count != 3 || ints_read(&given, args + 1, 2) != DONE || source_read(&source, args[0]) != DONE)
+    if (keywords != NULL || count != 3 || source_read(&source, args[0]) != DONE)
         return NULL;
-    int ndim = PyArray_NDIM((PyArrayObject *)source.array);
-    npy_intp one = given.at[0] + (given.at[0] < 0 ? ndim : 0), other = given.at[1] + (given.at[1] < 0 ? ndim : 0);
+    int ndim = PyArray_NDIM((PyArrayObject *)source.array), one = axis_of(args[1], ndim), other = axis_of(args[2], ndim);
+    Axes axes = {ndim, {0}};
     PyObject *result = NULL;
-    if (ndim <= MOST_AXES && 0 <= one && one < ndim && 0 <= other && other < ndim) {
-        in_order(&axes, ndim);
-        axes.at[one] = other;
-        axes.at[other] = one;
-        result = ordered(&source, &axes, names.TransposeLabel, core.TransposeNode);
+    if (ndim <= MOST_AXES && one >= 0 && other >= 0) {
+        for (int i = 0; i < ndim; i++)
+            axes.at[i] = i == one ? other : i == other ? one : i;
+        result = ordered(&source, &axes, names.TransposeBackward0, core.TransposeNode);
     }
     source_release(&source);
     return result;
 }
 
-/* `x.t()` of a matrix. */
-PyObject *turned(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+/* `x.T`, the axes in reverse order; or `x.t()` of a matrix. */
+PyObject *reversed(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
     Source source;
     if (keywords != NULL || count != 1 || source_read(&source, args[0]) != DONE)
         return NULL;
-    Axes axes = {2, {1, 0}};
-    int is_matrix = PyArray_NDIM((PyArrayObject *)source.array) == 2;
-    PyObject *result = is_matrix ? ordered(&source, &axes, names.TLabel, core.TNode) : NULL;
-    source_release(&source);
-    return result;
-}
-
-/* `x.T`: the axes in reverse order. */
-PyObject *reversed(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssize_t count, PyObject *keywords)
-{
-    Source source;
-    if (keywords != NULL || count != 1 || source_read(&source, args[0]) != DONE)
-        return NULL;
-    Axes axes;
-    int ndim = PyArray_NDIM((PyArrayObject *)source.array);
+    int ndim = PyArray_NDIM((PyArrayObject *)source.array), named = operation->variant;
+    Axes axes = {ndim, {0}};
     PyObject *result = NULL;
-    if (ndim <= MOST_AXES) {
-        axes.count = ndim;
+    if (named ? ndim == 2 : ndim <= MOST_AXES) {
         for (int i = 0; i < ndim; i++)
             axes.at[i] = ndim - 1 - i;
-        result = ordered(&source, &axes, NULL, core.PermuteNode);
+        result = ordered(&source, &axes, named ? names.TBackward0 : NULL, named ? core.TNode : core.PermuteNode);
     }
     source_release(&source);
     return result;

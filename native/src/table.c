@@ -31,64 +31,17 @@ static int slot_read(PyObject *told, const char *class_name, const char *name, P
     return is_slot ? 0 : -1;
 }
 
-typedef struct {
-    const char *class_name, *name;
-    Py_ssize_t *offset;
-} Slot;
-
-static int slots_read(PyObject *told)
-{
-    Slots *at = &core.slots;
-    const Slot slots[] = {
-        {"Tensor", "_array", &at->tensor_array}, {"Tensor", "_node", &at->tensor_node}, {"Tensor", "_cell", &at->tensor_cell},
-        {"Cell", "array", &at->cell_array},      {"Storage", "members", &at->storage_members},
-        {"Storage", "cells", &at->storage_cells}, {"Storage", "_limit", &at->storage_limit},
-        {"Storage", "version", &at->storage_version},
-        {"Node", "edges", &at->edges},           {"Node", "saved", &at->saved},         {"Node", "params", &at->params},
-        {"Node", "shape", &at->shape},           {"Node", "seq", &at->seq},             {"Node", "code", &at->code},
-        {"Node", "offset", &at->offset},         {"Node", "hooks", &at->hooks},
-    };
-    for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++)
-        if (slot_read(told, slots[i].class_name, slots[i].name, slots[i].offset) < 0)
-            return -1;
-    return 0;
-}
-
-typedef struct {
-    const char *name;
-    PyObject **place;
-} Entry;
-
 /* Reads the table into `core`, which owns what it names until the process ends. */
 int table_read(PyObject *told)
 {
-    if (core.Tensor != NULL) {
+#define KNOW(class_name, name, place) slot_read(told, #class_name, #name, &core.slots.place) < 0 ||
+#define FIND(name) told_of(told, #name) == NULL ||
+#define KEEP(name) core.name = Py_NewRef(told_of(told, #name));
+    if (core.Tensor != NULL)
         PyErr_SetString(PyExc_RuntimeError, "pullback-native is set up once");
+    if (core.Tensor != NULL || SLOTS(KNOW) TOLD(FIND) 0)
         return -1;
-    }
-    const Entry entries[] = {
-        {"mode", &core.mode}, {"RECORD", &core.RECORD}, {"NO_GRAD", &core.NO_GRAD}, {"quiet", &core.quiet},
-        {"outside", &core.outside}, {"user_frame", &core.user_frame}, {"internal", &core.internal},
-        {"asking", &core.asking}, {"count", &core.count},
-        {"turn_acquire", &core.turn_acquire}, {"turn_release", &core.turn_release}, {"cell_of", &core.cell_of},
-        {"storage_of", &core.storage_of}, {"mark", &core.mark}, {"getitem", &core.getitem},
-        {"unbind", &core.unbind}, {"split", &core.split}, {"reshape", &core.reshape},
-        {"permute_dims", &core.permute_dims}, {"expand_dims", &core.expand_dims}, {"ViewNode", &core.ViewNode},
-        {"PermuteNode", &core.PermuteNode}, {"TransposeNode", &core.TransposeNode}, {"TNode", &core.TNode},
-        {"UnsqueezeNode", &core.UnsqueezeNode}, {"protect", &core.protect}, {"getattr", &core.getattr}, {"kind_of", &core.kind_of}, {"share", &core.share},
-        {"keep_array", &core.keep_array}, {"aliased", &core.aliased},
-        {"index_kinds", &core.index_kinds}, {"rules", &core.rules}, {"traced", &core.traced}, {"raw", &core.raw},
-        {"sum_to", &core.sum_to}, {"by_age", &core.by_age}, {"Parts", &core.Parts}, {"filled", &core.filled},
-        {"Cell", (PyObject **)&core.Cell}, {"Storage", (PyObject **)&core.Storage}, {"Output", (PyObject **)&core.Output},
-        {"Tensor", (PyObject **)&core.Tensor},
-    };
-    if (slots_read(told) < 0)
-        return -1;
-    for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
-        if (told_of(told, entries[i].name) == NULL)
-            return -1;
-    for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
-        *entries[i].place = Py_NewRef(told_of(told, entries[i].name));
+    TOLD(KEEP)
     return 0;
 }
 

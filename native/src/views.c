@@ -4,11 +4,13 @@
 
 #include "views.h"
 
+#define MOST_PIECES 64
+
 /* Reads a plain tensor in a usual mode, of which a view can be made. */
 Outcome source_read(Source *source, PyObject *tensor)
 {
     memset(source, 0, sizeof(Source));
-    if (!Py_IS_TYPE(tensor, core.Tensor))
+    if (!is_a(tensor, core.Tensor))
         return HAND_OVER;
     PyObject *array = slot_get(tensor, core.slots.tensor_array), *edge = slot_get(tensor, core.slots.tensor_node);
     if (array == NULL || edge == NULL || !PyArray_CheckExact(array) || PyArray_ISCOMPLEX((PyArrayObject *)array))
@@ -63,15 +65,14 @@ int lies_within(PyObject *moved, PyObject *array)
     return PyArray_BASE((PyArrayObject *)moved) == array || end_of(moved) == end_of(array);
 }
 
-/* A tensor around an array that lies in the memory of a source, a step away; NULL for no node. */
-PyObject *seen(const Source *source, PyObject *moved, PyObject *node, PyObject *primitive, PyObject *params)
+/* A tensor around an array that lies in the memory of a source, a step away; NULL for no node. Steals the step, which may be NULL. */
+static PyObject *seen(const Source *source, PyObject *moved, PyObject *node, PyObject *step)
 {
-    PyObject *result = tensor_new(moved, node);
+    PyObject *result = step == NULL ? NULL : tensor_new(moved, node);
+    PyObject *path = result == NULL ? NULL : PyTuple_Pack(2, source->path, step);
+    Py_XDECREF(step);
     if (result == NULL)
         return NULL;
-    PyObject *step = PyTuple_Pack(2, primitive, params);
-    PyObject *path = step == NULL ? NULL : PyTuple_Pack(2, source->path, step);
-    Py_XDECREF(step);
     int failed = path == NULL || storage_join(source->storage, result) < 0;
     Py_XSETREF(((Base *)result)->base, Py_NewRef(source->base));
     Py_XSETREF(((Base *)result)->path, path);
@@ -98,39 +99,41 @@ PyObject *view_made(Source *source, PyObject *moved, PyObject *primitive, PyObje
     PyObject *node = NULL;
     if (source->edge != NULL && (node = noted(source, kind, params, moved)) == NULL)
         return NULL;
-    PyObject *result = source_ready(source) < 0 ? NULL : seen(source, moved, node, primitive, params);
+    PyObject *result = source_ready(source) < 0 ? NULL : seen(source, moved, node, PyTuple_Pack(2, primitive, params));
     Py_XDECREF(node);
     return result;
 }
 
-/* `array[number, ...]` for a number within the bounds of the first axis, or counted from its end: what NumPy makes, at a third of
-   the time. */
-static PyObject *row_of(PyObject *object, npy_intp number)
+/* The part of an array that starts at a place of an axis, with so many places, or, for -1, that one place without the axis: what
+   NumPy makes of an int or a slice, at a third of the time. NULL without an exception for an array of too many axes. */
+static PyObject *slab(PyObject *object, int axis, npy_intp start, npy_intp length)
 {
     PyArrayObject *array = (PyArrayObject *)object;
-    if (number < 0)
-        number += PyArray_DIM(array, 0);
+    npy_intp shape[MOST_AXES], strides[MOST_AXES];
+    int ndim = 0;
+    if (PyArray_NDIM(array) > MOST_AXES)
+        return NULL;
+    for (int i = 0; i < PyArray_NDIM(array); i++) {
+        if (i == axis && length < 0)
+            continue;
+        shape[ndim] = i == axis ? length : PyArray_DIM(array, i);
+        strides[ndim++] = PyArray_STRIDE(array, i);
+    }
     Py_INCREF(PyArray_DESCR(array)); /* which the next call steals */
-    PyObject *row = PyArray_NewFromDescr(&PyArray_Type, PyArray_DESCR(array), PyArray_NDIM(array) - 1, PyArray_DIMS(array) + 1,
-                                         PyArray_STRIDES(array) + 1, PyArray_BYTES(array) + number * PyArray_STRIDE(array, 0),
-                                         PyArray_FLAGS(array), NULL);
-    if (row != NULL && PyArray_SetBaseObject((PyArrayObject *)row, Py_NewRef(object)) < 0)
-        Py_CLEAR(row);
-    return row;
-}
-
-/* What an index selects of an array. */
-static PyObject *selected(PyObject *array, PyObject *index, long key)
-{
-    if (key != ROW)
-        return PyObject_GetItem(array, index);
-    return row_of(array, PyLong_AsSsize_t(PyTuple_GET_ITEM(index, 0)));
+    PyObject *part = PyArray_NewFromDescr(&PyArray_Type, PyArray_DESCR(array), ndim, shape, strides,
+                                          PyArray_BYTES(array) + start * PyArray_STRIDE(array, axis), PyArray_FLAGS(array), NULL);
+    if (part != NULL && PyArray_SetBaseObject((PyArrayObject *)part, Py_NewRef(object)) < 0)
+        Py_CLEAR(part);
+    return part;
 }
 
 /* The view that an index selects. */
 static PyObject *part(Source *source, PyObject *index, long key)
 {
-    PyObject *moved = selected(source->array, index, key), *result = NULL, *kind = NULL;
+    npy_intp number = key == ROW ? PyLong_AsSsize_t(PyTuple_GET_ITEM(index, 0)) : 0;
+    number += number < 0 ? PyArray_DIM((PyArrayObject *)source->array, 0) : 0;
+    PyObject *moved = key == ROW ? slab(source->array, 0, number, -1) : PyObject_GetItem(source->array, index);
+    PyObject *result = NULL, *kind = NULL;
     if (moved == NULL || !PyArray_CheckExact(moved) || !lies_within(moved, source->array)) {
         Py_XDECREF(moved);
         return NULL;
@@ -154,32 +157,10 @@ PyObject *indexed(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssi
         return NULL;
     PyObject *index = plain_index((PyArrayObject *)source.array, args[1], &key);
     PyObject *result = index == NULL ? NULL : part(&source, index, key);
+    int picking = index == NULL && !PyErr_Occurred();
     Py_XDECREF(index);
     source_release(&source);
-    return result;
-}
-
-/* The keywords of a call, as a dict. */
-static PyObject *keywords_of(PyObject *const *values, PyObject *keywords)
-{
-    PyObject *params = PyDict_New();
-    for (Py_ssize_t i = 0; params != NULL && i < PyTuple_GET_SIZE(keywords); i++)
-        if (PyDict_SetItem(params, PyTuple_GET_ITEM(keywords, i), values[i]) < 0)
-            Py_CLEAR(params);
-    return params;
-}
-
-/* The array that a primitive makes of a source's; NULL without an exception where it is none, or does not lie in its memory. */
-static PyObject *moved_by(const Source *source, PyObject *primitive, PyObject *const *values, PyObject *keywords)
-{
-    PyObject *forward = PyObject_GetAttr(primitive, names.forward);
-    PyObject *args[1 + MOST_KEYWORDS] = {source->array};
-    memcpy(args + 1, values, (size_t)PyTuple_GET_SIZE(keywords) * sizeof(PyObject *));
-    PyObject *moved = forward == NULL ? NULL : PyObject_Vectorcall(forward, args, 1, keywords);
-    Py_XDECREF(forward);
-    if (moved != NULL && !(PyArray_CheckExact(moved) && lies_within(moved, source->array)))
-        Py_CLEAR(moved);
-    return moved;
+    return picking ? picked(args[0], args[1]) : result;
 }
 
 /* `view(primitive, x, **params)`, for one result. */
@@ -189,88 +170,164 @@ PyObject *viewed(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssiz
     if (keywords == NULL || count != 2 || args[0] == core.unbind || args[0] == core.split ||
         PyTuple_GET_SIZE(keywords) > MOST_KEYWORDS || source_read(&source, args[1]) != DONE)
         return NULL;
-    PyObject *primitive = args[0], *result = NULL, *params = NULL, *kind = NULL;
-    PyObject *moved = moved_by(&source, primitive, args + 2, keywords);
-    if (moved != NULL && (params = keywords_of(args + 2, keywords)) != NULL &&
+    PyObject *primitive = args[0], *forward = PyObject_GetAttr(primitive, names.forward), *given[1 + MOST_KEYWORDS] = {source.array};
+    memcpy(given + 1, args + 2, (size_t)PyTuple_GET_SIZE(keywords) * sizeof(PyObject *));
+    PyObject *moved = forward == NULL ? NULL : PyObject_Vectorcall(forward, given, 1, keywords);
+    PyObject *result = NULL, *params = NULL, *kind = NULL;
+    int within = moved != NULL && PyArray_CheckExact(moved) && lies_within(moved, source.array);
+    if (within && (params = params_of(keywords, args + 2)) != NULL &&
         (source.edge == NULL || (kind = PyObject_CallFunctionObjArgs(core.kind_of, primitive, params, NULL)) != NULL))
         result = view_made(&source, moved, primitive, params, kind);
     Py_XDECREF(kind);
     Py_XDECREF(params);
     Py_XDECREF(moved);
+    Py_XDECREF(forward);
     source_release(&source);
     return result;
 }
 
-/* The shapes of rows, which are all the same. */
-static PyObject *shapes_of(PyObject *array, Py_ssize_t count)
+/* The lengths of the pieces of an array along an axis, and where each starts: of each place alone, or of these sizes. */
+typedef struct {
+    int axis;
+    PyObject *sizes; /* a tuple of ints that add up to the length of the axis, or NULL */
+    npy_intp start;
+} Cut;
+
+/* The step that leads to a piece: `getitem` with an index. */
+static PyObject *step_to(const Cut *cut, npy_intp start, npy_intp length)
 {
-    PyObject *shapes = PyList_New(count), *whole = shape_of(array);
-    PyObject *shape = whole == NULL ? NULL : PyTuple_GetSlice(whole, 1, PyTuple_GET_SIZE(whole));
-    Py_XDECREF(whole);
-    for (Py_ssize_t i = 0; shapes != NULL && shape != NULL && i < count; i++)
-        PyList_SET_ITEM(shapes, i, Py_NewRef(shape));
-    if (shape == NULL)
-        Py_CLEAR(shapes);
-    Py_XDECREF(shape);
-    return shapes;
+    int single = length < 0;
+    PyObject *entry = PyLong_FromSsize_t(start), *index = PyTuple_New(cut->axis + 1 + single), *step = NULL;
+    if (entry != NULL && !single) {
+        PyObject *stop = PyLong_FromSsize_t(start + length);
+        Py_SETREF(entry, stop == NULL ? NULL : PySlice_New(entry, stop, NULL));
+        Py_XDECREF(stop);
+    }
+    for (int i = 0; index != NULL && i < cut->axis; i++)
+        PyTuple_SET_ITEM(index, i, Py_NewRef(core.whole));
+    if (index != NULL && entry != NULL) {
+        PyTuple_SET_ITEM(index, cut->axis, Py_NewRef(entry));
+        if (single)
+            PyTuple_SET_ITEM(index, cut->axis + 1, Py_NewRef(Py_Ellipsis));
+        step = Py_BuildValue("(O{OO})", core.getitem, names.index, index);
+    }
+    Py_XDECREF(index);
+    Py_XDECREF(entry);
+    return step;
 }
 
-/* The tuple of edges of the outputs of an unbind along the first axis: its node alone. */
-static PyObject *unbinding(const Source *source, Py_ssize_t count)
+/* The step to a row: the first ones are made once, since nothing changes them. */
+static PyObject *step_to_row(const Cut *cut, npy_intp number)
 {
-    PyObject *params = PyDict_New(), *axis = PyLong_FromLong(0), *shapes = shapes_of(source->array, count), *edges = NULL;
-    if (params != NULL && axis != NULL && shapes != NULL && PyDict_SetItem(params, names.axis, axis) == 0) {
-        PyObject *kind = PyObject_CallFunctionObjArgs(core.kind_of, core.unbind, params, NULL);
-        PyObject *node = kind == NULL ? NULL : noted(source, kind, params, NULL);
-        if (node != NULL && PyDict_SetItem(params, names.shapes, shapes) == 0)
-            edges = PyTuple_Pack(1, node);
-        Py_XDECREF(node);
-        Py_XDECREF(kind);
+    static PyObject *known[MOST_PIECES];
+    if (cut->axis > 0 || number >= MOST_PIECES)
+        return step_to(cut, number, -1);
+    if (known[number] == NULL && (known[number] = step_to(cut, number, -1)) == NULL)
+        return NULL;
+    return Py_NewRef(known[number]);
+}
+
+/* One piece as a tensor; `edges` are those of the outputs, or NULL without a history. Adds its shape to the list. */
+static PyObject *piece_seen(const Source *source, Cut *cut, PyObject *edges, PyObject *shapes, Py_ssize_t number)
+{
+    npy_intp start = cut->start, length = cut->sizes == NULL ? -1 : PyLong_AsSsize_t(PyTuple_GET_ITEM(cut->sizes, number));
+    PyObject *piece = slab(source->array, cut->axis, start, length), *result = NULL, *output = NULL;
+    cut->start += length < 0 ? 1 : length;
+    int failed = piece == NULL;
+    if (!failed && edges != NULL) {
+        output = output_new(PyTuple_GET_ITEM(edges, 0), edges, number, piece);
+        failed = output == NULL || PyList_Append(shapes, slot_get(output, core.slots.shape)) < 0;
     }
-    Py_XDECREF(shapes);
-    Py_XDECREF(axis);
+    if (!failed)
+        result = seen(source, piece, output, length < 0 ? step_to_row(cut, start) : step_to(cut, start, length));
+    Py_XDECREF(output);
+    Py_XDECREF(piece);
+    return result;
+}
+
+/* The tuple of edges of the outputs of a cut: its node alone, which learns of their shapes, a list that grows. */
+static PyObject *cutting(const Source *source, const Cut *cut, PyObject *label, PyObject *shapes)
+{
+    PyObject *primitive = cut->sizes == NULL ? core.unbind : core.split, *axis = PyLong_FromLong(cut->axis), *edges = NULL;
+    PyObject *params = axis == NULL ? NULL : PyDict_New(), *node = NULL;
+    int failed = params == NULL || PyDict_SetItem(params, names.axis, axis) < 0;
+    if (!failed && cut->sizes != NULL)
+        failed = PyDict_SetItem(params, names.sizes, cut->sizes) < 0 || PyDict_SetItem(params, names.label, label) < 0;
+    PyObject *kind = failed ? NULL : kind_known(label, primitive, params);
+    if (kind != NULL && PyDict_SetItem(params, names.shapes, shapes) == 0)
+        node = noted(source, kind, params, NULL);
+    if (node != NULL)
+        edges = PyTuple_Pack(1, node);
+    Py_XDECREF(node);
+    Py_XDECREF(kind);
     Py_XDECREF(params);
+    Py_XDECREF(axis);
     return edges;
 }
 
-/* One row as a tensor; `edges` are those of the outputs, or NULL without a history. */
-static PyObject *row_seen(const Source *source, PyObject *edges, Py_ssize_t number)
+/* All pieces along an axis, as views with a common node: a tuple. The label is the key of its class. */
+static PyObject *pieces(Source *source, Cut *cut, PyObject *label)
 {
-    PyObject *row = row_of(source->array, number), *index = Py_BuildValue("(nO)", number, Py_Ellipsis), *result = NULL;
-    PyObject *params = index == NULL ? NULL : PyDict_New(), *output = NULL;
-    int failed = row == NULL || params == NULL || PyDict_SetItem(params, names.index, index) < 0;
-    if (!failed && edges != NULL)
-        failed = (output = output_new(PyTuple_GET_ITEM(edges, 0), edges, number, row)) == NULL;
-    if (!failed)
-        result = seen(source, row, output, core.getitem, params);
-    Py_XDECREF(output);
-    Py_XDECREF(params);
-    Py_XDECREF(index);
-    Py_XDECREF(row);
-    return result;
+    Py_ssize_t count = cut->sizes == NULL ? PyArray_DIM((PyArrayObject *)source->array, cut->axis) : PyTuple_GET_SIZE(cut->sizes);
+    PyObject *shapes = PyList_New(0), *edges = NULL, *all = NULL;
+    if (shapes != NULL && (source->edge == NULL || (edges = cutting(source, cut, label, shapes)) != NULL) && source_ready(source) == 0)
+        all = PyTuple_New(count);
+    for (Py_ssize_t i = 0; all != NULL && i < count; i++) {
+        PyObject *piece = piece_seen(source, cut, edges, shapes, i);
+        if (piece == NULL)
+            Py_CLEAR(all);
+        else
+            PyTuple_SET_ITEM(all, i, piece);
+    }
+    Py_XDECREF(edges);
+    Py_XDECREF(shapes);
+    return all;
 }
 
-/* `iter(x)`: over its rows, as views with a common node. */
-PyObject *iterated(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+/* Reads a tensor, and an axis of it, or 0 for NULL. */
+static Outcome cut_read(Source *source, Cut *cut, PyObject *tensor, PyObject *dim)
 {
-    Source source;
-    if (keywords != NULL || count != 1 || source_read(&source, args[0]) != DONE)
-        return NULL;
-    PyObject *rows = NULL, *edges = NULL, *iterator = NULL;
-    Py_ssize_t length = PyArray_NDIM((PyArrayObject *)source.array) == 0 ? 0 : PyArray_DIM((PyArrayObject *)source.array, 0);
-    if (length > 0 && (source.edge == NULL || (edges = unbinding(&source, length)) != NULL) && source_ready(&source) == 0)
-        rows = PyTuple_New(length);
-    for (Py_ssize_t i = 0; rows != NULL && i < length; i++) {
-        PyObject *row = row_seen(&source, edges, i);
-        if (row == NULL)
-            Py_CLEAR(rows);
-        else
-            PyTuple_SET_ITEM(rows, i, row);
-    }
-    if (rows != NULL)
-        iterator = PyObject_GetIter(rows);
-    Py_XDECREF(rows);
-    Py_XDECREF(edges);
+    Outcome outcome = source_read(source, tensor);
+    if (outcome != DONE)
+        return outcome;
+    int ndim = PyArray_NDIM((PyArrayObject *)source->array), axis = axis_of(dim, ndim);
+    *cut = (Cut){axis, NULL, 0};
+    return axis < 0 || ndim > MOST_AXES ? HAND_OVER : DONE;
+}
+
+/* `x.unbind()` and `x.unbind(dim)`; or `iter(x)`, which is over the rows. */
+PyObject *unbound(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+{
+    Source source = {0};
+    Cut cut;
+    PyObject *all = NULL;
+    if (keywords == NULL && (count == 1 || count == 2) && cut_read(&source, &cut, args[0], count == 2 ? args[1] : NULL) == DONE)
+        all = pieces(&source, &cut, core.unbind);
     source_release(&source);
-    return iterator;
+    if (all != NULL && operation->variant)
+        Py_SETREF(all, PyObject_GetIter(all));
+    return all;
+}
+
+/* `x.split(size)` and `x.split(size, dim)` for a size above 0; or `x.chunk(count)` and `x.chunk(count, dim)`. */
+PyObject *divided(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+{
+    Source source = {0};
+    Cut cut;
+    int overflow = 1;
+    PyObject *all = NULL;
+    npy_intp size = count < 2 || !PyLong_CheckExact(args[1]) ? 0 : PyLong_AsLongAndOverflow(args[1], &overflow);
+    if (keywords == NULL && count < 4 && !overflow && size > 0 && cut_read(&source, &cut, args[0], count == 3 ? args[2] : NULL) == DONE) {
+        npy_intp length = PyArray_DIM((PyArrayObject *)source.array, cut.axis), lengths[MOST_PIECES];
+        if (operation->variant)
+            size = (length - 1) / size + 1;
+        npy_intp many = (length - 1) / size + 1;
+        for (npy_intp i = 0; length > 0 && many <= MOST_PIECES && i < many; i++)
+            lengths[i] = i < many - 1 ? size : length - i * size;
+        if (length > 0 && many <= MOST_PIECES && (cut.sizes = tuple_of(lengths, many)) != NULL)
+            all = pieces(&source, &cut, names.SplitBackward0);
+        Py_XDECREF(cut.sizes);
+    }
+    source_release(&source);
+    return all;
 }

@@ -7,6 +7,7 @@
 #include "operation.h"
 
 #define MOST_KEYWORDS 4
+#define MOST_AXES 16
 
 /* A tensor that is about to be seen in another way. All is owned, but for the tensor. */
 typedef struct {
@@ -20,7 +21,6 @@ typedef struct {
 Outcome source_read(Source *source, PyObject *tensor);
 int source_ready(Source *source);
 void source_release(Source *source);
-PyObject *seen(const Source *source, PyObject *moved, PyObject *node, PyObject *primitive, PyObject *params);
 PyObject *view_made(Source *source, PyObject *moved, PyObject *primitive, PyObject *params, PyObject *kind);
 int lies_within(PyObject *moved, PyObject *array);
 
@@ -30,5 +30,9 @@ enum { NUMBER = 1, PART, WHOLE, ADDED, DOTS, DIGITS, ROW = NUMBER * DIGITS + DOT
 /* indices.c */
 PyObject *plain_index(PyArrayObject *array, PyObject *index, long *key);
 PyObject *index_kind(PyObject *params, long key);
+int slice_digit(PyObject *entry);
+
+/* picks.c */
+PyObject *picked(PyObject *tensor, PyObject *index);
 
 #endif

@@ -2,7 +2,7 @@
 
    Beside: `youngest_first`, `surveyed` and `Pass.walk` in `_tape/walk.py`. The caller is in the quiet context. */
 
-#include "rules.h"
+#include "core.h"
 
 /* What a walk is given, all borrowed. `needed` and `freed` may be None. */
 typedef struct {
@@ -62,12 +62,8 @@ static int survey_node(PyObject *node, PyObject *wanted)
 /* `surveyed(order, wanted)`: whether code of users runs, whether values are missing, and whether all leaves are wanted. */
 PyObject *native_survey(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
-    if (count != 2 || !PyList_CheckExact(args[0])) {
-        PyErr_SetString(PyExc_TypeError, "surveyed takes a list of nodes and a set");
-        return NULL;
-    }
     int met = 0;
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(args[0]); i++) {
+    for (Py_ssize_t i = 0; count == 2 && i < PyList_GET_SIZE(args[0]); i++) {
         PyObject *node = Py_NewRef(PyList_GET_ITEM(args[0], i));
         int found = survey_node(node, args[1]);
         Py_DECREF(node);
@@ -78,39 +74,18 @@ PyObject *native_survey(PyObject *Py_UNUSED(module), PyObject *const *args, Py_s
     return Py_BuildValue("OOO", met & 1 ? Py_True : Py_False, met & 2 ? Py_True : Py_False, met & 4 ? Py_False : Py_True);
 }
 
-/* 1 if an array has a shape, which is a tuple of ints; 0 if it has another; -1 on an error. */
-static int has_shape(PyObject *array, PyObject *shape)
-{
-    int ndim = PyArray_NDIM((PyArrayObject *)array);
-    if (PyTuple_GET_SIZE(shape) != ndim)
-        return 0;
-    for (int i = 0; i < ndim; i++) {
-        Py_ssize_t length = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i));
-        if (length == -1 && PyErr_Occurred())
-            return -1;
-        if (length != PyArray_DIM((PyArrayObject *)array, i))
-            return 0;
-    }
-    return 1;
-}
-
 /* A cotangent with the shape of its edge: summed along axes that were broadcast. Steals the cotangent. */
 static PyObject *fitted(PyObject *g, PyObject *edge)
 {
-    PyObject *shape = slot_new(edge, core.slots.shape);
+    PyObject *shape = slot_new(edge, core.slots.shape), *own = NULL, *summed = NULL;
     int fits = shape == Py_None;
-    if (!fits && PyArray_CheckExact(g) && PyTuple_CheckExact(shape))
-        fits = has_shape(g, shape);
-    else if (!fits) {
-        PyObject *own = PyObject_GetAttrString(g, "shape");
-        fits = own == NULL ? -1 : PyObject_RichCompareBool(own, shape, Py_EQ);
-        Py_XDECREF(own);
-    }
-    PyObject *summed = NULL;
+    if (!fits && (own = PyArray_CheckExact(g) ? shape_of(g) : PyObject_GetAttr(g, names.shape)) != NULL)
+        fits = PyObject_RichCompareBool(own, shape, Py_EQ);
     if (fits > 0)
         summed = Py_NewRef(g);
-    else if (fits == 0)
+    else if (fits == 0 && own != NULL)
         summed = PyObject_CallFunctionObjArgs(core.sum_to, core.raw, g, shape, NULL);
+    Py_XDECREF(own);
     Py_DECREF(g);
     Py_DECREF(shape);
     return summed;
@@ -144,7 +119,7 @@ static int send(const Walk *walk, PyObject *edge, PyObject *g)
 static int send_part(const Walk *walk, PyObject *node, PyObject *index, PyObject *g)
 {
     PyObject *parts = PyDict_GetItemWithError(walk->pending, node); /* borrowed: the walk's dict holds it */
-    if (parts != NULL && Py_IS_TYPE(parts, (PyTypeObject *)core.Parts))
+    if (parts != NULL && is_a(parts, core.Parts))
         return add_to(parts, index, g);
     PyObject *made = PyErr_Occurred() ? NULL : PyObject_CallNoArgs(core.Parts);
     int failed = made == NULL || PyDict_SetItem(made, index, g) < 0;
@@ -183,12 +158,11 @@ static int pull_by_python(const Walk *walk, PyObject *node, PyObject *g, PyObjec
 /* The same by rules that were read, where they fit. */
 static Outcome pull_by_rules(const Walk *walk, PyObject *node, PyObject *g, PyObject *edges, PyObject *saved)
 {
-    const Rules *rules = rules_of((PyObject *)Py_TYPE(node));
-    if (rules == NULL)
-        return PyErr_Occurred() ? FAILED : HAND_OVER;
-    PyObject *results[MOST_ARGUMENTS] = {NULL};
+    PyObject *rules = rules_of((PyObject *)Py_TYPE(node)), *results[MOST_ARGUMENTS] = {NULL};
+    if (rules == NULL || rules == Py_None)
+        return rules == NULL ? FAILED : HAND_OVER;
     Outcome outcome = rules_apply(rules, g, edges, saved, results);
-    for (int i = 0; i < rules->operands; i++) {
+    for (int i = 0; i < MOST_ARGUMENTS; i++) {
         if (outcome == DONE && results[i] != NULL)
             outcome = send(walk, PyTuple_GET_ITEM(edges, i), results[i]) < 0 ? FAILED : DONE;
         else
@@ -219,7 +193,7 @@ static PyObject *needed_edges(const Walk *walk, PyObject *edges)
 /* Runs a node that is no leaf on its cotangent. */
 static int run_node(const Walk *walk, PyObject *node, PyObject *g, PyObject *edges)
 {
-    if (Py_IS_TYPE(node, core.Output))
+    if (is_a(node, core.Output))
         return send_part(walk, PyTuple_GET_ITEM(edges, 0), slot_get(node, core.slots.params), Py_NewRef(g));
     PyObject *saved = slot_new(node, core.slots.saved);
     Outcome outcome = pull_by_rules(walk, node, g, edges, saved);
@@ -235,7 +209,7 @@ static int run_node(const Walk *walk, PyObject *node, PyObject *g, PyObject *edg
 /* The cotangent of a node as its rules take it: of several outputs a list. Steals it. */
 static PyObject *filled(PyObject *node, PyObject *g)
 {
-    if (slot_get(node, core.slots.shape) != Py_None || !Py_IS_TYPE(g, (PyTypeObject *)core.Parts))
+    if (slot_get(node, core.slots.shape) != Py_None || !is_a(g, core.Parts))
         return g;
     PyObject *list = PyObject_CallFunctionObjArgs(core.filled, g, slot_get(node, core.slots.params), NULL);
     Py_DECREF(g);

@@ -1,29 +1,39 @@
-/* Writes through an index that leave no history.
+/* Writes to tensors: through an index, and by in-place operators.
 
-   Beside: `setitem` in `vocabulary/indexing.py`. */
+   Beside: `setitem` in `vocabulary/indexing.py`, `in_place` in `_tape/shortcuts.py`, `rebase` in `_tape/views.py`. */
 
 #include <float.h>
 #include <math.h>
 
 #include "views.h"
 
-/* Whether a tensor may be written without a record, as far as it alone tells: in a mode that records only if neither it nor its base has a history. */
-static int is_target(PyObject *tensor, int records)
+/* Whether a write leaves no record, as far as the target alone tells: in a mode that records, only if neither it nor its base has a
+   history. */
+static int is_free(PyObject *tensor, int records)
 {
     const Base *fields = (Base *)tensor;
-    if (is_set(fields->inference))
-        return 0;
-    if (!records)
-        return 1;
     PyObject *base = is_set(fields->base) ? fields->base : tensor;
-    return slot_get(tensor, core.slots.tensor_node) == Py_None && !is_set(fields->made_untracked) &&
-           Py_IS_TYPE(base, core.Tensor) && slot_get(base, core.slots.tensor_node) == Py_None;
+    return !records || (slot_get(tensor, core.slots.tensor_node) == Py_None && !is_set(fields->made_untracked) &&
+                        is_a(base, core.Tensor) && slot_get(base, core.slots.tensor_node) == Py_None);
+}
+
+/* Whether a tensor alone has its memory, as far as tensors tell, and no history that others know, so that it can be given another. */
+static int is_alone(PyObject *tensor)
+{
+    const Base *fields = (Base *)tensor;
+    PyObject *node = slot_get(tensor, core.slots.tensor_node);
+    if (is_set(fields->base) || is_set(fields->storage) || is_set(fields->made_untracked) || is_set(fields->cut))
+        return 0;
+    int inner = node == Py_None || (slot_get(node, core.slots.hooks) == Py_None &&
+                                    PyTuple_GET_SIZE(slot_get(node, core.slots.edges)) > 0); /* that of a leaf has no edges */
+    return inner ? is_none_attribute(tensor, names._leaf) : 0;
 }
 
 /* Whether memory can be written, and no two elements lie at one place. */
 static int is_writable(PyArrayObject *array)
 {
-    if (!PyArray_ISWRITEABLE(array) || (PyArray_DESCR(array) != core.single && PyArray_DESCR(array) != core.twice))
+    if (!PyArray_CheckExact(array) || !PyArray_ISWRITEABLE(array) ||
+        (PyArray_DESCR(array) != core.single && PyArray_DESCR(array) != core.twice))
         return 0;
     for (int i = 0; i < PyArray_NDIM(array); i++)
         if (PyArray_STRIDE(array, i) == 0)
@@ -44,17 +54,23 @@ static PyObject *number_read(PyObject *given, PyArray_Descr *dtype)
     return array_of_number(given, dtype);
 }
 
-/* The array to write to a region: of a number, or of a tensor that has its shape, or no axes, and no history that is asked for. */
-static PyObject *value_read(PyObject *given, PyArrayObject *region, int records)
+/* The array to write to a region: of a number, or of a tensor that has its dtype and shape, or no axes. */
+static PyObject *value_read(PyObject *given, PyArrayObject *region)
 {
-    if (!Py_IS_TYPE(given, core.Tensor))
+    if (!is_a(given, core.Tensor))
         return number_read(given, PyArray_DESCR(region));
     PyObject *object = slot_get(given, core.slots.tensor_array);
-    if (object == NULL || !PyArray_CheckExact(object) || (records && slot_get(given, core.slots.tensor_node) != Py_None))
+    if (object == NULL || !PyArray_CheckExact(object) || is_set(((Base *)given)->cut))
         return NULL;
     PyArrayObject *array = (PyArrayObject *)object;
     int fits = PyArray_NDIM(array) == 0 || PyArray_SAMESHAPE(array, region);
     return fits && PyArray_DESCR(array) == PyArray_DESCR(region) ? Py_NewRef(object) : NULL;
+}
+
+/* The node of a value, borrowed; None for a number. */
+static PyObject *edge_of(PyObject *given)
+{
+    return is_a(given, core.Tensor) ? slot_get(given, core.slots.tensor_node) : Py_None;
 }
 
 /* `protect(tensor)`, which has nothing to do where no graph has kept a value that lies in this memory. */
@@ -85,38 +101,115 @@ static int count_write(PyObject *tensor, PyObject *storage)
     return 0;
 }
 
-/* Writes an array to a region of a tensor, after all has been checked. */
-static int written(PyObject *tensor, PyArrayObject *region, PyArrayObject *value)
+/* The node of a write to a part of a tensor. */
+static PyObject *node_of_write(PyObject *tensor, PyObject *array, PyObject *index, PyObject *edge)
 {
-    PyObject *storage = Py_XNewRef(((Base *)tensor)->storage);
-    int failed = protect(tensor, storage) < 0 || PyArray_CopyInto(region, value) < 0 || count_write(tensor, storage) < 0;
+    PyObject *path = Py_BuildValue("((O{OO}))", core.getitem, names.index, index), *edges = NULL, *node = NULL;
+    PyObject *params = path == NULL ? NULL : PyDict_New(), *kind = NULL;
+    if (params != NULL && PyDict_SetItem(params, names.path, path) == 0)
+        kind = kind_known(core.overwrite, core.overwrite, params);
+    if (kind != NULL)
+        edges = PyTuple_Pack(2, slot_get(tensor, core.slots.tensor_node), edge);
+    if (edges != NULL)
+        node = node_new(kind, edges, params, array); /* which steals the edges */
+    Py_XDECREF(kind);
+    Py_XDECREF(params);
+    Py_XDECREF(path);
+    return node;
+}
+
+/* Writes an array to a region of a tensor, after all has been checked: the array itself, or, with a ufunc, what that gives. The
+   tensor gets the node, unless that is NULL. */
+static int written(PyObject *tensor, PyObject *region, PyObject *value, PyObject *function, PyObject *node)
+{
+    PyObject *storage = Py_XNewRef(((Base *)tensor)->storage), *given[] = {region, value, region}, *done = NULL;
+    int failed = protect(tensor, storage) < 0;
+    if (!failed && function == NULL)
+        failed = PyArray_CopyInto((PyArrayObject *)region, (PyArrayObject *)value) < 0;
+    else if (!failed)
+        failed = (done = quietly(function, given, 3, NULL)) == NULL;
+    if (!failed && node != NULL)
+        slot_set(tensor, core.slots.tensor_node, Py_NewRef(node));
+    failed = failed || count_write(tensor, storage) < 0;
+    Py_XDECREF(done);
     Py_XDECREF(storage);
     return failed ? -1 : 0;
+}
+
+/* Reads a tensor that is about to be written: its array. NULL without an exception where Python must look at it. */
+static PyObject *target_read(PyObject *tensor, int *records)
+{
+    PyObject *mode = is_a(tensor, core.Tensor) ? current_mode() : NULL;
+    if (mode == NULL)
+        return NULL;
+    PyObject *array = slot_get(tensor, core.slots.tensor_array);
+    *records = mode == core.RECORD;
+    int usual = *records || mode == core.NO_GRAD;
+    Py_DECREF(mode);
+    return usual && array != NULL && is_writable((PyArrayObject *)array) && !is_set(((Base *)tensor)->inference) ? Py_NewRef(array) : NULL;
 }
 
 /* `x[index] = value`. */
 PyObject *assigned(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
-    if (keywords != NULL || count != 3 || !Py_IS_TYPE(args[0], core.Tensor))
-        return NULL;
-    PyObject *mode = current_mode(), *array = slot_get(args[0], core.slots.tensor_array);
-    if (mode == NULL)
-        return NULL;
-    int records = mode == core.RECORD, usual = records || mode == core.NO_GRAD;
-    Py_DECREF(mode);
-    if (!usual || array == NULL || !PyArray_CheckExact(array) || !is_writable((PyArrayObject *)array) ||
-        !is_target(args[0], records))
-        return NULL;
+    int records;
     long key;
-    Py_INCREF(array);
-    PyObject *index = plain_index((PyArrayObject *)array, args[1], &key), *result = NULL;
+    PyObject *array = keywords == NULL && count == 3 ? target_read(args[0], &records) : NULL, *result = NULL, *node = NULL;
+    PyObject *index = array == NULL ? NULL : plain_index((PyArrayObject *)array, args[1], &key);
     PyObject *region = index == NULL ? NULL : PyObject_GetItem(array, index);
-    PyObject *value = region == NULL ? NULL : value_read(args[2], (PyArrayObject *)region, records);
-    if (value != NULL && written(args[0], (PyArrayObject *)region, (PyArrayObject *)value) == 0)
-        result = Py_NewRef(Py_None);
+    PyObject *value = region == NULL ? NULL : value_read(args[2], (PyArrayObject *)region);
+    if (value != NULL) {
+        PyObject *edge = Py_NewRef(edge_of(args[2]));
+        int free = is_free(args[0], records) && (!records || edge == Py_None), alone = free ? 0 : is_alone(args[0]);
+        if (alone > 0)
+            node = node_of_write(args[0], array, index, edge);
+        if ((free || node != NULL) && written(args[0], region, value, NULL, node) == 0)
+            result = Py_NewRef(Py_None);
+        Py_DECREF(edge);
+    }
+    Py_XDECREF(node);
     Py_XDECREF(value);
     Py_XDECREF(region);
     Py_XDECREF(index);
-    Py_DECREF(array);
+    Py_XDECREF(array);
     return result;
+}
+
+/* What an in-place operator gives where that is recorded: the target gets the array, the history and the cell of the result. */
+static int exchanged(Operation *operation, PyObject *const *args, PyArrayObject *array)
+{
+    int alone = PyArray_BASE(array) == NULL ? is_alone(args[0]) : 0;
+    PyObject *result = alone > 0 ? recorded(operation, args, 2, NULL) : NULL;
+    if (result == NULL)
+        return alone < 0 || PyErr_Occurred() ? -1 : 0;
+    PyObject *tensor = args[0], *found = slot_get(result, core.slots.tensor_array);
+    int fits = PyArray_BASE((PyArrayObject *)found) == NULL && PyArray_SAMESHAPE((PyArrayObject *)found, array) && is_alone(result) > 0;
+    if (fits) {
+        slot_set(tensor, core.slots.tensor_array, Py_NewRef(found));
+        slot_set(tensor, core.slots.tensor_cell, Py_NewRef(slot_get(result, core.slots.tensor_cell)));
+        slot_set(tensor, core.slots.tensor_node, Py_NewRef(slot_get(result, core.slots.tensor_node)));
+        fits = count_write(tensor, NULL) < 0 ? -1 : 1;
+    }
+    Py_DECREF(result);
+    return fits;
+}
+
+/* `x += y`, and other operators that write to their first operand. */
+PyObject *replaced(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+{
+    int records, done = 0;
+    PyObject *array = keywords == NULL && count == 2 ? target_read(args[0], &records) : NULL;
+    if (array == NULL)
+        return NULL;
+    PyObject *edge = edge_of(args[1]);
+    if (is_free(args[0], records) && (!records || edge == Py_None) && !is_set(((Base *)args[0])->base)) {
+        int small = PyArray_ISCARRAY((PyArrayObject *)array) && PyArray_SIZE((PyArrayObject *)array) < operation->large;
+        PyObject *value = small ? value_read(args[1], (PyArrayObject *)array) : NULL;
+        if (value != NULL)
+            done = written(args[0], array, value, operation->forward, NULL) < 0 ? -1 : 1;
+        Py_XDECREF(value);
+    } else if (records)
+        done = exchanged(operation, args, (PyArrayObject *)array);
+    Py_DECREF(array);
+    return done > 0 ? Py_NewRef(args[0]) : NULL;
 }

@@ -137,6 +137,7 @@ _INDEX = {
     "_tape.reasons": "why",
     "autograd.anomaly_mode": "detect_anomaly is_anomaly_check_nan_enabled is_anomaly_enabled",
     "autograd.revolve": "checkpoint_loop",
+    "compile.export": "export",
     "files": "load save",
     "func.control": "cond fori_loop scan while_loop",
     "func.custom_rules": "custom_jvp custom_vjp",

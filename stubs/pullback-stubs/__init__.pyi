@@ -29,11 +29,17 @@ from pullback.explain.asking import record as _record
 from pullback.explain.cancellation import Digits as _Digits
 from pullback.explain.cancellation import Loss as _Loss
 from pullback.explain.cancellation import digits as _digits
+from pullback.explain.differing import Comparison as _Comparison
+from pullback.explain.differing import Difference as _Difference
+from pullback.explain.differing import first_difference as _first_difference
 from pullback.explain.document import schema as _schema
 from pullback.explain.explanation import Explanation as _Explanation
 from pullback.explain.recording import Recording as _Recording
 from pullback.explain.runs import Run as _Run
 from pullback.explain.runs import read_run as _read_run
+from pullback.explain.shares import Example as _Example
+from pullback.explain.shares import Examples as _Examples
+from pullback.explain.shares import examples as _examples
 from pullback.explain.trace import Call as _Call
 from pullback.explain.trace import Finding as _Finding
 from pullback.explain.trace import Leaf as _Leaf
@@ -41,6 +47,10 @@ from pullback.explain.trace import Scope as _Scope
 from pullback.explain.trace import Step as _Step
 from pullback.explain.trace import Term as _Term
 from pullback.explain.trace import Traced as _Traced
+from pullback.explain.trailing import trail as _trail
+from pullback.explain.trails import Trail as _Trail
+from pullback.explain.trails import TrailEntry as _TrailEntry
+from pullback.explain.trails import read_trail as _read_trail
 from pullback.explain.training import Training as _Training
 from pullback.vocabulary.decompositions import LUFactorExResult as _LUFactorExResult
 from pullback.vocabulary.decompositions import LUFactorResult as _LUFactorResult
@@ -90,6 +100,7 @@ from .autograd.anomaly_mode import detect_anomaly as detect_anomaly
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
 from .autograd.revolve import checkpoint_loop as checkpoint_loop
+from .compile.export import export as export
 from .files import load as load
 from .files import save as save
 from .func.control import cond as cond
@@ -160,11 +171,17 @@ class _Explain:
     Digits = _Digits
     Loss = _Loss
     digits = staticmethod(_digits)
+    Comparison = _Comparison
+    Difference = _Difference
+    first_difference = staticmethod(_first_difference)
     schema = staticmethod(_schema)
     Explanation = _Explanation
     Recording = _Recording
     Run = _Run
     read_run = staticmethod(_read_run)
+    Example = _Example
+    Examples = _Examples
+    examples = staticmethod(_examples)
     Call = _Call
     Finding = _Finding
     Leaf = _Leaf
@@ -172,6 +189,10 @@ class _Explain:
     Step = _Step
     Term = _Term
     Traced = _Traced
+    trail = staticmethod(_trail)
+    TrailEntry = _TrailEntry
+    Trail = _Trail
+    read_trail = staticmethod(_read_trail)
     Training = _Training
 explain: _Explain
 

@@ -1,11 +1,10 @@
 """`pullback run --check`: the names of torch that a program uses, and which are missing."""
 
 import importlib.machinery
-import subprocess
-import sys
 import textwrap
 
 import pytest
+from tests.prepared import command
 
 
 def checked(folder, text, files=None):
@@ -14,8 +13,7 @@ def checked(folder, text, files=None):
         place = folder / name
         place.parent.mkdir(exist_ok=True)
         place.write_text(textwrap.dedent(content))
-    command = [sys.executable, "-W", "error", "-m", "pullback", "run", "--check", str(folder / "script.py")]
-    run = subprocess.run(command, check=False, capture_output=True, text=True)
+    run = command("run", "--check", str(folder / "script.py"), flags=("-W", "error"))
     assert run.stderr == ""
     return run.returncode, run.stdout.replace(f"{folder}/", "").splitlines()
 
@@ -140,8 +138,7 @@ def test_packages_are_looked_into_and_not_imported(tmp_path):
 
 
 def test_a_script_that_is_not_there(tmp_path):
-    command = [sys.executable, "-m", "pullback", "run", "--check", str(tmp_path / "none.py")]
-    run = subprocess.run(command, check=False, capture_output=True, text=True)
+    run = command("run", "--check", str(tmp_path / "none.py"))
     assert run.returncode == 2
     assert run.stderr.endswith("none.py': no such file\n")
 

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from tests.compat.prepared import installed
+from tests.prepared import installed
 
 import pullback
 from pullback.compat.torch import containers, hub, library

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.compat.prepared import installed
+from tests.prepared import installed
 
 LOG = """
     import torch

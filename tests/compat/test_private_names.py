@@ -1,7 +1,7 @@
 """Private names of torch that packages import: each does what torch's does on a CPU. The programs run with torch, too."""
 
 import pytest
-from tests.compat.prepared import installed
+from tests.prepared import installed
 
 PROGRAMS = {
     "print options": """

@@ -6,7 +6,7 @@ import sys
 import textwrap
 
 import pytest
-from tests.compat.prepared import installed, python
+from tests.prepared import command, installed, python
 
 import pullback
 
@@ -22,7 +22,9 @@ ORDERS = [
 def program(text, folder, *arguments, name="program.py", status=0):
     """Write a program and run it by `pullback run`."""
     (folder / name).write_text(textwrap.dedent(text), encoding="utf-8")
-    return python(*RUN, name, *arguments, cwd=folder, status=status)
+    done = command(*RUN[2:], name, *arguments, cwd=folder, flags=("-W", "error"))
+    assert done.returncode == status, done.stdout + done.stderr
+    return done
 
 
 # The command
@@ -65,7 +67,8 @@ def test_an_exit_with_a_text_goes_to_stderr(tmp_path):
 
 @pytest.mark.parametrize("arguments", [[], ["--what"], ["nowhere.py"], ["-m"]])
 def test_a_command_line_that_names_no_program(arguments, tmp_path):
-    assert python(*RUN, *arguments, cwd=tmp_path, status=2).stderr
+    done = command(*RUN[2:], *arguments, cwd=tmp_path)
+    assert done.returncode == 2 and done.stderr
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
@@ -87,7 +90,9 @@ def test_processes_of_a_loader_find_torch(tmp_path, method):
             for batch in DataLoader(Squares(), batch_size=2, num_workers=1, multiprocessing_context={method!r}):
                 print(batch.tolist())
     """
-    assert program(text, tmp_path).stdout.split("\n")[:2] == ["[[0.0], [1.0]]", "[[4.0], [9.0]]"]
+    (tmp_path / "program.py").write_text(textwrap.dedent(text), encoding="utf-8")
+    printed = python(*RUN, "program.py", cwd=tmp_path).stdout
+    assert printed.split("\n")[:2] == ["[[0.0], [1.0]]", "[[4.0], [9.0]]"]
 
 
 def test_a_program_gets_the_numbers_that_pullback_gives(tmp_path):

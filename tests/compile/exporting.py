@@ -34,12 +34,17 @@ def written_programs(folder, bounds, title="programs", **options):
     return write(folder, title, bounds, Options(**options))
 
 
-def compiled_library(folder, title="programs", flags=QUICK):
-    """The functions of a folder, compiled without a warning, by the wrapper that lies there."""
-    library = folder / f"lib{title}.so"
-    command = [GCC, *STRICT, *flags, "-fPIC", "-shared", str(folder / f"{title}.c"), "-o", str(library), "-lm"]
+def compiled_sources(folder, *names, flags=QUICK):
+    """C files of a folder, compiled without a warning, as the library of the first name."""
+    sources = [str(folder / f"{name}.c") for name in names]
+    command = [GCC, *STRICT, *flags, "-fPIC", "-shared", *sources, "-o", str(folder / f"lib{names[0]}.so"), "-lm"]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=500)
     assert done.returncode == 0, done.stderr[:3000]
+
+
+def compiled_library(folder, title="programs", flags=QUICK):
+    """The functions of a folder, compiled without a warning, by the wrapper that lies there."""
+    compiled_sources(folder, title, flags=flags)
     spec = importlib.util.spec_from_file_location(f"exported_{folder.name}_{title}", folder / f"{title}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

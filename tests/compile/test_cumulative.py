@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from tests.covering import pairwise
 
 import pullback
 from pullback.compile.passes import simplify
@@ -156,10 +157,11 @@ ENDS = {
 }
 
 
-@pytest.mark.parametrize("name", ["cumprod", "cumsum"])
-@pytest.mark.parametrize("start", [concatenated, written, written_elsewhere, written_along_the_other_axis])
-@pytest.mark.parametrize("end", ENDS)
-@pytest.mark.parametrize("shape", [(5, 7), (1, 4), (33, 20), (3, 3), (6, 2), (4, 1)])
+STARTS = [concatenated, written, written_elsewhere, written_along_the_other_axis]
+LENGTHS = [(5, 7), (1, 4), (33, 20), (3, 3), (6, 2), (4, 1)]
+
+
+@pytest.mark.parametrize(("name", "start", "end", "shape"), pairwise(["cumprod", "cumsum"], STARTS, [*ENDS], LENGTHS))
 def test_one_number_after_a_first_one(name, start, end, shape):
     def f(first, t, x, r):
         return ENDS[end](getattr(start(first, t, shape[1]), name)(1), x, r)

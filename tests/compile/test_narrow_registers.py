@@ -1,6 +1,6 @@
 """Machine code for processors with narrower registers than this one has: the same tests, in a process that hides the wider ones.
 
-Every second test runs with each width, the others with the other one: `PULLBACK_REGISTERS=all` runs all with both.
+Every fourth test runs with each width, others with the other one: `PULLBACK_REGISTERS=all` runs all with both.
 """
 
 import os
@@ -43,7 +43,7 @@ def narrower():
 
 class Share:
     def pytest_collection_modifyitems(self, items):
-        items[:] = items[int(share) :: 2] if share else items
+        items[:] = items[int(share) :: 4] if share else items
 
 llvmlite.binding.get_host_cpu_features = narrower
 sys.exit(pytest.main(["-q", "-n", "0", "-p", "no:cacheprovider", *arguments], plugins=[Share()]))

@@ -104,3 +104,62 @@ def test_poolings_side_by_side(shape, dtype):
 def test_other_poolings(options):
     x = np.random.default_rng(0).integers(-2, 3, (2, 3, 9, 8)).astype("float32")
     pooling(pullback.tensor(x), **options)
+
+
+def averaging(pool, x, **options):
+    """The mean of windows and its gradient, compiled, near those of eager; which operations the code has."""
+
+    def run(x):
+        x = x.detach().requires_grad_()
+        y = pool(x, **options)
+        return y.detach(), *pullback.autograd.grad((y * y).sum(), x)
+
+    compiled = pullback.compile(run, fullgraph=True)
+    for strange in (None, np.nan, -np.inf):
+        if strange is not None:
+            x.view(-1)[5] = strange
+        for mine, its in zip(compiled(x), run(x), strict=True):
+            np.testing.assert_allclose(mine, its, rtol=2e-6, atol=1e-6)
+    return operations(compiled)
+
+
+WINDOWED = {"window_mean", "window_spread"}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(2, 3, 8), (2, 3, 6, 4), (1, 2, 4, 4, 6)], ids=str)
+def test_means_side_by_side(shape, dtype):
+    x = np.random.default_rng(0).normal(size=shape).astype(dtype)
+    pool = (F.avg_pool1d, F.avg_pool2d, F.avg_pool3d)[len(shape) - 3]
+    assert not WINDOWED & averaging(pool, pullback.tensor(x), kernel_size=2)
+    whole = (F.adaptive_avg_pool1d, F.adaptive_avg_pool2d, F.adaptive_avg_pool3d)[len(shape) - 3]
+    assert not WINDOWED & averaging(whole, pullback.tensor(x), output_size=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [({"kernel_size": 3, "stride": 1}, {"window_mean"}), ({"kernel_size": 2, "stride": 3}, {"window_mean"}),
+     ({"kernel_size": 3, "stride": 2, "padding": 1}, set()), ({"kernel_size": (2, 4), "divisor_override": 5}, WINDOWED),
+     ({"kernel_size": 2, "ceil_mode": True}, WINDOWED), ({"kernel_size": 4, "padding": 1, "count_include_pad": False}, set())],
+    ids=str,
+)  # fmt: skip
+def test_other_means(options, code):
+    x = pullback.tensor(np.random.default_rng(0).normal(size=(2, 3, 10, 8)).astype("float32"))
+    assert not code & averaging(F.avg_pool2d, x, **options)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("stride", "padding"), [(1, 1), (2, 0), (2, 1), (2, 2), (3, 1), ((2, 1), 1), ((1, 2), 0)])
+def test_planes_of_each_width(stride, padding, dtype):
+    """Depthwise convolutions, of widths on both sides of one and two registers, by kernels and by NumPy."""
+    rng = np.random.default_rng(0)
+    for width in (3, 4, 7, 8, 9, 15, 16, 17, 31, 33, 64, 67):
+        x, w = (tensor(rng, shape, dtype) for shape in ((2, 4, 5, width), (8, 1, 3, 3)))
+        found = []
+        for mode in ("always", "never"):
+            pullback.set_machine_code(mode)
+            x, w = x.detach().requires_grad_(), w.detach().requires_grad_()
+            y = F.conv2d(x, w, stride=stride, padding=padding, groups=4)
+            found.append((y, *pullback.autograd.grad((y * y).sum(), (x, w))))
+        pullback.set_machine_code("auto")
+        same(*found, dtype)

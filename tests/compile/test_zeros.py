@@ -83,6 +83,7 @@ def assert_near(found, expected):
     np.testing.assert_allclose(found[finite], expected[finite], rtol=1e-10, atol=1e-12 * scale)
 
 
+@hypothesis.settings(max_examples=30)
 @hypothesis.given(
     programs, st.sampled_from([*DERIVATIVES]), st.integers(0, 99), st.sampled_from([None, np.inf, -np.inf, np.nan])
 )
@@ -97,6 +98,7 @@ def test_random_programs(f, derivative, seed, strange):
         assert_near(compiled(*changed), function(*changed))
 
 
+@hypothesis.settings(max_examples=40)
 @hypothesis.given(programs, st.sampled_from([*DERIVATIVES]), st.integers(0, 99))
 def test_masks_contain_all_that_is_not_zero(f, derivative, seed):
     made = record(DERIVATIVES[derivative](f), *numbers(seed))

@@ -25,7 +25,7 @@ def script(name, *arguments):
 @only_with_forks
 def test_forks_while_threads_run_backward_compile_and_import():
     pytest.importorskip("pullback.compile")
-    run = script("forks.py", "--forks", "25", "--each", "13")
+    run = script("forks.py", "--forks", "13", "--each", "13")
     assert (run.returncode, run.stderr) == (0, ""), run.stdout
     assert "0 hung, 0 failed" in run.stdout
 

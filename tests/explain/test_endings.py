@@ -6,6 +6,7 @@ import sys
 from multiprocessing.pool import RemoteTraceback
 
 import pytest
+from tests.prepared import command
 
 import pullback
 
@@ -51,10 +52,8 @@ def test_an_ending_is_told_as_what_it_was(ending, tmp_path):
     text, told = ENDINGS[ending]
     file = tmp_path / "program.py"
     file.write_text(f"{START}{text}\n", encoding="utf-8")
-    ran = subprocess.run(
-        [sys.executable, "-m", "pullback", "explain", "--no-try", str(file)], capture_output=True, check=False
-    )
-    out, err = ran.stdout.decode(), ran.stderr.decode()
+    ran = command("explain", "--no-try", str(file))
+    out, err = ran.stdout, ran.stderr
     joined = " ".join(f"{out}\n{err}".split())
     assert [each for each in told if " ".join(each.split()) not in joined] == []
     assert "hidden" not in out

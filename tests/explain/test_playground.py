@@ -5,12 +5,11 @@ from __future__ import annotations
 import doctest
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.prepared import after
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / "frontend" / "src" / "playground"
@@ -20,7 +19,7 @@ FAILING = {"shape": "has shape (1,)", "second": "a second time", "inplace": "a l
 # The session belongs to a process of its own: it puts pullback in torch's place.
 RUN = """
 import json, runpy, sys
-session = runpy.run_path(sys.argv[1], run_name="session")
+session = runpy.run_path(SESSION, run_name="session")
 for request in json.load(sys.stdin):
     sys.stdout, kept = __import__("io").StringIO(), sys.stdout
     answer = json.loads(session["run"](json.dumps(request)))
@@ -32,10 +31,9 @@ for request in json.load(sys.stdin):
 
 def answers(*requests: dict[str, Any]) -> list[dict[str, Any]]:
     """What the session answers to these requests, one after the other, and what they print."""
-    command = [sys.executable, "-W", "error", "-c", RUN, str(FOLDER / "session.py")]
-    done = subprocess.run(command, input=json.dumps(requests), capture_output=True, encoding="utf-8", check=False)
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    text = RUN.replace("SESSION", repr(str(FOLDER / "session.py")))
+    said = after("import pullback.explain\n", text, "-W", "error", given=json.dumps(requests))
+    return [json.loads(line) for line in said.splitlines()]
 
 
 def answer(program: str, **options: str) -> dict[str, Any]:

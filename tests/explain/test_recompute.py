@@ -545,7 +545,7 @@ def broadcastable(a, b):
 COUNTED = {"recomputed": 0, "refused": {}, "numbers": 0}
 
 
-@settings(max_examples=200, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_random_programs(page, program):
     shapes, steps, before, after, double, changed, seeded = program
@@ -587,7 +587,7 @@ def test_random_programs(page, program):
 def test_most_random_programs_are_recomputed():
     if not COUNTED["numbers"]:
         pytest.skip("the random programs have not run")
-    assert COUNTED["recomputed"] > 100
+    assert COUNTED["recomputed"] > 30
 
 
 REFUSALS = {

@@ -268,8 +268,8 @@ def test_an_exception_is_passed_on_and_told(tmp_path):
 def test_text_fits_and_can_be_ascii():
     one, two = recorded(40), recorded(60, lr=0.1)
     for width in (60, 80, 120):
-        for other in (None, two):
-            lines = one.to_text(other, width=width).splitlines()
+        for others in ([], [two], [two] * 7):
+            lines = one.to_text(*others, width=width).splitlines()
             assert max(map(len, lines)) <= width
     assert one.to_text(two, ascii=True).isascii()
     assert str(one).startswith("run         40 steps, all recorded, 4 parameters")

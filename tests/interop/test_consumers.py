@@ -3,6 +3,7 @@
 Run where they are installed: scripts/consumers.
 """
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -158,18 +159,27 @@ def test_the_page_is_that_of_the_table():
     table = calls.rows()
     kinds = {kind for _, _, kind, _ in table}
     assert kinds <= {*calls.GOOD, "refused"}
+    refused = {(module, call) for module, call, kind, _ in table if kind == "refused"}
+    assert refused == set(calls.instead())
     text = calls.PAGE.read_text(encoding="utf-8")
-    assert all(f"- `{call}`" in text for _, call, _, _ in table)
-    for name in ("scipy", "sklearn"):
-        right = sum(row[0].startswith(name) and row[2] == "right" for row in table)
-        assert f"| {right} |" in text
+    tried = re.search(r"^(SciPy .*)\. Made by", text, re.MULTILINE)[1]
+    assert text == calls.page(table, tried)
 
 
-def test_calls_are_right_or_refused_by_name():
+def tried(*arguments):
     pytest.importorskip("sklearn")
-    command = [sys.executable, "-m", "tests.interop.calls"]
+    command = [sys.executable, "-m", "tests.interop.calls", *arguments]
     root = Path(__file__).parents[2]
-    run = subprocess.run(command, check=False, capture_output=True, text=True, cwd=root, timeout=600)
+    return subprocess.run(command, check=False, capture_output=True, text=True, cwd=root, timeout=600)
+
+
+def test_what_is_written_instead_of_refused_calls_gives_their_values():
+    run = tried("--instead")
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_calls_are_right_or_refused():
+    run = tried()
     assert "wrong\t" not in run.stdout
     assert "worse: " in run.stdout, run.stderr  # the last line: it has not stopped before
     if calls.versions() in calls.PAGE.read_text(encoding="utf-8"):

@@ -17,6 +17,27 @@ pullback.cat([x, r]); pullback.stack([x, r]); pullback.cat([]); pullback.where(x
 pullback.where(x > 0, x, r.sum().double()); pullback.where(x, x, y); x.__rsub__(y); y.__rsub__(2.5); x.clamp(0); x.softmax(0); F.linear(x, y, r)
 F.cross_entropy(x, i); x.norm(); x.cumsum(0); x.detach() * y; (x * y).detach() + x; x.clone(); x.to(pullback.float64) * 2; x * x * x
 (x[0] * r).sum() + x[1, 1]; sum(row.sum() * k for k, row in enumerate(x)); (x * x)[0] @ (x + y)[1]; x[0] * x[0]; ((x * 2)[1:3] + y[0]).T
+x[[0, -1, 0]]; x[[4]]; x[[0], [1]]; x[[]]; x[[True, False, True, False]]; x[[0, None]]; x[[[0, 1]]]; x[i[:0]]; x[i.int()]; x[i.to(pullback.uint8)]; x[i[0]]
+x[r > 0]; x[:, r > 0]; x[r > 0, i]; x[:, :, i]; x[i, :]; x[i, ..., i]; x[i + 9]; x[i - 4]; x[r[:2] > 0]; x.T[i]; x[0:0][i]; x[i[:, None]]; x[:, i[None]]; r[i]; r[r > 0]
+x[i, None]; x[i][0]; x[i].sum() * x[i, i].sum(); r[0][[0]]; x[(i, i)]; x[[i, i]]; (x > 0)[i]; i[i]; x.take(i); pullback.take(x, i); x.index_select(1, i)
+pullback.cat((x, y), -1); pullback.cat([x, y], dim=1); pullback.cat([x, y], axis=1); pullback.cat([x, y], 2); pullback.cat([x]); pullback.cat([x, x.T]); pullback.cat([c, c], 1)
+pullback.cat([x[:1], y[1:]]); pullback.cat([x[:, :2], y], 1); pullback.cat([x, y.double()]); pullback.cat([r, r[:0]]); pullback.cat([r[:0], x]); pullback.cat([x] * 65)
+pullback.cat([x[0:1], y[:, 0:1].T]); pullback.cat([r[0], r[1]]); pullback.cat([x, y], dims=1); pullback.cat(tensors=[x, y]); pullback.cat(x); pullback.cat([x, np.ones((4, 4))])
+pullback.stack([x, y], -1); pullback.stack([r, r], dim=1); pullback.stack([x, y], 3); pullback.stack([x, y], 2); pullback.stack((r[0], r[1])); pullback.stack([x[:, :2], y[:, 2:]], 1)
+pullback.stack([x[0], x[1]]).T[0]; pullback.stack(list(x)); pullback.stack([row * 2 for row in x], 1); pullback.stack([r] * 65); pullback.cat(x.split(1, 1)); pullback.cat([i, i])
+x.unbind(-1); x.unbind(2); x.unbind(dim=1); x.T.unbind(1); r.unbind(); r[0].unbind(); x[0:0].unbind(); x.split(3, -1); x.split(2, dim=1); x.split(9); x.split(0); x.split(-1)
+x[0:0].split(2); x.split((1, 3)); x.chunk(3, 1); x.chunk(9); x.chunk(0); x[0:0].chunk(2); x.T.chunk(2)[1]; pullback.chunk(x, 2); pullback.split(x, 3)[1] * 2; pullback.unbind(x, 1)[2]
+x.unbind(1)[0].sum() + x.unbind()[3].prod(); sum(part.sum() for part in x.split(3, 1)); x.split(2)[0][1]; x.reshape(2, 2, 4).unbind(1); x.reshape(2, 2, 2, 2).split(1, 2)[1]
+x.sum(-1); x.sum(2); x.sum(0, True); x.sum(dim=1); x.sum(dim=0, keepdim=True); x.sum((0, 1)); x.sum(()); x.sum(axis=0); x.sum(None); x.sum(True); x.sum(1.0); x.sum(0, 1, 2)
+x.mean(1); x.mean(-1, True); x.mean(dim=0, keepdim=True); x.mean(dtype=pullback.float64); x.mean((0, 1)); r.sum(); r.sum(0); r.sum(0, True); r[0].sum(); r[0].sum(0); r.mean(0); c.sum(1)
+x[0:0].sum(); x[0:0].sum(0); x[0:0].mean(); x.T.sum(); x.T.sum(1); x.T.mean(0); x[:, ::2].sum(); x[:, ::2].sum(1); x.reshape(2, 2, 4).sum(1); x.reshape(2, 2, 4).mean(); c.mean(0)
+pullback.sum(x); pullback.sum(x, 1); pullback.sum(input=x); pullback.mean(x, 0, True); pullback.sum(x, out=pullback.zeros((), dtype=x.dtype)); x.sum(keepdim=True); x.mean(keepdim=True)
+r @ x; r @ r; x @ c; x @ r[:2]; x.matmul(y); x.mm(y); x.mm(r); r.dot(r); r.dot(x); pullback.dot(r, r); pullback.mm(x, y); pullback.matmul(x, r); x @ y[0:0]; x[0:0] @ y; c.T @ x
+x.mv(r); x.T @ y.T; x[:, ::2] @ y[::2]; r[::2] @ r[1::2]; x @ i; r[:1] @ r[:1]; r[:1].dot(r[:1]); x.reshape(2, 2, 4) @ y; x @ 2.0
+F.linear(x, y); F.linear(r, y, r); F.linear(x, y, r[:1]); F.linear(x, y, bias=r); F.linear(x, r, r); F.linear(x, y[:2], r[:2]); F.linear(x.reshape(2, 2, 4), y, r); F.linear(x, y[:, :2], r)
+F.cross_entropy(x, i + 1); F.cross_entropy(x, i, reduction="sum"); F.cross_entropy(x * float("inf"), i); F.cross_entropy(x.T, i); F.cross_entropy(x, x); F.cross_entropy(x, i[:2]); F.cross_entropy(x * 1e30, i)
+F.cross_entropy(x[:1], i[:1]); F.cross_entropy(x[0:0], i[0:0]); F.cross_entropy(x[:, :1], i * 0); F.cross_entropy(r, i[0]); F.cross_entropy(x, i.int()); F.cross_entropy(x, target=i)
+x.relu() * -0.0; F.relu(-x * 0); pullback.relu(r); F.relu(x, True); pullback.exp(x); x.exp() - pullback.neg(x); pullback.mul(x, 2); pullback.maximum(x, 0.0)
 x.sin().cos().exp() * y.tanh(); (x + x) * x - x / y; x[1][2] * x[2][1]; x.is_contiguous(); x.requires_grad; x * y > y * x
 """
 EXPRESSIONS = [text.strip() for line in EXPRESSIONS.strip().splitlines() for text in line.split("; ")]
@@ -62,6 +83,63 @@ w = x.expand(2, 3, 4); v = w[0]; (v * w[1]).sum().backward()
 y = x * 2; del y; y = (x + 1)[0]
 p = pullback.nn.Parameter(pullback.ones(3)); y = p * p; y.sum().backward(); g = p.grad
 y = x.requires_grad_(False) * 2; z = x.requires_grad_(True) * 2
+z = x * 1; z += x; z -= 2.0; z *= x; z /= 3; z.sum().backward()
+z = x * 1; a = z * z; z += a; b = z * a; z *= z; (b.sum() + z.sum()).backward()
+z = x * 1; z.add_(x, alpha=2.0); z.mul_(x[0]); z.sum().backward()
+z = x.exp(); z += 1; z.sum().backward()
+z = x * 1; z.retain_grad(); z += x; z.sum().backward(); g = z.grad
+z = x * 1; z.register_hook(lambda g: g * 3); z += x; z.sum().backward()
+z = x * 1; f = z.grad_fn; z += x; f.register_hook(lambda a, b: (a[0] * 7,)); z.sum().backward()
+z = x * 1; v = z[0]; z += x; w = v * 2; (w.sum() + z.sum()).backward()
+z = x * 1; z[0] += x[1]; z[1] *= 2; z.sum().backward()
+z = x * 1; z += z; z -= z[0]; z.sum().backward()
+z = x.T * 1; z += u.T; z.sum().backward()
+z = x * 1; z += np.ones(4)
+z = x * 1; z += u.double()
+z = x * 1; z[0] += u[0].double()
+x += 1
+u += 1; u *= u; u -= u[0]; u /= 2.0; u += x; u.sum().backward()
+u += u.detach(); u += (x * 2).detach(); u *= x.data
+u += 10**400
+u += 1e300; u *= float("nan")
+v = u[0]; v += 1.0; v *= v; u += v
+e = u.expand(2, 3, 4); e += 1
+n = u.numpy(); u += 1.0; m = pullback.tensor(n)
+with pullback.no_grad(): x += 1.0; x *= x; y = x * 2
+with pullback.no_grad(): z = x * 1; z += x\nz += 1
+with pullback.inference_mode(): w = u * 2; w += 1\nw += 1
+i = pullback.tensor([1, 2]); i += 1; i += 1.5
+h = u.half(); h += 1; h *= h
+z = x * 1; z[0] = x[1] * 2; z[0, 1] = x[2, 2]; z[:, 1:3] = 5.0; z[...] = z * 2; z.sum().backward()
+z = x * 1; a = z * z; z[1] = x[0]; (a.sum() + z.sum()).backward()
+z = x.exp(); z[0] = x[1]; z.sum().backward()
+z = u * 1; z[0] = x[0]; z[2] = z[0]; z.sum().backward()
+z = u * 1; z[0] = x[0]; z[9] = x[0]
+z = u * 1; z[0] = x[0].double()
+z = u * 1; z[0] = x
+z = u * 1; z[0] = x[:, :1].T; z.sum().backward()
+z = u * 1; z[0] = x.sum(); z.sum().backward(); del x.grad
+z = x * 1; z.retain_grad(); z[0] = 1.0; z.sum().backward(); g = z.grad
+z = x * 1; z.register_hook(lambda g: g * 3); z[0] = 1.0; z.sum().backward()
+z = x * 1; v = z[1]; z[0] = x[0]; w = v * 2; (w.sum() + z.sum()).backward()
+z = x * 1; z[[0, 2]] = x[:2]; z[z > 3] = 0.0; z.sum().backward()
+z = x * 1; z[0] = (x * 2).detach()[0]; z.sum().backward()
+with pullback.no_grad(): z = x * 1; z[0] = x[1]\nz[1] = x[0]; z.sum().backward()
+d = (x * 1).detach(); d[0] = x[0]; d.sum().backward()
+z = x * 1; z.detach_(); z[0] = x[0]; z += x; z.sum().backward()
+z = (x * 1).requires_grad_(); z.requires_grad; z[0] = 1.0; z.sum().backward()
+z = (u * 1).requires_grad_(); z.requires_grad_(False); z += x; z.sum().backward(); g = z.grad
+rows = []; [rows.append(row * k) for k, row in enumerate(x)]; y = pullback.stack(rows); y[0] = x[1]; y.sum().backward()
+a, b, c = x.unbind(); (a * b + c).sum().backward(); d = x.unbind()[0]; d.sum().backward()
+a, b = (x * 1).split(2, 1); a += 1.0
+z = x * 1; a, b = z.chunk(2); z[0] = 1.0; (a.sum() * b.sum()).backward()
+z = x * 1; rows = list(z); z += 1; y = rows[0] * 2; y.sum().backward()
+y = pullback.cat([x, u]); u += 1; y.sum().backward()
+y = x[[0, 1]]; i = pullback.tensor([0, 1]); y = x[i]; i += 1; y.sum().backward()
+i = pullback.tensor([0, 1]); y = x[i] * x[:, i].sum(); v = i[0]; v += 1; y.sum().backward()
+with pullback.autograd.graph.saved_tensors_hooks(lambda t: t * 1, lambda t: t): y = x[pullback.tensor([0, 1])]; z = pullback.cat([x, y])\n(y.sum() + z.sum()).backward()
+y = pullback.func.vmap(lambda row: pullback.stack([row, row])[0].sum())(x); y.sum().backward()
+y = pullback.func.grad(lambda t: pullback.cat([t, t[[0]]]).sum() + t.mean())(u)
 y = pullback.sparse_jacobian
 """.strip().split("\n")[:-1]
 PROGRAMS = [text.replace("\\n", "\n") for text in PROGRAMS]

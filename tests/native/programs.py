@@ -6,11 +6,12 @@ import pullback
 
 ONE = ["-{a}", "{a}.sin()", "{a}.exp()", "{a} * 2.0", "{a} + 1", "{a}[0]", "{a}[-1:]", "{a}[..., 0]", "{a}[None]", "{a}.T",
        "{a}.reshape(-1)", "list({a})[0]", "{a}.sum()", "{a}.sum(0)", "{a}.tanh()", "{a}.clone()", "{a}.detach()", "{a}.unsqueeze(0)",
-       "{a}.relu()", "{a}[::2]", "{a} ** 2", "{a}.unbind()[-1]"]  # fmt: skip
+       "{a}.relu()", "{a}[::2]", "{a} ** 2", "{a}.unbind()[-1]", "{a}.split(2)[0]", "{a}.chunk(2, -1)[-1]", "{a}[[0, -1]]", "{a}[{a} > 0]",
+       "{a}.mean(-1)", "{a}.mean()", "{a}.sum(0, keepdim=True)", "{a}[pullback.tensor([0, 0])]"]  # fmt: skip
 TWO = ["{a} + {b}", "{a} * {b}", "{a} - {b}", "{a} / ({b} + 9)", "{a} @ {b}", "pullback.maximum({a}, {b})", "pullback.cat([{a}, {b}])",
        "pullback.stack([{a}, {b}])", "{a} > {b}"]  # fmt: skip
 WRITES = ["{a}.mul_(0.5)", "{a}.add_({b})", "{a}[0] = 1.5", "{a}[0] = {b}", "{a}[...] = {b}", "{a}.copy_({b})", "{a}.zero_()",
-          "{a} *= {b}", "{a}.detach_()", "{a}.requires_grad_()"]  # fmt: skip
+          "{a} *= {b}", "{a} += 1.0", "{a} -= {b}", "{a}[-1] = {b}[0]", "{a}.detach_()", "{a}.requires_grad_()"]  # fmt: skip
 BLOCKS = ["", "", "", "with pullback.no_grad(): ", "with pullback.enable_grad(): "]
 PASSES = ["{a}.sum().backward()", "({a} * {a}).sum().backward(retain_graph=True)",
           "g = pullback.autograd.grad({a}.sum(), x, allow_unused=True, create_graph=True)[0]"]  # fmt: skip

@@ -83,7 +83,17 @@ def test_the_version_is_that_of_pullback():
 
 
 @pytest.mark.skipif(native.core is None, reason="the core is not used here")
-@pytest.mark.parametrize("name", ["__mul__", "__getitem__", "reshape", "t"])
+@pytest.mark.parametrize("name", ["sin", "cat", "split", "mean", "dot"])
+def test_so_does_a_function_of_the_package(name):
+    function = getattr(pullback, name)
+    assert isinstance(function, FunctionType)
+    assert function.__module__ == "pullback"
+    assert str(inspect.signature(function)) == str(inspect.signature(inspect.unwrap(function)))
+    assert pickle.loads(pickle.dumps(function)) is function
+
+
+@pytest.mark.skipif(native.core is None, reason="the core is not used here")
+@pytest.mark.parametrize("name", ["__mul__", "__getitem__", "reshape", "t", "sum", "chunk", "__iadd__", "matmul"])
 def test_a_function_stays_a_function_to_users(name):
     function = getattr(pullback.Tensor, name)
     assert isinstance(function, FunctionType)
@@ -92,6 +102,28 @@ def test_a_function_stays_a_function_to_users(name):
     assert function.__doc__ == inspect.unwrap(function).__doc__
     assert pickle.loads(pickle.dumps(function)) is function
     assert copy.deepcopy(function) is function
+
+
+def mixed(x, places):
+    """A graph of all native forms, with calls that they hand over, and its pass."""
+    y = pullback.cat([x, x * 2])[[0, 1, 4]] + x[places] - x[places >= 0]
+    z = pullback.stack([y, x], -1)
+    z += 1.0
+    z[0] = x[:2]
+    first, second = z.split(2)
+    total = first.sum(1).mean() + second.unbind()[0].sum() + x.dot(y) + sum(row[0] for row in z.chunk(2)[0])
+    layer = pullback.nn.functional.linear(z.T, z.T, x[:2])
+    loss = pullback.nn.functional.cross_entropy(layer, places[:2] * 0)
+    for wrong in (
+        lambda: x[[9]],
+        lambda: pullback.cat([x, z]),
+        lambda: x @ z[:2],
+        lambda: z.sum(7),
+        lambda: x.split(0),
+    ):
+        with pytest.raises((IndexError, RuntimeError)):
+            wrong()
+    (total + loss + (x * x)[0] + x.reshape(1, 3).T.sum() + (z.T @ y).relu().sum()).backward()
 
 
 @pytest.mark.skipif(native.core is None, reason="the core is not used here")
@@ -104,12 +136,12 @@ def test_graphs_are_collected():
     del y
     gc.collect()
     assert gone() is None
-    left = []
+    left, places = [], pullback.tensor([0, 1, 1])
     for count in (10, 300):
         gc.collect()
         before = sys.getallocatedblocks()
         for _ in range(count):
-            ((x * x)[0] + x.reshape(1, 3).T.sum()).backward()
+            mixed(x, places)
             x.grad = None
         gc.collect()
         left.append(sys.getallocatedblocks() - before)

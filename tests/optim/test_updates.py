@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.covering import pairwise
 
 import pullback
 from pullback import optim
@@ -48,9 +49,7 @@ def trained(make, options, dtype, *, steps=7, layout="C"):
     return [np.asarray(x.detach()).copy() for x in (*parameters, *kept)]
 
 
-@pytest.mark.parametrize("layout", ["C", "transposed"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(("name", "dtype", "layout"), pairwise([*CASES], [np.float32, np.float64], ["C", "transposed"]))
 def test_steps_are_numpys_bit_for_bit(name, dtype, layout, mode):
     found = []
     for each in ("never", "always"):

@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
+from tests.covering import pairwise
 
 import pullback
 from pullback import ops
@@ -503,9 +504,11 @@ def test_in_place_forms(name, block):
             assert ours[0] == theirs[0], kind
 
 
-@pytest.mark.parametrize("block", ["recording", "no_grad", "inference"])
-@pytest.mark.parametrize("name", ["add", "sub"])
-@pytest.mark.parametrize("alpha", [-0.1, 3, 1e300, float("nan"), np.float32(0.1), 1j, True], ids=str)
+BLOCKS = ["recording", "no_grad", "inference"]
+FACTORS = [-0.1, 3, 1e300, float("nan"), np.float32(0.1), 1j, True]
+
+
+@pytest.mark.parametrize(("name", "alpha", "block"), pairwise(["add", "sub"], FACTORS, BLOCKS), ids=str)
 def test_in_place_forms_with_a_factor(name, alpha, block):
     from pullback._tape.views import write
 

@@ -33,7 +33,7 @@ REFUSED_BY_NUMPY_2 = (
 )
 """What NumPy 1 takes with these warnings, which are all that keeps it from an answer."""
 UNCLEAR = (RecursionError, UnicodeError)  # of those types, but nobody's answer
-EXAMPLES = hypothesis.settings(max_examples=60, suppress_health_check=list(hypothesis.HealthCheck))
+EXAMPLES = hypothesis.settings(max_examples=25, suppress_health_check=list(hypothesis.HealthCheck))
 
 # 1. Arrays of every kind, against NumPy
 

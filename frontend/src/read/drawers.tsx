@@ -33,6 +33,7 @@ function drawers(page: Page): Drawer[] {
     { id: "cost", label: "Cost", answer: `${bytes(call.cost.peak_bytes)} at most`, shown: "CostPanel" },
     { id: "table", label: "Table", answer: `${plural(call.tensors.length, "tensor")}`, shown: "Table" },
   );
+  for (const { kind, title, answer } of page.trace.sheets ?? []) found.push({ id: kind, label: title, answer, shown: "SheetTable" });
   return found;
 }
 

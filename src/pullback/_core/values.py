@@ -55,7 +55,7 @@ def outside(index: Value, size: int, *, from_end: bool = False) -> int | None:
         if not from_end and numbers.dtype in UNSIGNED:
             if np.maximum.reduce(numbers.view(UNSIGNED[numbers.dtype]), None) < size:
                 return None  # read as unsigned, negative numbers are large ones
-        elif begin <= numbers.min() and numbers.max() < size:
+        elif begin <= np.minimum.reduce(numbers, None) and np.maximum.reduce(numbers, None) < size:
             return None
     elif ((numbers >= begin) & (numbers < size)).all():
         return None

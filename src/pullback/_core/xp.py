@@ -155,7 +155,8 @@ def sum(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Array:
 
     Those of short rows and of the columns of small matrices are BLAS's, in a fifth of the time; BLAS raises no flags.
     """
-    products = x.ndim > 1 and sums_by_products(x.shape, x.dtype, axis) and (x.ndim == 2 or x.flags.c_contiguous)
+    single = len(axis) == 1 and x.ndim > 1
+    products = single and sums_by_products(x.shape, x.dtype, axis) and (x.ndim == 2 or x.flags.c_contiguous)
     narrow = products and axis[0] == x.ndim - 1 and x.shape[-1] <= NARROW
     if x.size > LONG and not narrow and (code := machine.totals("total", x, axis)) is not None:
         return code(x, keepdims=keepdims)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .._core import placement
+from .._core import placement, xp as _xp
 from .._core.modes import innermost, quiet, state_asked
 from .._core.package import package
 
@@ -344,19 +344,64 @@ def real(rng: np.random.Generator, draw: str, shape: tuple[int, ...], dtype: Num
     return np.asarray(method(shape)).astype(dtype)
 
 
+class Elementwise:
+    """A `Draw` of which each element is made of one number: `made(xp, number, *parameters)`, written as rules are.
+
+    `number` is "random", "standard_normal" or "integers", of NumPy's generators, in a dtype, integers between bounds.
+    `allowed` says of each element whether parameters are, by `allowed[0](xp, *parameters)`, and what is raised if they are not.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        number: str,
+        dtype: NumpyType,
+        made: Callable[..., Any] | None = None,
+        *,
+        bounds: tuple[int, int] = (0, 1),
+        allowed: tuple[Callable[..., Any], Callable[..., str]] | None = None,
+    ) -> None:
+        self.__name__, self.number, self.dtype, self.bounds = name, number, dtype, bounds
+        self.made, self.allowed = made, allowed
+
+    def __call__(self, rng: np.random.Generator, shape: tuple[int, ...], *parameters: Array) -> Array:
+        if self.allowed is not None and not np.all(self.allowed[0](_xp, *parameters)):
+            raise RuntimeError(self.allowed[1](*parameters))
+        found = self.drawn(rng, shape)
+        return found if self.made is None else np.asarray(self.made(_xp, found, *parameters))
+
+    def drawn(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        """The numbers of which elements are made."""
+        if self.number == "integers":
+            return np.asarray(rng.integers(*self.bounds, shape))
+        return real(rng, self.number, shape, self.dtype)
+
+    def then(self, name: str, change: Callable[..., Any]) -> Elementwise:
+        """Samples that `change(xp, sample)` makes of these."""
+        made = self.made or (lambda xp, x: x)
+
+        def after(xp: Any, *given: Any) -> Any:
+            return change(xp, made(xp, *given))
+
+        return Elementwise(name, self.number, self.dtype, after, bounds=self.bounds, allowed=self.allowed)
+
+
 def uniform(size: tuple[int, ...], dtype: NumpyType, generator: Source = None) -> Any:
     """Samples of the uniform distribution on [0, 1)."""
-
-    def uniform(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-        return real(rng, "random", shape, dtype)
-
-    return sampled(uniform, size, generator=generator)
+    return sampled(Elementwise("uniform", "random", dtype), size, generator=generator)
 
 
 def normal(size: tuple[int, ...], dtype: NumpyType, generator: Source = None) -> Any:
     """Samples of the normal distribution with mean 0 and variance 1."""
+    return sampled(Elementwise("normal", "standard_normal", dtype), size, generator=generator)
 
-    def normal(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-        return real(rng, "standard_normal", shape, dtype)
 
-    return sampled(normal, size, generator=generator)
+def chance(name: str, refused: Callable[..., str]) -> Elementwise:
+    """Whether something happens, by its probability."""
+    return Elementwise(
+        name,
+        "random",
+        np.dtype(np.float64),
+        lambda xp, x, p: x < p,
+        allowed=(lambda xp, p: xp.logical_and(p >= 0, p <= 1), refused),
+    )

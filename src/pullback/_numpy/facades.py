@@ -36,7 +36,7 @@ TYPES: set[type] = {float, complex, numbers.Number, numbers.Complex, numbers.Rea
 TYPES |= {np.generic, np.number, np.inexact, np.floating, np.complexfloating, np.integer, np.int64, np.bool_}
 TYPES |= {np.float32, np.float64, np.complex64, np.complex128}
 FUNCTIONS = (FunctionType, BuiltinFunctionType, np.ufunc, type(np.sum))
-SCIPY = {"scipy", *(f"scipy.{rule.rpartition('.')[0]}" for rule in scipy_rules.RULES)}
+SCIPY = {"scipy", *(f"scipy.{rule.rpartition('.')[0]}" for rule in (*scipy_rules.RULES, *scipy_rules.SOLVERS))}
 """Modules whose functions are looked up for rules, where a program has imported the module."""
 JOINS: dict[Function, int] = {
     vars(np)[name]: 1
@@ -229,7 +229,7 @@ class Called(Stand):
         if not self.active:
             return self.real(*args, **options)
         own, given = OWN.get(self.real), (*args, *options.values())
-        always = getattr(own, "func", None) is scipy_rules.refused
+        always = getattr(own, "func", None) is scipy_rules.solved
         if own is not None and (always or any(map(holds_tensor, given))):
             return own(*args, **options)
         if any(map(_is_list, given)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -152,6 +152,18 @@ def _in_rows(word: str, neutral: float) -> Function:
     return of_each_axis(of_rows)
 
 
+def _of_windows(real: Function, name: str, input: Tensor, function: Function, **given: Any) -> Tensor:
+    """A filter by a function of the elements around each place: applied to their places, it tells which these are."""
+    settings, more = constants(name, given), (given.pop("extra_arguments", ()), given.pop("extra_keywords", {}) or {})
+    places: list[Array] = []
+    settings |= {"cval": -1.0, "extra_arguments": (), "extra_keywords": None}
+    real(np.arange(input.size if isinstance(input, np.ndarray) else input.numel(), dtype=float).reshape(input.shape),
+         lambda window: places.append(window.astype(int)) or 0.0, **settings)
+    values = on_tensors.append(input.ravel(), np.full(1, given.get("cval", 0.0)))
+    found = [function(values[place], *more[0], **more[1]) for place in places]
+    return on_tensors.stack(found).reshape(tuple(input.shape))
+
+
 def _factor(real: Function, name: str, input: Tensor, **given: object) -> Tensor:
     """A filter that multiplies by numbers of its own."""
     return input * real(np.ones(input.shape, complex), **constants(name, given))
@@ -185,7 +197,7 @@ FILTERS: dict[str, Function] = {
     "ndimage.convolve": _correlated(True), "ndimage.convolve1d": _correlated_along(True),
     "ndimage.correlate": _correlated(False), "ndimage.correlate1d": _correlated_along(False),
     "ndimage.sobel": _slope([1.0, 2.0, 1.0]), "ndimage.prewitt": _slope([1.0, 1.0, 1.0]),
-    "ndimage.laplace": _laplace,
+    "ndimage.laplace": _laplace, "ndimage.generic_filter": _of_windows,
     "ndimage.zoom": _in_rows("zoom", 1), "ndimage.shift": _in_rows("shift", 0),
     **{f"ndimage.{name}": whole() for name in "rotate affine_transform map_coordinates".split()},
     **{f"ndimage.{name}": _factor for name in "fourier_gaussian fourier_uniform fourier_shift fourier_ellipsoid".split()},

@@ -16,11 +16,15 @@ from .._core.primitives import Function
 from ..vocabulary import arithmetic, later
 from ..vocabulary.promotion import broadcast, cast, fractional, inexact, together
 from ..vocabulary.special import of_several
-from .operands import constants, on_tensors, tensors
+from .operands import concrete, constants, on_tensors, tensors
 
 if TYPE_CHECKING:
     from .._core.typing import ArrayLike, Tensor, TensorLike
 
+ORDERS = 4
+"""Up to which order solutions of equations have derivatives."""
+SMALL = 1e-3
+"""Below which three terms of a series are a spherical Bessel function, and its second derivative to 1e-13."""
 MODULES = ("scipy.special", "scipy.special._ufuncs")  # the second has ufuncs that functions such as zeta call
 
 
@@ -82,6 +86,17 @@ def _poisson(k: ArrayLike, m: ArrayLike, tail: str) -> Tensor:
     return FUNCTIONS[tail](np.asarray(events) + 1, tensors(m, k)[0])
 
 
+def _binomial(k: ArrayLike, n: ArrayLike, p: ArrayLike, tail: str) -> Tensor:
+    few, all_of_them = np.broadcast_arrays(*constants("scipy.special.bdtr", (k, n), why="numbers of events are whole"))
+    few = np.floor(few)
+    return FUNCTIONS[tail](all_of_them - few, few + 1.0, 1 - tensors(p)[0])
+
+
+def _negative_binomial(k: ArrayLike, n: ArrayLike, p: ArrayLike, tail: str) -> Tensor:
+    failures, wanted = constants("scipy.special.nbdtr", (k, n), why="numbers of events are whole")
+    return FUNCTIONS[tail](np.asarray(wanted, float), np.asarray(failures) + 1.0, tensors(p)[0])
+
+
 def _fisher(first: TensorLike, second: TensorLike, x: TensorLike, tail: str) -> Tensor:
     m, n, value = fractional(first, second, x)
     share = m * value / (n + m * value)
@@ -92,6 +107,28 @@ def _student(df: TensorLike, t: TensorLike) -> Tensor:
     freedom, value = fractional(df, t)
     half = FUNCTIONS["betainc"](_halved(freedom), 0.5, freedom / (freedom + value * value)) / 2
     return on_tensors.where(np.less(value, 0), half, 1 - half)
+
+
+def _lambert(z: Tensor, k: ArrayLike = 0, tol: ArrayLike = 1e-8) -> Tensor:
+    """Steps of Newton's method from the solution, with the slope there: each gives the derivatives of one order more."""
+    branch, accuracy = constants("scipy.special.lambertw", (k, tol))
+    w = start = vars(sys.modules[MODULES[0]])["lambertw"](concrete(z), branch, accuracy)
+    slope, rest = np.exp(start) * (1 + start), start * np.exp(start) - concrete(z)
+    for _ in range(ORDERS):
+        w = w - (w * np.exp(w) - z - rest) / slope
+    return w
+
+
+def spherical(n: ArrayLike, z: Tensor) -> Tensor:
+    """A spherical Bessel function of the first kind; an odd one is odd, and the series begins with z**n / (2n + 1)!!"""
+    degree = np.asarray(constants("scipy.special.spherical_jn", n, why="a degree is a whole number"))
+    small = np.less(np.abs(z), SMALL)
+    size = on_tensors.where(small, 1.0, np.abs(z))
+    found = np.sqrt(np.pi / 2 / size) * FUNCTIONS["jv"](degree + 0.5, size)
+    first = z**degree / np.vectorize(lambda n: float(np.prod(np.arange(1, 2 * n + 2, 2))))(degree)
+    half = z * z / 2
+    series = first * (1 - half / (2.0 * degree + 3) * (1 - half / (4.0 * degree + 10)))
+    return on_tensors.where(small, series, on_tensors.where(np.less(z, 0), (-1.0) ** degree, 1.0) * found)
 
 
 def _huber(delta: TensorLike, r: TensorLike) -> Tensor:
@@ -127,6 +164,11 @@ FUNCTIONS: dict[str, Function] = {
     "gdtrc": lambda a, b, x: FUNCTIONS["gammaincc"](b, a * x),
     "pdtr": lambda k, m: _poisson(k, m, "gammaincc"),
     "pdtrc": lambda k, m: _poisson(k, m, "gammainc"),
+    "bdtr": lambda k, n, p: _binomial(k, n, p, "betainc"),
+    "bdtrc": lambda k, n, p: _binomial(k, n, p, "betaincc"),
+    "nbdtr": lambda k, n, p: _negative_binomial(k, n, p, "betainc"),
+    "nbdtrc": lambda k, n, p: _negative_binomial(k, n, p, "betaincc"),
+    "lambertw": _lambert,
     "stdtr": _student,
     "fdtr": lambda dfn, dfd, x: _fisher(dfn, dfd, x, "betainc"),
     "fdtrc": lambda dfn, dfd, x: _fisher(dfn, dfd, x, "betaincc"),

@@ -11,6 +11,7 @@ from .._core.primitives import Function
 from .._tensor.tensor import Tensor
 from .linear_maps import loaded, tracked
 from .operands import constants, on_tensors, tensors
+from .scipy_scattered import HELD, OBJECTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -293,6 +294,7 @@ def _all_tensors(real: Function, self: Interpolant, *args: object, **options: ob
 
 
 METHODS: dict[str, Function] = {
+    **OBJECTS,
     **{
         f"interpolate.{name}.__init__": _all_tensors
         for name in ("PchipInterpolator", "Akima1DInterpolator", "CubicHermiteSpline")
@@ -310,10 +312,10 @@ METHODS: dict[str, Function] = {
 
 def method(name: str, real: Function) -> Function:
     """A method of SciPy's that takes tensors, too."""
-    rule, called = METHODS[name], name.endswith("__call__")
+    rule, made = METHODS[name], name.endswith("__init__")
 
     def of_tensors(self: Interpolant, *args: object, **options: object) -> object:
-        held = (_get(self, "c"), _get(self, "values")) if called else ()
+        held = () if made else (_get(self, "c"), _get(self, "values"), getattr(self, HELD, None))
         return (functools.partial(rule, real) if tracked(*args, *options.values(), *held) else real)(
             self, *args, **options
         )

@@ -9,22 +9,25 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 
 import numpy as np
 
 from .._core.primitives import Function
 from .linear_maps import tracked
 from .scipy_filters import FILTERS
+from .scipy_integrals import INTEGRALS
 from .scipy_linalg import MATRICES
+from .scipy_names import spherical
 from .scipy_points import POINTS
+from .scipy_scattered import SCATTERED
+from .scipy_solvers import OPTIMA, OPTIMIZERS, STEADY, solved
 
-RULES: dict[str, Function] = {**MATRICES, **FILTERS, **POINTS}
+RULES: dict[str, Function] = {**MATRICES, **FILTERS, **POINTS, **SCATTERED, **OPTIMA, **STEADY, "special.spherical_jn": spherical}
+SOLVERS: dict[str, Function] = {**OPTIMIZERS, **INTEGRALS}
+"""Functions of functions, which may read tensors: only running them tells."""
 IGNORED = "overwrite_a overwrite_b overwrite_ab overwrite_x overwrite_data check_finite lapack_driver driver workers plan lwork rng seed checks"
 """Parameters that say how a value is found, not which."""
-
-
-REFUSED = ("optimize.least_squares",)
-"""Solvers whose steps, recorded as a program's, have no derivative that is right."""
 
 
 def key(value: object) -> str:
@@ -34,7 +37,7 @@ def key(value: object) -> str:
     if package not in ("scipy", "sklearn"):
         return ""
     name = getattr(value, "__name__", "")
-    public = [part for k, part in enumerate(parts) if not part.startswith("_") and (k == 0 or part != name)]  # fft.fft
+    public = [part for k, part in enumerate(itertools.takewhile(lambda part: part[0] != "_", parts)) if k == 0 or part != name]  # fft.fft
     return ".".join([*(() if package == "scipy" else (package,)), *public, name])
 
 
@@ -54,20 +57,19 @@ def own(real: object) -> Function | None:
     """The function that gives what one of SciPy's gives, also for tensors; None if there is no rule."""
     if not callable(real) or isinstance(real, type) or is_ours(real):
         return None
-    if key(real) in REFUSED:
-        return functools.partial(refused, key(real))
+    if (solver := SOLVERS.get(key(real))) is not None:
+        return functools.partial(solved, real, f"scipy.{key(real)}", solver)
     rule = RULES.get(key(real))
     return None if rule is None else functools.partial(_applied, real, rule)
 
 
-def refused(name: str, *args: object, **options: object) -> None:
-    """Refuse a call in a program, where a function may return tensors that are not among the arguments."""
-    raise TypeError(f"scipy.{name} has no derivative here: func.implicit makes one of any solver")
-
-
 def _applied(real: Function, rule: Function, *args: object, **options: object) -> object:
     name = f"scipy.{key(real)}"
-    signature, wanted = inspect.signature(real), inspect.signature(rule).parameters
+    wanted = inspect.signature(rule).parameters
+    try:
+        signature = inspect.signature(real)
+    except ValueError:  # of a function in C
+        signature = inspect.signature(rule)
     given: dict[str, object] = {}
     for parameter, value in signature.bind(*args, **options).arguments.items():
         kind = signature.parameters[parameter].kind
@@ -90,8 +92,10 @@ def _applied(real: Function, rule: Function, *args: object, **options: object) -
 def dispatching(real: Function) -> Function:
     """A function of SciPy's that has a rule as one that takes tensors, too; any other as it is."""
     function = own(real)
-    if function is None or key(real) in REFUSED:
+    if function is None:
         return real
+    if key(real) in SOLVERS:
+        return marked(lambda *args, **options: function(*args, **options), real)
 
     def of_tensors(*args: object, **options: object) -> object:
         return (function if tracked(*args, *options.values()) else real)(*args, **options)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core import machine
+from .._core import machine, xp
 from .._core.primitives import Function, Primitive
 from .node import Node, node_class
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 VARIABLE = "PULLBACK_NATIVE"
 RESULT = -1
 """The place of the result among the values that an operation saves; those of operands are counted from 0."""
+EACH = (1 << 64) - 1
+"""The bits that say that each operand is meant."""
 
 
 def _found() -> Any:
@@ -66,46 +68,71 @@ if not TYPE_CHECKING and core is not None:
 
 
 def operation(
-    primitive: Primitive, function: Function | None = None, *, ndim: int | None = None, numbers: bool = True
+    primitive: Primitive,
+    function: Function | None = None,
+    *,
+    ndim: int | None = None,
+    numbers: bool = True,
+    form: str = "recorded",
 ) -> Any:
     """The native form of a function of plain tensors of one floating dtype, without metadata; `function` itself without a core.
 
     Without a function it is asked first, by one that goes on by itself if it gets None. `numbers` says whether the second
-    operand may be a Python number.
+    operand may be a Python number. A form other than "recorded" is one that reads arguments in its own way.
     """
     if core is None or primitive.variadic or primitive.outputs > 1:
         return function
-    kind = node_class(primitive, primitive.node_name({})) if primitive.differentiable else None
-    return _made(primitive, function, kind, ndim=-1 if ndim is None else ndim, typed=True, numbers=numbers)
+    kind = _kind(primitive, {} if form == "recorded" else None)
+    return _made(primitive, function, kind, ndim=-1 if ndim is None else ndim, typed=True, numbers=numbers, form=form)
 
 
-def recording(primitive: Primitive, function: Function | None = None, *, known: Params | None = None) -> Any:
+def recording(
+    primitive: Primitive, function: Function | None = None, *, known: Params | None = None, form: str = "recorded"
+) -> Any:
     """The native form of the function that is called for a primitive, with its metadata; `function` itself without a core.
 
     `known` is metadata from which the name of the node follows, where that does not differ between calls.
     """
-    if core is None or primitive.outputs > 1 or primitive.of_user or (primitive.variadic and primitive.saved):
+    if core is None or primitive.outputs > 1 or primitive.of_user:
         return function
+    kind = _kind(primitive, known)
+    return _made(primitive, function, kind, ndim=-1, typed=False, numbers=False, form=form)
+
+
+def viewing(form: str, function: Function) -> Any:
+    """The native form of a function that makes views, or writes through them."""
+    options: dict[str, Any] = {"operands": 1, "ndim": -1, "typed": False, "numbers": False, "fresh": False}
+    made = core.Operation(function, None, None, large=0, saved=(), form=form, **options)
+    return functools.update_wrapper(made, function)
+
+
+def _kind(primitive: Primitive, known: Params | None) -> type[Node] | Primitive | None:
+    """The class of a primitive's nodes; the primitive itself where it follows from metadata that is not known."""
+    if not primitive.differentiable:
+        return None
     fixed = isinstance(primitive.title, str) or known is not None
-    kind = node_class(primitive, primitive.node_name(known or {})) if fixed else primitive
-    return _made(primitive, function, kind if primitive.differentiable else None, ndim=-1, typed=False, numbers=False)
+    return node_class(primitive, primitive.node_name(known or {})) if fixed else primitive
 
 
-def _made(primitive: Primitive, function: Function | None, kind: type[Node] | Primitive | None, **options: int) -> Any:
+def _made(primitive: Primitive, function: Function | None, kind: type[Node] | Primitive | None, **options: Any) -> Any:
     names, saved = primitive.inputs, []
     for name in primitive.saved:
         users = primitive.users(name)
-        if users is None or len(names) == 1:
-            users = tuple(range(len(names)))
-        saved.append((RESULT if name == "y" else names.index(name), sum(1 << user for user in users)))
-    may_be_large = primitive.kind in {"elementwise", "zero"}
+        bits = EACH if users is None or len(names) == 1 else sum(1 << user for user in users)
+        place = RESULT if name == "y" else names.index(name)
+        saved.append((place, bits, place != RESULT and primitive.starred(name) != name))
+    forward, large = primitive.forward, sys.maxsize
+    if primitive.kind in {"elementwise", "zero"}:
+        large = machine.worth(forward)
+    if forward is xp.relu and options["typed"] and options["form"] == "recorded":
+        forward, large, options["form"] = np.maximum, min(large, xp.VECTORS), "beside zero"
     made = core.Operation(
         function,
-        primitive.forward,
+        forward,
         kind,
         operands=-1 if primitive.variadic else len(names),
-        fresh=type(primitive.forward) is np.ufunc,
-        large=machine.worth(primitive.forward) if may_be_large else sys.maxsize,
+        fresh=type(forward) is np.ufunc,
+        large=large,
         saved=tuple(saved),
         **options,
     )

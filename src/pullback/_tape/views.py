@@ -6,7 +6,6 @@ place, and rebases histories: the target's, or, when the target is a view, its b
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections import deque
@@ -68,7 +67,7 @@ def view(primitive: Primitive, tensor: Tensor, **params: Any) -> Any:
 
 
 if native.core is not None:
-    view = functools.update_wrapper(native.core.viewing("any view", view), view)
+    view = native.viewing("any view", view)
 
 
 def _seen(tensor: Tensor, moved: Array, node: Node | None, step: Step, current: Mode) -> Tensor:

@@ -12,8 +12,10 @@ from types import FunctionType
 from typing import Any
 
 from .. import vocabulary
+from .._core.lazy import provider
 from .._core.values import require_tensor
 from .._tape import shortcuts
+from .._tape.native import core
 from ..vocabulary import in_both_spellings, load, published, taking_numbers, taking_out
 from . import surface
 from .tensor import WAYS, Tensor
@@ -29,6 +31,11 @@ CHECKS: dict[str, Callable[[Function, bool], Function]] = {
 @functools.cache
 def function(name: str) -> Any:
     """The function `pullback.<name>`, or another object of that name."""
+    found = _function(name)
+    return found if core is None else provider("native core").formed(name, found)
+
+
+def _function(name: str) -> Any:
     functions = surface.NAMESPACES["pullback"]
     place = functions[name]
     if name != place.defined and (same := functions.get(place.defined)) is not None and same.module == place.module:
@@ -75,6 +82,8 @@ def of_namespace(namespace: str, name: str) -> Any:
         return plain
     found: Function = in_both_spellings(plain) if namespace == "linalg" else plain
     found = shortcuts.short(Tensor, taking_out(found) if place.takes_out else found)
+    if core is not None and namespace == "nn.functional":
+        found = provider("native core").layer(name, found)
     return _published(plain, found, f"pullback.{namespace}", name)
 
 

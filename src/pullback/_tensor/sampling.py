@@ -106,10 +106,15 @@ def randint(
     shape = sizes_of("randint", (high if size is None else size,))
     kind = np.int64 if dtype is None else chosen_dtype(dtype)
 
-    def uniform_integers(rng: np.random.Generator, shape: Shape) -> Array:
-        return np.asarray(rng.integers(least, beyond, shape)).astype(kind)
-
-    return made(random.sampled(uniform_integers, shape, generator=generator), requires_grad)
+    long = np.dtype(np.int64)
+    draw = random.Elementwise(
+        "uniform_integers",
+        "integers",
+        long,
+        lambda xp, x: xp.astype(x, dtype=kind, source=long),
+        bounds=(least, beyond),
+    )
+    return made(random.sampled(draw, shape, generator=generator), requires_grad)
 
 
 def randint_like(input: Tensor, low: int = 0, high: int | None = None, **options: Any) -> Tensor:
@@ -205,15 +210,25 @@ def normal(
         raise NotImplementedError(f'"normal_kernel_cpu" not implemented for {tensors[0]._type_name!r}: convert first')
     operands = cast(mean, kind), cast(std, kind)
     shape = tuple(broadcast_shapes(*(operand.shape for operand in operands)))
-    values = random.sampled(_normal, shape, *operands, generator=generator)
+    values = random.sampled(_normal_of(kind), shape, *operands, generator=generator)
     parameters = [value for value in operands if isinstance(value, Carrier)]
     return ops.drawn(values, *parameters, label="NormalBackward0")
 
 
-def _normal(rng: np.random.Generator, shape: Shape, mean: Array, std: Array) -> Array:
-    if (smallest := np.real(std).min(initial=0)) < 0:
-        raise RuntimeError(f"normal expects all elements of std >= 0.0: the smallest is {smallest}")
-    return random.real(rng, "standard_normal", shape, mean.dtype) * std + mean
+def _normal_of(kind: NumpyType) -> random.Elementwise:
+    """Normal numbers by their means and deviations."""
+    return random.Elementwise(
+        "normal",
+        "standard_normal",
+        kind,
+        lambda xp, x, mean, std: x * std + mean,
+        allowed=(
+            lambda xp, mean, std: xp.logical_not((xp.real(std) if kind.kind == "c" else std) < 0),
+            lambda mean, std: (
+                f"normal expects all elements of std >= 0.0: the smallest is {np.real(std).min(initial=0)}"
+            ),
+        ),
+    )
 
 
 def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | None = None) -> Tensor:
@@ -231,12 +246,10 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | N
     chances = _floating("bernoulli_tensor_cpu_p_", input) if p is None else np.asarray(p)
     kind = input._dtype
 
-    def bernoulli(rng: np.random.Generator, shape: Shape, chances: Array) -> Array:
-        if not (np.all(chances >= 0) and np.all(chances <= 1)):
-            raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false: p is a probability")
-        return np.asarray(rng.random(shape) < chances).astype(kind)
-
-    values = random.sampled(bernoulli, tuple(input.shape), chances, generator=generator)
+    draw = random.chance(
+        "bernoulli", lambda p: "Expected p_in >= 0 && p_in <= 1 to be true, but got false: p is a probability"
+    ).then("bernoulli", lambda xp, x: xp.astype(x, dtype=kind, source=np.dtype(bool)))
+    values = random.sampled(draw, tuple(input.shape), chances, generator=generator)
     return ops.drawn(values, input, label="BernoulliBackward0")
 
 

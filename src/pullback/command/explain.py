@@ -17,18 +17,24 @@ from typing import Any, NamedTuple, TextIO
 
 from ..compat.torch import available, stands_in
 from ..explain.arrays import Limits
+from ..explain.cancellation import Digits
 from ..explain.choosing import calls_at, only_inputs
+from ..explain.differing import first_difference
 from ..explain.explanation import SUFFIXES, Explanation
 from ..explain.failing import names_at
+from ..explain.foreign import under_torch
 from ..explain.naming import names_of
 from ..explain.page import browse
 from ..explain.reading import read
 from ..explain.recording import Recording
-from ..explain.runs import RUNS
+from ..explain.runs import RUNS, Run, read_run
 from ..explain.terminal import colored, terminal_width
 from ..explain.text import step_text, to_text
 from ..explain.trace import Leaf
+from ..explain.trailing import trail
+from ..explain.trails import VALUES, Trail
 from ..explain.training import begin
+from .against import OtherRun, OtherRunError, other_run
 from .pipes import own_streams, reader_gone
 from .trying import Script, try_fixes, try_mends
 
@@ -36,7 +42,7 @@ DONE, RAISED, USAGE, NOTHING, FOUND = range(5)
 KINDS = {"nan": {"nan"}, "inf": {"inf"}, "zero": {"zero", "dead"}, "tiny": {"tiny"}, "huge": {"huge"}}
 KINDS |= {kind: {kind} for kind in ("dead", "saturated", "missing", "diverged", "double", "spike", "update")}
 KINDS["any"] = {kind for kinds in KINDS.values() for kind in kinds}
-EXITS = "exit code: 0 done, 1 the program raised, 2 usage, 3 no backward() ran, 4 --fail-on found something"
+EXITS = "exit code: 0 done, 1 the program raised, 2 usage, 3 no backward() ran, 4 --fail-on, --digits or --against found something"
 
 
 class ExplainedProgram(NamedTuple):
@@ -46,10 +52,14 @@ class ExplainedProgram(NamedTuple):
     what: str
     arguments: list[str]
 
+    @property
+    def named(self) -> list[str]:
+        """What stands on a command line for it, before its arguments."""
+        return [*{"script": [], "module": ["-m"], "code": ["-c"]}[self.kind], self.what]
+
     def __str__(self) -> str:
         """The program on a command line."""
-        flag = {"script": [], "module": ["-m"], "code": ["-c"]}[self.kind]
-        return shlex.join([*flag, self.what, *self.arguments])
+        return shlex.join([*self.named, *self.arguments])
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -71,9 +81,15 @@ def main(arguments: Sequence[str]) -> int:
     limits = Limits(values=options.values, max_nodes=options.max_nodes, timing=options.timing, redact=options.redact)
     if program.kind == "script" and program.what.endswith(".json"):
         return _show_saved(program, options)
-    with available(always=options.torch):
+    if program.kind == "script" and program.what.endswith(".jsonl"):
+        return _show_runs([program.what, *program.arguments], options)
+    if options.under_torch:
+        return _compare(program, options)
+    with available(always=options.torch or options.against == "torch"):
         if options.training:
             return _train(program, options)
+        if options.trail or options.against or options.digits:
+            return _compare(program, options)
         recording = Recording(limits, base=sys._getframe(0), hint="")
         begun, folder = time.monotonic(), str(Path.cwd())
         options.folder = folder
@@ -91,7 +107,7 @@ def main(arguments: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="pullback explain",
-        usage="pullback explain [options] script.py [arguments] | -m module | -c code | trace.json",
+        usage="pullback explain [options] script.py [arguments] | -m module | -c code | trace.json | run.jsonl ...",
         description="Run a program and show what each of its backward() calls did.",
         epilog=EXITS,
         allow_abbrev=False,
@@ -100,6 +116,12 @@ def _parser() -> argparse.ArgumentParser:
     add("-o", "--save", action="append", default=[], metavar="FILE", help=f"write {' '.join(SUFFIXES)}; repeatable")
     add("--training", action="store_true", help="record the optimizer's steps in place of the operations")
     add("--every", type=_positive, default=10, metavar="N", help="with --training: record one step in N (default: 10)")
+    add("--digits", action="store_true", help="find the lines that lose digits: all is computed again in float64")
+    add("--trail", metavar="FILE", help="record what each operation gives, for --against")
+    against = "find the first difference from another run: a trail, torch, a script, a folder or a commit"
+    add("--against", metavar="WHAT", help=against)
+    add("--under-torch", action="store_true", help="with --trail: run the program under the torch that is installed")
+    add("--svg", metavar="FILE", help="write the steps as an animated SVG")
     add("--torch", action="store_true", help="put pullback in torch's place even where torch is installed")
     add("--json", action="store_true", help="print the trace; what the program prints goes to the standard error")
     add("--open", action="store_true", help="open the page in a browser")
@@ -169,13 +191,21 @@ def _check(options: argparse.Namespace, program: ExplainedProgram | None) -> Non
     """Refuse invalid options before anything is run."""
     parser = _parser()
     if program is None:
-        parser.error("which program? Give a script, -m module, -c code or a saved trace.json")
-    suffixes = RUNS if options.training else SUFFIXES
+        parser.error("which program? Give a script, -m module, -c code, a saved trace.json or run.jsonl")
+    recorded = program.kind == "script" and program.what.endswith(".jsonl")
+    suffixes = RUNS[1:] if recorded else RUNS if options.training else SUFFIXES
     for name in options.save:
         if Path(name).suffix.lower() not in suffixes:
             parser.error(f"-o {name}: the suffix says what to write, one of {' '.join(suffixes)}")
-    if program.kind == "script" and not Path(program.what).exists():
-        parser.error(f"there is no file {program.what}")
+    for name in [program.what, *(program.arguments if recorded else ())] if program.kind == "script" else ():
+        if recorded and not name.endswith(".jsonl"):
+            parser.error(f"{name}: after a recorded run come other runs; options stand before the first one")
+        if not Path(name).exists():
+            parser.error(f"there is no file {name}")
+    if options.under_torch and (not options.trail or options.torch or options.digits or options.save):
+        parser.error(
+            "--under-torch goes with --trail, --against and --values alone: pullback is not in the program then"
+        )
     if options.call not in {"last", "all"} and not (options.call.isdigit() and int(options.call)):
         parser.error(f"--call {options.call}: expected a number from 1, 'last' or 'all'")
     if options.at is not None and not options.at.rpartition(":")[2].isdigit():
@@ -233,6 +263,54 @@ def _started(program: ExplainedProgram) -> dict[str, Any]:
     return main.__dict__
 
 
+def _compare(program: ExplainedProgram, options: argparse.Namespace) -> int:
+    """Run a program beside itself in float64, or another run, and show what differs."""
+    folder, values = str(Path.cwd()), max(options.values, VALUES)
+    options.folder = folder
+    limits = Limits(values=options.values, max_nodes=options.max_nodes, redact=options.redact)
+    found = Digits() if options.digits else None
+    here = Trail()
+    paged = bool(options.save or options.open or options.json or options.svg)
+    recording = Recording(limits, base=sys._getframe(0), hint="")
+    with (
+        contextlib.ExitStack() as blocks
+    ):  # entered with the program's block, so that an error of theirs is not its own
+        if options.trail or options.against:
+            here = blocks.enter_context(trail(values=values))
+            if options.under_torch:
+                blocks.enter_context(under_torch(here))
+        if found is not None:
+            blocks.enter_context(found)
+        if paged:
+            blocks.enter_context(recording)
+        raised = run(program, blocks.pop_all(), recording.keep_unpulled if paged else None, quiet=options.json)
+    _say(raised)
+    if options.trail:
+        here.save(Path(folder, options.trail))
+        _say(f"wrote {options.trail}: {here}")
+    sheets = [] if found is None else [found.sheet()]
+    differs = bool(found and found.losses)
+    if options.against and not here.entries:
+        _say("no operation of pullback ran; --torch puts it in the place of the torch that is installed")
+        return USAGE
+    if options.against:
+        try:
+            asked = ["--values", str(values), *["--torch"] * options.torch]
+            other = other_run(options.against, OtherRun(program.named, program.arguments, asked, folder))
+        except OtherRunError as error:
+            _say(str(error))
+            return USAGE
+        compared = first_difference(here, other)
+        sheets.append(compared.sheet())
+        differs = differs or bool(compared)
+    recording.sheets += sheets
+    if paged and recording.all_calls:
+        _show(_chosen(recording, options), program, options)
+    for sheet in [] if options.json else sheets:
+        _write(sys.stdout, sheet.to_text(options.width or terminal_width(), ascii=not _unicode(sys.stdout)))
+    return USAGE if options.unwritten else RAISED if raised is not None else FOUND if differs else DONE
+
+
 # 3. Showing
 
 
@@ -242,19 +320,37 @@ def _train(program: ExplainedProgram, options: argparse.Namespace) -> int:
     file = written[0] if written else None
     training = begin(None, None, options.every, file, progress=sys.stderr.isatty())
     raised = run(program, training, None, quiet=options.json)
+    nothing = [] if training.count else ["no optimizer made a step"]
+    for line in [*filter(None, [raised]), *nothing]:
+        print(f"pullback explain: {line}", file=sys.stderr)
+    ended = _show_training([training], options, written)
+    return RAISED if raised is not None else NOTHING if not training.count else ended
+
+
+def _show_runs(names: Sequence[str], options: argparse.Namespace) -> int:
+    """Show recorded training runs beside each other."""
+    try:
+        return _show_training([read_run(name) for name in names], options, [])
+    except (ValueError, OSError) as error:
+        print(f"pullback explain: {error}", file=sys.stderr)
+        return USAGE
+
+
+def _show_training(runs: Sequence[Run], options: argparse.Namespace, written: Sequence[str]) -> int:
+    """Write and print training runs."""
+    first, *others = runs
     for name in options.save:
         if name not in written:
-            training.save(name)
+            first.save(name, *others)
         print(f"pullback explain: wrote {name}", file=sys.stderr)
-    ascii = not _unicode(sys.stdout)
-    if training.count:
-        text = training.to_text(width=options.width or terminal_width(), ascii=ascii)
-        _write(sys.stdout, json.dumps(training.to_dict()) + "\n" if options.json else text)
-    found = {event.kind for event in training.events} & options.fail_on
-    nothing = [] if training.count else ["no optimizer made a step"]
-    for line in [*filter(None, [raised]), *nothing, *([f"found {', '.join(sorted(found))}"] if found else [])]:
-        print(f"pullback explain: {line}", file=sys.stderr)
-    return RAISED if raised is not None else NOTHING if not training.count else FOUND if found else DONE
+    if first.count:
+        text = first.to_text(*others, width=options.width or terminal_width(), ascii=not _unicode(sys.stdout))
+        made = [run.to_dict() for run in runs]
+        _write(sys.stdout, json.dumps(made if others else made[0]) + "\n" if options.json else text)
+    found = {event.kind for run in runs for event in run.events} & options.fail_on
+    if found:
+        print(f"pullback explain: found {', '.join(sorted(found))}", file=sys.stderr)
+    return FOUND if found else DONE
 
 
 def _report(recording: Recording, program: ExplainedProgram, options: argparse.Namespace, raised: str | None) -> int:
@@ -309,7 +405,7 @@ def _chosen(recording: Explanation, options: argparse.Namespace) -> Explanation:
     ex = Explanation(
         calls, recording.limits, recorded=recording.recorded, scopes=recording.scopes, failure=recording.failure
     )
-    ex.notes = recording.notes
+    ex.notes, ex.sheets = recording.notes, recording.sheets
     if options.call.isdigit():
         ex.shown = min(int(options.call), len(calls)) - 1
         if int(options.call) > len(calls):
@@ -321,9 +417,12 @@ def _chosen(recording: Explanation, options: argparse.Namespace) -> Explanation:
 
 
 def _show(ex: Explanation, program: ExplainedProgram, options: argparse.Namespace) -> None:
-    for name in options.save:
+    for name in [*options.save, *filter(None, [options.svg])]:
         try:
-            ex.save(Path(options.folder, name))
+            if name == options.svg:
+                Path(options.folder, name).write_text(ex.to_animation(), encoding="utf-8", newline="\n")
+            else:
+                ex.save(Path(options.folder, name))
         except (RuntimeError, OSError) as error:
             print(f"pullback explain: {name} was not written: {error}", file=sys.stderr)
             options.unwritten = True
@@ -335,7 +434,7 @@ def _show(ex: Explanation, program: ExplainedProgram, options: argparse.Namespac
         _write(sys.stdout, json.dumps(ex.to_dict(), ensure_ascii=True) + "\n")
         return
     asked = any([options.step, options.jacobian, options.cost, options.health])
-    if options.save and not asked and options.call == "last":
+    if (options.save or options.svg) and not asked and options.call == "last":
         return
     if ex.failure is not None and not (ex.failure.ours or any(call.tensors for call in ex.all_calls)):
         return  # the exception alone tells what there is to tell

@@ -1,4 +1,4 @@
-"""`pullback export script.py:step -o folder`: run a script, and write one of its compiled functions as C."""
+"""`pullback export script.py:step -o folder`: run a script, and write compiled functions of it as C."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from typing import Any
 from ..compat.torch import install
 from ..compile.compiled import Compiled
 from ..compile.export import ExportError
+from ..compile.export.exporting import exported
+from ..compile.export.unit import Options
 
 Calls = dict[int, tuple[tuple[Any, ...], dict[str, Any]]]
 
@@ -30,27 +32,30 @@ def main(arguments: Sequence[str]) -> int:
         given = parser.parse_args([*arguments])
     except SystemExit as stop:
         return int(stop.code or 0)
-    script, _, name = given.script.rpartition(":")
-    if not script or not name.isidentifier():
+    script, _, asked = given.script.rpartition(":")
+    names = asked.split(",")
+    if not script or not all(map(str.isidentifier, names)):
         print(f"pullback export: name the function as well: {given.script}:step", file=sys.stderr)
         return 2
     if not os.path.isfile(script):
         print(f"pullback export: can't open file {script!r}: no such file", file=sys.stderr)
         return 2
-    calls: Calls = {}
-    names = _run(script, given.arguments, calls)
-    found = names.get(name)
-    compiled = getattr(found, "__dict__", {}).get("_compiled", found)
-    if not isinstance(compiled, Compiled) or id(compiled) not in calls:
-        what = "is not compiled: write @pullback.compile above it" if found is not None else "is not there"
-        print(
-            f"pullback export: {name} {'is never called' if isinstance(compiled, Compiled) else what}", file=sys.stderr
-        )
-        return 1
-    args, kwargs = calls[id(compiled)]
-    options: dict[str, Any] = {"math": given.math, "fma": given.fma, "products": given.products, "work": given.work}
+    made: Calls = {}
+    variables = _run(script, given.arguments, made)
+    calls = {}
+    for name in names:
+        found = variables.get(name)
+        compiled = getattr(found, "__dict__", {}).get("_compiled", found)
+        if not isinstance(compiled, Compiled) or id(compiled) not in made:
+            what = "is not compiled: write @pullback.compile above it" if found is not None else "is not there"
+            told = "is never called" if isinstance(compiled, Compiled) else what
+            print(f"pullback export: {name} {told}", file=sys.stderr)
+            return 1
+        calls[name] = compiled, *made[id(compiled)]
+    title = given.name or (names[0] if len(names) == 1 else None)
+    options = Options(title, given.math, given.fma, given.products, given.work, given.parameters, given.abi)
     try:
-        folder = compiled.export(given.output or name, *args, name=name, **options, **kwargs)
+        folder = exported(given.output or title or os.path.splitext(os.path.basename(script))[0], calls, options)
     except ExportError as error:
         print(f"pullback export: {error}", file=sys.stderr)
         return 1
@@ -61,18 +66,26 @@ def main(arguments: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="pullback export",
-        description="Runs a script, with pullback in the place of torch, and writes one of its compiled functions as C, for "
-        "arguments like those of its last call, with its state as it is at the end.",
+        description="Runs a script, with pullback in the place of torch, and writes compiled functions of it as one C file, for "
+        "arguments like those of their last calls, with their state as it is at the end.",
     )
-    parser.add_argument("script", metavar="SCRIPT:FUNCTION")
+    parser.add_argument("script", metavar="SCRIPT:FUNCTION,...")
     parser.add_argument("arguments", nargs="*", metavar="ARGUMENT", help="arguments of the script")
     parser.add_argument("-o", "--output", metavar="FOLDER", help="the folder (default: the function's name)")
+    parser.add_argument("--name", help="of the files (default: the function's, or that of the folder)")
     parser.add_argument("--math", choices=("own", "libm"), default="own", help="whose exp, sin and the like")
     parser.add_argument("--fma", action="store_true", help="fused multiply-adds")
     parser.add_argument(
         "--products", choices=("loops", "cblas"), default="loops", help="how larger matrices are multiplied"
     )
     parser.add_argument("--work", choices=("argument", "static"), default="argument", help="whose the work memory is")
+    parser.add_argument(
+        "--parameters",
+        choices=("passed", "embedded"),
+        default="passed",
+        help="whether what is only read is in the file",
+    )
+    parser.add_argument("--abi", choices=("plain", "casadi"), default="plain", help="who calls the functions")
     return parser
 
 

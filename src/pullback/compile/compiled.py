@@ -343,6 +343,8 @@ class Compiled:
         fma: bool = False,
         products: str = "loops",
         work: str = "argument",
+        parameters: str = "passed",
+        abi: str = "plain",
         **kwargs: Any,
     ) -> Path:
         """Write the function of one call as C99 into a folder, which is returned; the call itself is taken back.
@@ -350,10 +352,10 @@ class Compiled:
         Parameters
         ----------
         folder
-            Where header, source, a recorded test, a makefile, a wrapper for Python and a README are written.
+            Where header, source, a recorded test, a makefile, wrappers and a README are written.
         args, kwargs
-            The arguments of the call: shapes and dtypes in C are theirs. Tensors that the function reaches by itself, as
-            parameters, are its state, a struct that begins as they are now.
+            The arguments of the call: shapes and dtypes in C are theirs. Tensors that the function reaches by itself are
+            its state, a struct that begins as they are now.
         name
             What the function is called in C.
         math
@@ -364,6 +366,10 @@ class Compiled:
             "loops", or "cblas" for larger matrix products by BLAS.
         work
             "argument" for memory that the caller gives; "static" for one function at a time.
+        parameters
+            "passed" for a state that has all tensors; "embedded" for those as constants of the file that nothing writes.
+        abi
+            "casadi" for a library that `casadi.external` takes, with Jacobians and derivatives in directions.
 
         Raises
         ------
@@ -374,11 +380,9 @@ class Compiled:
         >>> energy = pullback.compile(lambda x: (x**2).sum())
         >>> folder = energy.export(tempfile.mkdtemp(), pullback.ones(3), name="energy")
         >>> sorted(file.name for file in folder.iterdir())
-        ['Makefile', 'README.md', 'energy.c', 'energy.h', 'energy.py', 'test_energy.c']
+        ['Makefile', 'README.md', 'energy.c', 'energy.h', 'energy.mjs', 'energy.py', 'energy.rs', 'test_energy.c']
         """
-        options: dict[str, Any] = {"name": name, "math": math, "fma": fma, "products": products, "work": work}
-        written: Path = provider("export").export(self, folder, args, kwargs, options)
-        return written
+        return provider("export").one(self, folder, (args, kwargs), (name, math, fma, products, work, parameters, abi))
 
     # What it is made of
 

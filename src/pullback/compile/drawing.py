@@ -28,8 +28,8 @@ class Draw:
     cost = 8
 
     def __init__(self, draw: Sampler, shape: tuple[int, ...], generator: Source) -> None:
-        self._draw, self._shape, self._generator = draw, shape, generator
+        self.draw, self.shape, self.generator = draw, shape, generator
 
     def forward(self, *parameters: Array, distribution: str = "") -> Array:
         """Numbers from the generator; `distribution` is the name of what draws them, for who reads the program."""
-        return np.asarray(self._draw(source(self._generator), self._shape, *parameters))
+        return np.asarray(self.draw(source(self.generator), self.shape, *parameters))

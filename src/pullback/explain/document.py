@@ -59,6 +59,7 @@ def document(ex: Explanation, version: str, title: str | None) -> dict[str, Any]
         "calls": written,
         "derivations": [made._asdict() for made in writer.derivations],
         "statements": [json.loads(each) for each in writer.statements],
+        "sheets": [] if ex.limits.redact else [sheet.plain() for sheet in ex.sheets],
         "error": error,
         "limits": _plain(ex.limits, "values jacobian max_nodes")
         | {"redacted": ex.limits.redact, "notes": list(dict.fromkeys(ex.notes))},

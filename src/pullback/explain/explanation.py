@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import Tensor, why
 from ..observe import node as node_of
+from .animation import animation
 from .arrays import Array, Limits
 from .costs import Cost
 from .document import document
@@ -20,6 +21,7 @@ from .mermaid import to_mermaid
 from .page import EMBEDDED, browse, mimebundle, to_html
 from .pictures import to_svg
 from .plots import plot
+from .sheets import Sheet
 from .terminal import WIDTH, terminal_width
 from .text import to_text
 from .trace import Call, Failure, Finding, Leaf, Scope, Step, Traced
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from .._tape.node import Node
+    from .cancellation import Digits
+    from .differing import Comparison
+    from .shares import Examples
 
 
 SUFFIXES = (".html", ".svg", ".dot", ".mmd", ".json", ".txt")
@@ -68,6 +73,7 @@ class Explanation:
         self.scopes: Sequence[Scope] = scopes
         self.failure = failure
         self.notes: list[str] = []
+        self.sheets: list[Sheet] = []
         self.shown: int | None = None
         self._rows: Callable[[int], Array] | None = None
         self._start: Callable[[], Any] | None = None
@@ -137,6 +143,19 @@ class Explanation:
     def cost(self) -> Cost:
         """The time and memory that the call took."""
         return Cost(self.call)
+
+    def attach(self, *found: Digits | Comparison | Examples) -> Explanation:
+        """Show what was found beside the call, too: a drawer of the page for each, of digits, a difference or examples.
+
+        >>> import pullback
+        >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
+        >>> with pullback.explain.record() as ex, pullback.explain.digits() as found:
+        ...     (x * x).sum().backward()
+        >>> [sheet.title for sheet in ex.attach(found).sheets]
+        ['Digits']
+        """
+        self.sheets += [each.sheet() for each in found]
+        return self
 
     # Jacobians
 
@@ -231,6 +250,24 @@ class Explanation:
     def to_svg(self, *, detail: str = "auto") -> str:
         """The graph as SVG, drawn by Graphviz's `dot`."""
         return to_svg(self.call, detail)
+
+    def to_animation(self) -> str:
+        """The backward steps as an animated SVG: one file without script, a frame for each line of the program.
+
+        It plays by a style sheet, in light and dark, and shows the last frame where the reader wants no motion. Of a long call
+        the first 39 lines have a frame each.
+
+        Raises
+        ------
+        RuntimeError
+            If the call has no backward steps.
+
+        >>> import pullback
+        >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
+        >>> pullback.explain((x * x).sum()).to_animation()[:38]
+        '<svg xmlns="http://www.w3.org/2000/svg'
+        """
+        return animation(self.call)
 
     def to_html(
         self, *, title: str | None = None, theme: str = "auto", call: int | None = None, step: int | None = None

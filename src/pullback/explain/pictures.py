@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 from .dot import to_dot
+from .processes import run_program
 from .trace import Call
 
 SECONDS = 60
@@ -27,13 +28,11 @@ def to_svg(call: Call, detail: str = "auto") -> str:
             "(.html) or the text (.txt), which need nothing; .dot and .mmd can be drawn elsewhere"
         )
     try:
-        done = subprocess.run(  # noqa: S603  # a program of this name, and our own text
-            [dot, "-Tsvg"], input=to_dot(call, detail).encode(), capture_output=True, timeout=SECONDS, check=True
-        )
-    except subprocess.CalledProcessError as error:
-        raise RuntimeError(f"dot failed: {error.stderr.decode(errors='replace').strip()[:500]}") from None
+        done = run_program([dot, "-Tsvg"], to_dot(call, detail).encode(), SECONDS)
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"dot took more than {SECONDS} seconds: save the page (.html), which folds") from None
+    if done.returncode:
+        raise RuntimeError(f"dot failed: {done.stderr.decode(errors='replace').strip()[:500]}")
     return _standalone(done.stdout.decode())
 
 

@@ -19,6 +19,7 @@ from .explanation import Explanation
 from .plots import Statistics, statistics
 from .rules import Jacobian
 from .schemas import problem
+from .sheets import Sheet
 from .sources import Place, remember
 from .trace import (
     Argument,
@@ -82,6 +83,7 @@ def from_dict(document: dict[str, Any]) -> Explanation:
     calls = [reader.call(call) for call in document["calls"]]
     ex = Explanation(calls, limits, recorded=document["recorded"], scopes=reader.scopes)
     ex.notes = list(given["notes"])
+    ex.sheets = [Sheet(**each) for each in document.get("sheets", [])]
     ex.shown = document["primary"]
     if document["error"] is not None:
         ex.failure = reader.failure(document["error"], calls)

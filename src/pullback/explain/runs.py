@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from .._core.texts import printable
 from .bounds import LOOKED_FOR
+from .comparing import AT_MOST, Setting, compared, labels, settings
 from .layout import cut, pad, table, wrapped
 from .numbers import counted, duration, short
 from .page import mimebundle, to_html
@@ -42,7 +43,7 @@ SHOWN = 40
 class Measured(NamedTuple):
     """What was measured at one step: of each parameter the gradient's norm, the update's share of the weight, and zeros.
 
-    `gradient` is None for a parameter without one; `update` for a weight of zeros.
+    `gradient` is None for a parameter without one; `update` for a weight of zeros. `time` is in seconds since the start.
     """
 
     number: int
@@ -51,6 +52,7 @@ class Measured(NamedTuple):
     gradient: list[float | None]
     update: list[float | None]
     zeros: list[float | None]
+    time: float | None = None
 
     def plain(self) -> dict[str, object]:
         """The step for JSON, in which NaN and inf are text."""
@@ -160,6 +162,8 @@ class Run:
         self.failure: str | None = None
         self.name = ""
         """The name of its file, without the suffix."""
+        self.settings: dict[str, Setting] = {}
+        """The optimizer's class, and the settings that its groups began with."""
 
     def series(self, parameter: str, what: str = "gradient") -> tuple[list[int], list[float | None]]:
         """The recorded steps, and a parameter's 'gradient' norm, 'update' or share of 'zeros' at each of them.
@@ -207,47 +211,69 @@ class Run:
     def to_dict(self, most: int = MOST) -> dict[str, Any]:
         """The run as JSON can hold it, with at most so many steps: NaN and inf are text."""
         steps = [step for _, step in self.steps.values]
-        steps = [*steps[: -1 : math.ceil(len(steps) / most)], *steps[-1:]]
+        steps = [*steps[: -1 : max(1, math.ceil(len(steps) / most))], *steps[-1:]]
         names = ("every", "count", "seconds", "failure", "parameters", "shapes")
         return {
             **{name: getattr(self, name) for name in names},
             "losses": [[number, plain(loss)] for number, loss in self.losses.values],
             "means": plain(self.losses.means, 6),
             "steps": [step.number for step in steps],
+            "times": [plain(step.time, 6) for step in steps],
             **{name: [plain(getattr(step, name), 4) for step in steps] for name in ("rate", *MEASURES)},
             "events": [event._asdict() for event in self.events],
         }
 
-    def to_html(self, other: Run | None = None, *, title: str | None = None, theme: str = "auto") -> str:
-        """The run as a page with a slider from step to step; with another run, both in each chart."""
-        both = [run for run in (self, other) if run is not None]
-        most = max(LEAST, min(DRAWN, CELLS // max(1, sum(len(run.parameters) for run in both))))
-        runs = [{"name": name, **run.to_dict(most)} for name, run in zip(_labels(both), both, strict=True)]
-        title = title or f"{counted(self.count, 'step')} of training"
-        page = {"schema": "pullback-run", "version": 1, "title": title, "looked_for": LOOKED_FOR, "runs": runs}
-        return to_html(page, theme=theme)
-
-    def save(self, path: str | PathLike[str], other: Run | None = None) -> None:
-        """Write the run, or with another one both, as a page (.html) or text (.txt).
+    def to_html(self, *others: Run, title: str | None = None, theme: str = "auto") -> str:
+        """The run as a page with a slider from step to step; with up to seven other runs, all in each chart.
 
         Raises
         ------
         ValueError
-            If the suffix is another.
+            If there are more than eight runs.
+        """
+        runs = _some("to_html", self, others)
+        most = max(LEAST, min(DRAWN, CELLS // max(1, sum(len(run.parameters) for run in runs))))
+        differ, same = settings(runs)
+        page = {
+            "schema": "pullback-run",
+            "version": 1,
+            "title": title or f"{counted(self.count, 'step')} of training",
+            "looked_for": LOOKED_FOR,
+            "compared": compared(runs),
+            "settings": {"differ": [*differ.items()], "same": [*same.items()]},
+            "runs": [
+                {"name": name, "file": run.name, **run.to_dict(most)}
+                for name, run in zip(labels(runs), runs, strict=True)
+            ],
+        }
+        return to_html(page, theme=theme)
+
+    def save(self, path: str | PathLike[str], *others: Run) -> None:
+        """Write the run, with others where there are some, as a page (.html) or text (.txt).
+
+        Raises
+        ------
+        ValueError
+            If the suffix is another, or if there are more than eight runs.
         """
         makers: dict[str, Any] = {".html": self.to_html, ".txt": self.to_text}
         if (suffix := Path(path).suffix.lower()) not in makers:
             raise ValueError(f"save({str(path)!r}): the suffix says what to write, one of {' '.join(makers)}")
-        Path(path).write_text(makers[suffix](other), encoding="utf-8", newline="\n")
+        Path(path).write_text(makers[suffix](*others), encoding="utf-8", newline="\n")
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return mimebundle(self.to_text(), self.to_html)
 
-    def to_text(self, other: Run | None = None, *, width: int = 100, ascii: bool = False) -> str:
-        """The run in lines of at most `width` characters; with another run, both side by side."""
+    def to_text(self, *others: Run, width: int = 100, ascii: bool = False) -> str:
+        """The run in lines of at most `width` characters; with up to seven other runs, side by side.
+
+        Raises
+        ------
+        ValueError
+            If there are more than eight runs.
+        """
         writer = _RunWriter(max(width, 60), ascii)
-        runs = [self] if other is None else [self, other]
-        return "\n".join(line.rstrip() for line in writer.lines(runs)) + "\n"
+        return "\n".join(line.rstrip() for line in writer.lines(_some("to_text", self, others))) + "\n"
 
     def __str__(self) -> str:
         return self.to_text()
@@ -277,18 +303,26 @@ def read_run(path: str | PathLike[str]) -> Run:
     return run
 
 
-def _rows(**properties: object) -> dict[str, object]:
-    return {"type": "object", "required": [*properties], "properties": properties}
+def _rows(optional: dict[str, object] | None = None, **properties: object) -> dict[str, object]:
+    return {"type": "object", "required": [*properties], "properties": {**properties, **(optional or {})}}
 
 
 _TEXT, _COUNT, _NUMBER = {"type": "string"}, {"type": "integer", "minimum": 0}, {"type": ["number", "string", "null"]}
 _NUMBERS = {"type": "array", "items": _NUMBER}
 _ROW = {
     "anyOf": [
-        _rows(step=_COUNT, loss=_NUMBER, rate=_NUMBER, **dict.fromkeys(MEASURES, _NUMBERS), losses=_NUMBERS),
+        _rows(
+            {"time": _NUMBER},
+            step=_COUNT,
+            loss=_NUMBER,
+            rate=_NUMBER,
+            **dict.fromkeys(MEASURES, _NUMBERS),
+            losses=_NUMBERS,
+        ),
         _rows(event=_rows(kind=_TEXT, step=_COUNT, parameter=_TEXT, why=_TEXT, fix=_TEXT)),
         _rows(losses=_NUMBERS, ended=_COUNT, seconds={"type": "number"}, failure={"type": ["string", "null"]}),
         _rows(
+            {"settings": {"type": "array", "items": _rows(name=_TEXT, value={"anyOf": [_NUMBER, _NUMBERS]})}},
             format={"const": "pullback run"},
             version={"const": 1},
             every={"type": "integer", "minimum": 1},
@@ -307,6 +341,7 @@ def _add(run: Run, row: dict[str, Any]) -> None:
     if "format" in row:
         run.every, run.parameters = row["every"], row["parameters"]
         run.shapes = [tuple(shape) for shape in row["shapes"]]
+        run.settings = {setting["name"]: setting["value"] for setting in row.get("settings", ())}
         return
     if not run.parameters:
         raise ValueError("it does not begin with the format")
@@ -321,10 +356,11 @@ def _add(run: Run, row: dict[str, Any]) -> None:
         run.seconds, run.failure = row["seconds"], row["failure"]
     else:
         number = row.pop("step")
-        loss, rate = _numbers([row.pop("loss"), row.pop("rate")])
+        loss, rate, time = _numbers([row.pop("loss"), row.pop("rate"), row.pop("time", None)])
         if {len(row[name]) for name in MEASURES} != {len(run.parameters)}:
             raise ValueError(f"a step of {len(row[MEASURES[0]])} parameters, where {len(run.parameters)} are known")
-        run.steps.add(number, Measured(number, loss, rate, **{name: _numbers(value) for name, value in row.items()}))
+        measured = {name: _numbers(value) for name, value in row.items()}
+        run.steps.add(number, Measured(number, loss, rate, **measured, time=time))
 
 
 def plain(value: Any, digits: int = 17) -> Any:
@@ -340,24 +376,28 @@ def _numbers(values: list[Any]) -> list[float | None]:
     return [None if value is None else float(value) for value in values]
 
 
-def _labels(runs: Sequence[Run]) -> list[str]:
-    """What each of some runs is called: by its file where that tells them apart."""
-    if len(runs) == 1:
-        return ["run"]
-    names = [run.name for run in runs]
-    return names if all(names) and len({*names}) == len(names) else [f"run {i}" for i in range(1, len(runs) + 1)]
+def _some(name: str, run: Run, others: Sequence[object]) -> list[Run]:
+    """A run and others, checked."""
+    if len(others) >= AT_MOST:
+        raise ValueError(f"{name}(): {len(others) + 1} runs, and at most {AT_MOST} can be told apart: choose some")
+    runs = [each for each in others if isinstance(each, Run)]
+    if len(runs) < len(others):
+        wrong = next(type(each).__name__ for each in others if not isinstance(each, Run))
+        raise TypeError(f"{name}(): the others must be runs, not a {wrong}: read_run(file) reads one")
+    return [run, *runs]
 
 
 class _RunWriter:
-    """Writes one run, or two side by side."""
+    """Writes one run, or several side by side."""
 
     def __init__(self, width: int, ascii: bool) -> None:
         self.width, self.ascii = width, ascii
 
     def lines(self, runs: Sequence[Run]) -> Iterator[str]:
         """All lines."""
-        labels = [cut(printable(name, ascii=self.ascii), HEAD - 1) for name in _labels(runs)]
-        for label, run in zip(labels, runs, strict=True):
+        names = [cut(printable(name, ascii=self.ascii), HEAD - 1) for name in labels(runs)]
+        yield from self.between(runs)
+        for label, run in zip(names, runs, strict=True):
             took = "" if run.seconds is None else f"; {duration(run.seconds)}"
             every = f"one in {run.every} recorded" if run.every > 1 else "all recorded"
             yield f"{pad(label, HEAD)}{counted(run.count, 'step')}, {every}, {counted(len(run.parameters), 'parameter')}{took}"
@@ -367,7 +407,7 @@ class _RunWriter:
         yield ""
         yield from self.table(runs)
         title = "health"
-        for label, run in zip(labels, runs, strict=True):
+        for label, run in zip(names, runs, strict=True):
             of = f"{label}: " if len(runs) > 1 else ""
             nothing = f"nothing was found in {counted(run.count, 'step')}"
             for said in [str(event) for event in run.events[:SHOWN]] or [nothing]:
@@ -375,6 +415,15 @@ class _RunWriter:
                 title = ""
         if not all(run.events for run in runs):
             yield from self.wrap("looked for", LOOKED_FOR)
+
+    def between(self, runs: Sequence[Run]) -> Iterator[str]:
+        """Which run is ahead, and the settings in which they differ."""
+        if len(runs) == 1:
+            return
+        if told := compared(runs):
+            yield from self.wrap("compared", told)
+        for name, texts in settings(runs)[0].items():
+            yield from self.wrap(name, " | ".join(texts))
 
     def wrap(self, title: str, text: str) -> list[str]:
         words = [f"{word} " for word in printable(text, ascii=self.ascii).split(" ")]
@@ -393,17 +442,22 @@ class _RunWriter:
             yield f"{pad('', HEAD)}{bars([loss for loss, _ in finite], min(60, self.width - HEAD))}"
 
     def table(self, runs: Sequence[Run]) -> list[str]:
-        """A line for each parameter: what was measured at the first and at the last recorded step."""
+        """A line for each parameter: what was measured at the first and at the last recorded step.
+
+        More than two runs have room for the last gradient alone.
+        """
         names = list(dict.fromkeys(name for run in runs for name in run.parameters))
-        body = [["parameter", *["gradient", "update/weight", "zeros"] * len(runs)]]
+        few = len(runs) < 3
+        head = ["gradient", "update/weight", "zeros"] * len(runs) if few else labels(runs)
+        body = [["parameter" if few else "gradient, last", *(printable(each, ascii=self.ascii) for each in head)]]
         for name in names[:SHOWN]:
             cells = [printable(name, ascii=self.ascii)]
             for run in runs:
-                for what in MEASURES:
+                for what in MEASURES if few else MEASURES[:1]:
                     values = run.series(name, what)[1] if name in run.parameters else []
-                    cells.append(_ends(values, brief=what == "zeros"))
+                    cells.append(_ends(values, brief=not few or what == "zeros"))
             body.append(cells)
-        lines = table(body, self.width, right=frozenset(), least=[8, *[6, 6, 4] * len(runs)])
+        lines = table(body, self.width, right=frozenset(), least=[8, *([6, 6, 4] if few else [4]) * len(runs)])
         more = len(names) - SHOWN
         return [*lines, *([f"and {more} more: run.parameters"] if more > 0 else []), ""]
 

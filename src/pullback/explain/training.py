@@ -29,6 +29,7 @@ from ..optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 from .bounds import DIVERGED, ENOUGH, FIXES, LARGE_UPDATE, PATIENCE, SEVERAL, sizes
+from .comparing import settings_of
 from .failing import message_of
 from .naming import rounds_at, variables_in
 from .numbers import counted, short
@@ -105,8 +106,8 @@ class Training(Run):
                 self.optimizer.register_step_pre_hook(self._begins),
                 self.optimizer.register_step_post_hook(self._ends),
             ]
+            self._sizes[id(self.optimizer)] = sum(len(group["params"]) for group in self.optimizer.param_groups)
             self._know(self.optimizer, program_frame(2))
-            self._sizes[id(self.optimizer)] = len(self._tensors)
         self._handles += hooks
         self._start = self._shown = time.perf_counter()
         return self
@@ -154,6 +155,8 @@ class Training(Run):
             self.parameters.append(name)
             self.shapes.append(tuple(tensor.shape))
         self._listen(held)
+        number = [*self._sizes].index(id(optimizer)) + 1
+        self.settings |= settings_of(number, type(optimizer).__name__, optimizer.param_groups)
         self._write(
             {
                 "format": "pullback run",
@@ -161,6 +164,7 @@ class Training(Run):
                 "every": self.every,
                 "parameters": self.parameters,
                 "shapes": self.shapes,
+                "settings": [{"name": name, "value": value} for name, value in self.settings.items()],
             }
         )
 
@@ -212,7 +216,9 @@ class Training(Run):
             for (grad, old), tensor in zip(self._before, self._tensors, strict=True)
         ]
         self._before = []
-        step = Measured(number, loss, None if rate is None else float(rate), *map(list, zip(*measured, strict=True)))
+        gradient, update, zeros = map(list, zip(*measured, strict=True))
+        time_taken = time.perf_counter() - self._start
+        step = Measured(number, loss, None if rate is None else float(rate), gradient, update, zeros, time_taken)
         self.steps.add(number, step)
         self._write({**step.plain(), "losses": plain(self._unwritten)})
         self._unwritten = []

@@ -119,6 +119,26 @@ def _tangents(
     return _like(-solve(slope, shift), unknowns)
 
 
+def attached(condition: Callable[[Tensor], Any], solution: Array, orders: int) -> Tensor:
+    """A solution that a solver has found, with derivatives to some order by whatever tensors its condition reads.
+
+    Each step of Newton's method, with the slope of the solution, gives the derivatives of one order more, and moves nothing:
+    the condition is taken to be zero where the solver stopped.
+    """
+    y = start = tensors(np.asarray(solution))
+    slope = tensors(_concrete(jacfwd(condition)(start)))
+    rest = tensors(_concrete(condition(start)))
+    _require_small(-_divided(rest, slope), start)
+    for _ in range(orders):
+        y = y - _divided(condition(y) - rest, slope)
+    return y
+
+
+def _divided(rest: Tensor, slope: Tensor) -> Tensor:
+    size = rest.numel()
+    return reshape(solve(reshape(slope, (size, size)), reshape(rest, (size,))), rest.shape)
+
+
 class _Known:
     """A solver that does not solve again for the parameters that it had last, as the rule of a derivative asks it to."""
 

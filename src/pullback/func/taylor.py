@@ -42,7 +42,8 @@ TOLD = frozenset({"elementwise", "multilinear", "general"})
 
 
 class Series:
-    """The coefficients of a power series, by order: values one level beneath, None for zero."""
+    """The derivatives of a curve, by order, which are the coefficients of its power series times order!: values one level
+    beneath, None for zero."""
 
     def __init__(self, known: Pieces) -> None:
         self.known = known
@@ -117,35 +118,39 @@ class Taylor(Interpreter):
         """The operation on the values, and on their series."""
         pairs = [(arg._array, arg.series) if self.holds(arg) else (inner(arg), None) for arg in args]
         primals, moved = zip(*pairs, strict=True) if pairs else ((), ())
-        moves = primitive.differentiable and any(series is not None for series in moved)
-        key = _key(primitive, primals, moved, params) if moves else None
+        if not (primitive.differentiable and any(series is not None for series in moved)):
+            return self.box(as_arrays(self.computed(primitive, primals, params)))
+        key = None if self.done is None else _key(primitive, primals, moved, params)
         known = None if key is None or self.done is None else self.done.get(key)
         if known is not None and known[1] >= self.limit:
             return known[0]
         y = as_arrays(self.computed(primitive, primals, params))
-        if not (moves and is_moving(y)):
+        if not is_moving(y):
             return self.box(y)
         done = {} if self.done is None else self.done
         pushed = Pushed(self, primitive, primals, moved, y, params, done)
+        if self.done is None:
+            return self._finished(pushed)
         result = pushed.result()
         if key is not None:
             done[key] = result, self.limit, primals, moved  # whose ids are in the key
-        if self.done is None:
-            self._finish(pieces_of(result))
-            done.clear()
         return result
+
+    def _finished(self, pushed: Pushed) -> Result:
+        """The results of an operation of the program's own: all coefficients at once, without what they are computed from."""
+        if pushed.written:
+            key = _key(pushed.primitive, pushed.primals, pushed.moved, pushed.params)
+            if key is not None:
+                pushed.done[key] = pushed.result(), self.limit, pushed.primals, pushed.moved
+        with np.errstate(all="ignore"):
+            rows = [pushed[order] for order in range(self.order + 1)]
+        pushed.done.clear()
+        pieces = [self.moving(column[0], Series(column)) for column in zip(*rows, strict=True)]
+        return tuple(pieces) if isinstance(pushed.y, tuple) else pieces[0]
 
     def computed(self, primitive: Primitive, values: Sequence[Any], params: Params) -> Any:
         """The operation on values, of which several may be coefficients of one order or another."""
         return primitive(*values, **params)
-
-    def _finish(self, pieces: Sequence[Any]) -> None:
-        """Compute all coefficients, and forget what they are computed from."""
-        with np.errstate(all="ignore"):
-            for piece in pieces:
-                if piece.series is not None:
-                    series = Series([piece.series[order] for order in range(self.order + 1)])
-                    piece.series = series if series.moves(1) else None
 
 
 def _key(primitive: Primitive, primals: Sequence[Value], moved: Sequence[Series | None], params: Params) -> Hashable:
@@ -200,6 +205,11 @@ class Pushed:
             return self._product
         return self._quotient if self.primitive is ops.divide else self._by_derivative
 
+    @property
+    def written(self) -> bool:
+        """Whether the derivative is a program, whose operations may be shared."""
+        return self.next == self._by_derivative
+
     def _at(self, place: int, order: int) -> Coefficient:
         """A coefficient of an operand."""
         series = self.moved[place]
@@ -218,7 +228,7 @@ class Pushed:
         for orders in _sums(order, len(self.primals)):
             factors = [self._at(place, each) for place, each in enumerate(orders)]
             if all(factor is not None for factor in factors):
-                part = self.taylor.computed(self.primitive, factors, self.params)
+                part = _times(self.taylor.computed(self.primitive, factors, self.params), _ways(orders))
                 total = part if total is None else total + part
         return [total]
 
@@ -228,15 +238,14 @@ class Pushed:
         for each in range(1, order + 1):
             divisor, (value,) = self._at(1, each), self.known[order - each]
             if divisor is not None and value is not None:
-                part: Any = self.taylor.computed(ops.multiply, (value, divisor), {})
+                part: Any = _times(self.taylor.computed(ops.multiply, (value, divisor), {}), math.comb(order, each))
                 rest = -part if rest is None else rest - part
         return [None if rest is None else self.primitive(rest, self.primals[1], **self.params)]
 
     def _by_derivative(self, order: int) -> Pieces:
         if self.derivative is None:
             self.derivative = self._written()
-        found = [self._coefficient(piece, order - 1) for piece in self.derivative]
-        return [piece if piece is None or order == 1 else piece / order for piece in found]
+        return [self._coefficient(piece, order - 1) for piece in self.derivative]
 
     def _coefficient(self, value: Coefficient, order: int) -> Coefficient:
         """A coefficient of a value of this level, or of one that does not move."""
@@ -303,8 +312,7 @@ class Slope(Series):
         self.series = series
 
     def __getitem__(self, order: int) -> Coefficient:
-        found = self.series[order + 1]
-        return found if found is None or not order else as_arrays(found * (order + 1))
+        return self.series[order + 1]
 
     def moves(self, order: int) -> bool:
         """False if all coefficients from an order on are known to be zero."""
@@ -314,6 +322,15 @@ class Slope(Series):
 def pieces_of(result: Any) -> Sequence[Any]:
     """The results of an operation."""
     return result if type(result) is tuple else (result,)
+
+
+def _ways(orders: Sequence[int]) -> int:
+    """In how many orders a product can be differentiated so often by its factors."""
+    return math.factorial(sum(orders)) // math.prod(map(math.factorial, orders))
+
+
+def _times(value: Any, count: int) -> Any:
+    return value if count == 1 else value * count
 
 
 def _sums(total: int, count: int) -> Iterator[tuple[int, ...]]:
@@ -365,7 +382,7 @@ def jet(
     rows = []
     for each in range(order):
         leaves, row, structure = fitting(name, primals, tuple([given[each] for given in series]))
-        rows.append([_coefficient(inner(move), each + 1) for move in row])
+        rows.append([_coefficient(inner(move)) for move in row])
     taylor = Taylor(order)
 
     def boxes() -> list[Tensor]:
@@ -394,11 +411,9 @@ def _order(name: str, primals: object, series: object) -> int:
     return len(series[0]) if series else 0
 
 
-def _coefficient(value: Value, order: int) -> Coefficient:
-    """A coefficient of a curve from its derivative; None for zeros."""
-    if type(value) is np.ndarray and not value.any():
-        return None
-    return value if order == 1 else as_arrays(value / math.factorial(order))
+def _coefficient(value: Value) -> Coefficient:
+    """A derivative of a curve; None for zeros."""
+    return None if type(value) is np.ndarray and not value.any() else value
 
 
 @restoring
@@ -408,5 +423,5 @@ def derivative(taylor: Taylor, result: Tensor, order: int) -> Tensor:
     found = None if series is None else series[order]
     if found is None:
         return tensor_of(np.zeros(tuple(result.shape), result._dtype))
-    made = tensor_of(found if order == 1 else as_arrays(found * math.factorial(order)))
+    made = tensor_of(found)
     return made if made._dtype == result._dtype else ops.astype(made, dtype=result._dtype, source=made._dtype)

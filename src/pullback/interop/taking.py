@@ -15,7 +15,7 @@ PROGRAMS = frozenset(
     f"{module}.{name}"
     for module, names in {
         "optimize": "approx_fprime",
-        "integrate": "simpson solve_ivp",
+        "integrate": "simpson",
         "interpolate": "griddata",
         "signal": """welch periodogram csd coherence spectrogram chirp zoom_fft czt lombscargle residue wiener butter sawtooth deconvolve""",
         "stats": "linregress expectile wasserstein_distance energy_distance obrientransform theilslopes",

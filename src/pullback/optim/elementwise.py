@@ -186,7 +186,7 @@ class Elementwise(Optimizer):
             state = self.state[p] if keeps else _NOTHING
             first = begin(state, counts, memory, p) if keeps else False
             tensors = [state[name] for name in counts]
-            if any(tensor.requires_grad for tensor in tensors):
+            if tensors and any(tensor.requires_grad for tensor in tensors):
                 raise RuntimeError(
                     f"{' and '.join(counts)} are numbers here, through which no gradient flows: detach them"
                 )
@@ -284,7 +284,8 @@ def _compute(formula: Formula, gradient: Tensor, tensors: list[Tensor]) -> None:
         _record(formula, gradient, tensors)  # inside a transform
         return
     for tensor in tensors:
-        protect(tensor)
+        if tensor._cell is not None or tensor._storage is not None:  # else nothing has kept its value
+            protect(tensor)
     if machine.update(formula, [p, g, *arrays[1:]]):
         pass
     elif p.size < LARGE and p.dtype.kind != "c":

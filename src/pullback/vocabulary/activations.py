@@ -23,7 +23,7 @@ from . import arithmetic, reductions, shapes
 from .promotion import cast, held
 
 if TYPE_CHECKING:
-    from .._core.typing import Array, DType, Tensor
+    from .._core.typing import DType, Tensor
 
 # Klambauer and others, "Self-Normalizing Neural Networks", 2017: their alpha and lambda.
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
@@ -431,10 +431,10 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     of_kind("gumbel_softmax", logits)
     kind = logits._dtype
 
-    def gumbel(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-        drawn = random.real(rng, "random", shape, kind)
-        return -np.log(-np.log(np.maximum(drawn, finfo(kind).tiny)))
-
+    least = finfo(kind).tiny
+    gumbel = random.Elementwise(
+        "gumbel", "random", kind, lambda xp, x: -xp.log(-xp.log(xp.maximum(x, xp.constant(least, kind))))
+    )
     noise = random.sampled(gumbel, tuple(logits.shape))
     soft = reductions.softmax((logits + noise) / tau, dim)
     if not hard:

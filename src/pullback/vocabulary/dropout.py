@@ -15,7 +15,7 @@ from .._tape.views import write
 from . import shapes
 
 if TYPE_CHECKING:
-    from .._core.typing import Array, Tensor
+    from .._core.typing import Tensor
 
 SATURATION = 1.7580993408473766  # the negative of the limit of selu at minus infinity
 
@@ -28,11 +28,14 @@ def _check(name: str, input: Tensor, p: float) -> None:
 
 def _kept(shape: tuple[int, ...], p: float, factor: float, dtype: np.dtype[Any]) -> Tensor:
     """A random mask: `factor` for the elements that are kept, 0 elsewhere."""
-
-    def scaled_bernoulli(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-        return np.multiply(rng.random(shape, np.float32) >= p, factor, dtype=dtype)
-
-    return random.sampled(scaled_bernoulli, shape)
+    single = np.dtype(np.float32)
+    draw = random.Elementwise(
+        "scaled_bernoulli",
+        "random",
+        single,
+        lambda xp, x: xp.where(x >= xp.constant(p, single), xp.constant(factor, dtype), xp.constant(0, dtype)),
+    )
+    return random.sampled(draw, shape)
 
 
 def _dropped(name: str, input: Tensor, p: float, training: bool, inplace: bool, shape: tuple[int, ...]) -> Tensor:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import ops
+from .._core import xp as _xp
 from .._core.bfloat import finfo
 from .._core.primitives import Carrier
 from .._numerics import random as _random
@@ -25,14 +26,17 @@ def _written(self: Tensor, draw: Any, label: str, generator: Generator | None, *
     """The tensor overwritten by samples of its shape and dtype, from `draw(rng, shape, *parameters)`."""
     kind = self._dtype
 
-    def drawn(rng: np.random.Generator, shape: tuple[int, ...], *arrays: Any) -> Array:
-        values = np.asarray(draw(rng, shape, *arrays))
+    def cast(xp: Any, values: Any) -> Any:
         if values.dtype.kind == "c" and kind.kind != "c":
             raise TypeError(f"{label}: the parameters must be real numbers, as {self.dtype} is")
-        return values.astype(kind, copy=False)
+        return values if values.dtype == kind else xp.astype(values, dtype=kind, source=values.dtype)
 
-    drawn.__name__ = label.lower()
-    values = _random.sampled(drawn, tuple(self.shape), *parameters, generator=generator)
+    def cast_draw(rng: np.random.Generator, shape: tuple[int, ...], *arrays: Any) -> Array:
+        return np.asarray(cast(_xp, np.asarray(draw(rng, shape, *arrays))))
+
+    cast_draw.__name__ = label.lower()
+    chosen = draw.then(label.lower(), cast) if isinstance(draw, _random.Elementwise) else cast_draw
+    values = _random.sampled(chosen, tuple(self.shape), *parameters, generator=generator)
     return ops.drawn(values, self, label=f"{label}Backward0")
 
 
@@ -55,9 +59,7 @@ def normal(self: Tensor, mean: float = 0, std: float = 1, *, generator: Generato
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     kind = self._dtype
 
-    def draw(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-        return _random.real(rng, "standard_normal", shape, kind) * std + mean
-
+    draw = _random.Elementwise("normal", "standard_normal", kind, lambda xp, x: x * std + mean)
     return _written(self, draw, "Normal", generator)
 
 
@@ -80,9 +82,7 @@ def log_normal(self: Tensor, mean: float = 1, std: float = 2, *, generator: Gene
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
     kind = self._dtype
 
-    def draw(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-        return np.exp(_random.real(rng, "standard_normal", shape, kind) * std + mean)
-
+    draw = _random.Elementwise("log_normal", "standard_normal", kind, lambda xp, x: xp.exp(x * std + mean))
     return _written(self, draw, "LogNormal", generator)
 
 
@@ -113,9 +113,7 @@ def uniform(
     kind = self._dtype
     corner = 1 + 1j if kind.kind == "c" else 1
 
-    def draw(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-        return _random.real(rng, "random", shape, kind) * (high - low) + low * corner
-
+    draw = _random.Elementwise("uniform", "random", kind, lambda xp, x: x * (high - low) + low * corner)
     return _written(self, draw, "Uniform", generator)
 
 
@@ -187,12 +185,7 @@ def bernoulli(self: Tensor, p: Tensor | float = 0.5, *, generator: Generator | N
     >>> pullback.zeros(3).bernoulli_(pullback.tensor([0.0, 1.0, 0.0]))
     tensor([0., 1., 0.])
     """
-
-    def draw(rng: np.random.Generator, shape: tuple[int, ...], chances: Any) -> Array:
-        if not (np.all(chances >= 0) and np.all(chances <= 1)):
-            raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
-        return rng.random(shape) < chances
-
+    draw = _random.chance("bernoulli", lambda _: f"bernoulli_ expects p to be in [0, 1], but got p={p}")
     return _written(self, draw, "Bernoulli", generator, p if isinstance(p, Carrier) else np.asarray(p))
 
 
@@ -230,4 +223,5 @@ def random(self: Tensor, start: Number | None = None, to: Any = ..., *, generato
     to = _whole("to", to)
     if start >= to:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={start} >= to={to}")
-    return _written(self, lambda rng, shape: rng.integers(start, to, shape), "Random", generator)
+    draw = _random.Elementwise("random", "integers", np.dtype(np.int64), bounds=(start, to))
+    return _written(self, draw, "Random", generator)

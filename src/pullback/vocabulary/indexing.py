@@ -226,6 +226,8 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
     shape = tuple(tensor.shape)  # of which an entry is read without a call
     if (plain := _plain(shape, index)) is not None:
         return view(ops.getitem, tensor, index=plain)
+    if type(index) is list and {*map(type, index)} == {int}:
+        index = np.asarray(index)
     several = index if type(index) is tuple else (index,)
     if 0 < len(several) <= len(shape) and all(map(_are_places, several)):
         spec, arrays = (_xp.array,) * len(several), [*several]
@@ -241,7 +243,9 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
 
 
 def _are_places(index: Any) -> bool:
-    """True for a tensor of signed integers with axes."""
+    """True for a tensor or an array of signed integers with axes."""
+    if type(index) is np.ndarray:
+        return bool(index.dtype.kind == "i" and index.ndim)
     return isinstance(index, Carrier) and index._dtype.kind == "i" and index.ndim > 0
 
 

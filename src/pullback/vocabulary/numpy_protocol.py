@@ -29,7 +29,7 @@ KEPT = 512
 UNCHANGING: dict[str, tuple[Any, ...]] = {
     "where": (True,), "order": ("C", "K"), "casting": ("same_kind",), "subok": (True, False), "dtype": (None,),
     "initial": (None,), "copy": (None,), "device": (None, "cpu"), "like": (None,), "axes": (None,), "axis": (None,),
-    "keepdims": (False,),
+    "keepdims": (False,), "writeable": (False, True),
 }  # fmt: skip
 
 

@@ -471,12 +471,13 @@ def _sequence(name: str, tensors: Tensor | Sequence[Tensor | Array]) -> list[Any
     if not listed:
         what = "stack expects a non-empty TensorList" if name == "stack" else "expected a non-empty list of Tensors"
         raise (RuntimeError if name == "stack" else ValueError)(f"{name}(): {what}: pass at least one tensor")
+    kept = None
     for tensor in listed:
-        if not isinstance(tensor, Carrier):
+        if not isinstance(tensor, Carrier) or (kept is not None and tensor._array.dtype != kept):
             break
+        kept = tensor._array.dtype
     else:
-        if len({tensor._array.dtype for tensor in listed}) == 1:
-            return listed
+        return listed
     if not any(isinstance(tensor, Carrier) for tensor in listed):
         raise TypeError(f"{name}(): expected Tensors, not {type(listed[0]).__name__}: wrap arrays with as_tensor")
     dtype = common(*listed)

@@ -133,7 +133,7 @@ class Compiled:
     def on(self, engine: object) -> Placed:
         ...
 
-    def export(self, folder: str | os.PathLike[str], /, *args: Any, name: str | None=None, math: str='own', fma: bool=False, products: str='loops', work: str='argument', **kwargs: Any) -> Path:
+    def export(self, folder: str | os.PathLike[str], /, *args: Any, name: str | None=None, math: str='own', fma: bool=False, products: str='loops', work: str='argument', parameters: str='passed', abi: str='plain', **kwargs: Any) -> Path:
         ...
 
     def _newest(self) -> Prepared:

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from .errors import ExportError
-from .exporting import export
+from .exporting import export, one
 
-__all__ = ["ExportError", "export"]
+__all__ = ["ExportError", "export", "one"]

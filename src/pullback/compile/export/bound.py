@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Container, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...utils.trees import flatten
+from ...sparsity.matrices import Plan, SparseMatrix
+from ...utils.trees import LEAF, Structure, flatten
 from ..compiled import Compiled
 from ..machinery import Machinery
 from ..passes import simplify
@@ -17,8 +18,12 @@ from ..passes.dead import without_dead_code
 from ..program import Array, Equation, Program, Value, run
 from ..recorder import RefusedError
 from ..records import Argument, Exchanged, Gradient, Held, Place, Rate, Record
+from .drawing import packed, with_states
 from .errors import ExportError
 from .functions import LIBM, ROUNDINGS
+
+if TYPE_CHECKING:
+    from ..._core.trees import Structure
 
 MATHEMATICAL = {
     *LIBM.values(), *ROUNDINGS, "sqrt", "fabs", "fma", "copysign", "remainder", "round", "nearbyint", "lrint", "llrint",
@@ -56,7 +61,11 @@ LIBRARY = re.compile(
 
 @dataclass(slots=True)
 class Slot:
-    """An argument, a result or a member of the state: its name in C and in the program, its value, what it held when recorded."""
+    """An argument, a result or a member of the state: its name in C and in the program, its value, what it held when recorded.
+
+    `place` is the number of an argument among the leaves of the call's arguments, `memory` what a member of the state is
+    here: slots of several functions that are one memory are one member. `sparse` says where the entries of a matrix are.
+    """
 
     name: str
     said: str
@@ -64,16 +73,31 @@ class Slot:
     array: Array | None = None
     state: bool = False
     written: bool = False
+    place: int | None = None
+    memory: Any = None
+    sparse: Plan | None = None
+
+    @property
+    def key(self) -> Hashable:
+        """What slots of one memory have in common."""
+        if not isinstance(self.memory, np.ndarray):
+            return id(self.memory)
+        return self.memory.ctypes.data, self.memory.shape, self.memory.strides, self.memory.dtype
 
 
 @dataclass(slots=True)
 class Bound:
-    """A function to be exported."""
+    """A function to be exported.
+
+    `returned` says of each leaf of the result, which has a `structure`, the number of the output, or None and the Python value.
+    """
 
     name: str
     program: Program
     inputs: list[Slot]
     outputs: list[Slot]
+    returned: list[tuple[int | None, Any]] = field(default_factory=list)
+    structure: Structure = LEAF
 
     @property
     def arguments(self) -> list[Slot]:
@@ -84,6 +108,18 @@ class Bound:
     def state(self) -> list[Slot]:
         """What stays from call to call."""
         return [slot for slot in self.inputs if slot.state]
+
+    def embedded(self, written: Container[Hashable] = ()) -> Bound:
+        """The function with its state as constants, but for what is written: here, or under these keys elsewhere."""
+        fixed = [slot for slot in self.state if not slot.written and slot.key not in written]
+        given = [slot for slot in self.inputs if not any(slot is each for each in fixed)]
+        places = {id(slot): number for number, slot in enumerate(given)}
+        program = self.program.changed(
+            inputs=tuple(slot.value for slot in given),
+            constants=self.program.constants | {slot.value: np.asarray(slot.array) for slot in fixed},
+            writes=tuple([(places[id(self.inputs[place])], value) for place, value in self.program.writes]),
+        )
+        return Bound(self.name, program, given, self.outputs)
 
     def expected(self) -> tuple[list[Array], list[Array]]:
         """What a call with the recorded inputs gives, and what the inputs hold after it."""
@@ -110,7 +146,7 @@ def _moved(array: Array) -> Array:
 def identifier(text: str, taken: set[str], function: str = "") -> str:
     """A name of C that is not taken yet, from a name of Python or a path like `layers[0].weight`, inside a function."""
     plain = re.sub(r"\W+", "_", text).strip("_") or "x"
-    plain = f"{plain}_" if _of_others(plain, function) or plain[0].isdigit() else plain
+    plain = f"{plain}_" if of_others(plain, function) or plain[0].isdigit() else plain
     plain = f"x{plain}" if plain[0].isdigit() else plain
     found, number = plain, 2
     while found in taken:
@@ -119,9 +155,45 @@ def identifier(text: str, taken: set[str], function: str = "") -> str:
     return found
 
 
-def _of_others(name: str, function: str) -> bool:
+def _plans(structure: Structure) -> Iterator[Any]:
+    """For each leaf of results the plan of the sparse matrix whose entries it is, or None."""
+    if structure.kind is None:
+        yield None
+    for child in structure.children:
+        for plan in _plans(child):
+            yield structure.context if structure.kind is SparseMatrix else plan
+
+
+def together(title: str, bounds: Sequence[Bound]) -> list[Slot]:
+    """The members of the state that functions share, each with its name: what is one memory is one member."""
+    members: dict[Hashable, Slot] = {}
+    taken: set[str] = set()
+    for function in bounds:
+        for slot in function.state:
+            known = members.get(slot.key)
+            if known is None:
+                known = members[slot.key] = replace(slot, name=identifier(slot.said, taken, title))
+                _check_apart(title, known, [*members.values()][:-1])
+            slot.name, known.written = known.name, known.written or slot.written
+    return [*members.values()]
+
+
+def _check_apart(title: str, slot: Slot, others: Sequence[Slot]) -> None:
+    """Refuse members of which one is a part of the other, as a struct has each by itself."""
+    for other in others:
+        arrays = slot.memory, other.memory
+        if all(isinstance(each, np.ndarray) for each in arrays) and np.may_share_memory(*arrays):
+            raise ExportError(
+                f"{title} cannot be exported: {slot.said} and {other.said}, which functions of it reach, are views of one "
+                "memory: have each reach the same tensor"
+            )
+
+
+def of_others(name: str, function: str) -> bool:
     """Whether a name belongs to C, to C++ or to what the file has beside a function."""
-    if function and re.fullmatch(rf"{function}_(state|work|init|(loop|checked|product|constant)\d+)", name):
+    if function and re.fullmatch(
+        rf"{function}_(state|work|init|(loop|checked|product|constant)\d+|out\d*_(rows|columns|entries))", name
+    ):
         return True
     return name in RESERVED or (name[-1] in "fl" and name[:-1] in MATHEMATICAL) or LIBRARY.match(name) is not None
 
@@ -161,7 +233,7 @@ class _Binding:
 
     def _order(self, number: int) -> int:
         """Arguments come in their own order, before what the function reaches by itself."""
-        place = self.record.places[number]
+        place = self.record.places[number] if number < len(self.record.places) else None
         return place.number if isinstance(place, Argument) else len(self.leaves)
 
     def made(self) -> Bound:
@@ -169,11 +241,13 @@ class _Binding:
         record, program = self.record, self.record.program
         said = record.names(self.function)
         inputs = [self._input(*each) for each in zip(said, record.places, program.inputs, strict=True)]
-        results: list[tuple[str, Value]] = []
-        for kind, what in record.outputs[: record.leaves]:
+        results: dict[Value, Plan | None] = {}
+        returned: list[tuple[int | None, Any]] = []
+        for (kind, what), plan in zip(record.outputs[: record.leaves], _plans(record.structure), strict=True):
             value = self._value(kind, what)
-            if value is not None and value not in [each for _, each in results]:
-                results.append(("out", value))
+            if value is not None:
+                results[value] = results.get(value) or plan
+            returned.append((None, what) if value is None else ([*results].index(value), None))
         writes = [*program.writes]
         for place, number in record.effects:
             if number is None:
@@ -187,13 +261,16 @@ class _Binding:
                     f"{self.name} cannot be exported: the call puts a new tensor into {self._told(place)}, which held none "
                     "before. Call the function once before the export, so that its state is there"
                 )
-        changed = program.changed(
-            equations=tuple(self.equations), outputs=tuple(value for _, value in results), writes=tuple(writes)
-        )
-        simple = without_dead_code(simplify(without_dead_code(changed)))
-        return self._named(simple, inputs, [each for each, _ in results])
+        changed = program.changed(equations=tuple(self.equations), outputs=tuple(results), writes=tuple(writes))
+        drawing, generators = with_states(changed)
+        for value, rng in zip(drawing.inputs[len(inputs) :], generators, strict=True):
+            inputs.append(Slot("", "generator", value, packed(rng), state=True, memory=rng))
+        simple = without_dead_code(simplify(without_dead_code(drawing)))
+        made = self._named(simple, inputs, [*results.values()])
+        made.returned, made.structure = returned, record.structure
+        return made
 
-    def _named(self, program: Program, inputs: list[Slot], results: list[str]) -> Bound:
+    def _named(self, program: Program, inputs: list[Slot], results: Sequence[Plan | None]) -> Bound:
         written = {place for place, _ in program.writes}
         used = {x for e in program.equations for x in e.inputs} | set(program.needed)
         kept: list[Slot] = []
@@ -204,13 +281,12 @@ class _Binding:
             if value in used or place in written or not slot.state:
                 places[place] = len(kept)
                 kept.append(slot)
-        names = [identifier(slot.said, self.taken, self.name) for slot in kept]
-        for slot, name in zip(kept, names, strict=True):
-            slot.name = name
+        for slot in kept:
+            slot.name = slot.said if slot.state else identifier(slot.said, self.taken, self.name)
         outputs = []
-        for number, (said, value) in enumerate(zip(results, program.outputs, strict=True)):
-            full = f"{said}{number}" if results.count(said) > 1 else said
-            outputs.append(Slot(identifier(full, self.taken), full, value))
+        for number, (plan, value) in enumerate(zip(results, program.outputs, strict=True)):
+            full = f"out{number}" if len(results) > 1 else "out"
+            outputs.append(Slot(identifier(full, self.taken), full, value, sparse=plan))
         writes = tuple((places[place], value) for place, value in program.writes)
         return Bound(
             self.name, program.changed(inputs=tuple(slot.value for slot in kept), writes=writes), kept, outputs
@@ -218,7 +294,9 @@ class _Binding:
 
     def _input(self, said: str, place: Place, value: Value) -> Slot:
         own = isinstance(place, Argument | Rate)
-        return Slot("", said, value, np.array(place.array(self.leaves)), state=not own)
+        number = place.number if isinstance(place, Argument) else None
+        array = place.array(self.leaves)
+        return Slot("", said, value, np.array(array), state=not own, place=number, memory=array)
 
     def _value(self, kind: str, what: Any) -> Value | None:
         """The value that a leaf of the result is made of; None for what is no new tensor."""

@@ -13,7 +13,7 @@ from ..machine import reducing
 from ..machine.elements import KINDS
 from ..machine.nests import REDUCTIONS
 from ..program import Equation, Value
-from . import algebra, indexing, ordering, windows
+from . import algebra, drawing, indexing, integers, ordering, windows
 from .code import CodeBlock, Rendered
 from .kernels import Kernel
 from .words import STORED, TYPES, literal
@@ -21,10 +21,11 @@ from .words import STORED, TYPES, literal
 if TYPE_CHECKING:
     from .unit import FunctionWriter
 
-KERNELS: dict[str, Kernel] = algebra.KERNELS | indexing.KERNELS | ordering.KERNELS | windows.KERNELS
-CONDITIONS: dict[str, Callable[[Equation], bool]] = (
-    algebra.CONDITIONS | indexing.CONDITIONS | ordering.CONDITIONS | windows.CONDITIONS
-)
+MODULES = (algebra, drawing, indexing, integers, ordering, windows)
+KERNELS: dict[str, Kernel] = {name: kernel for module in MODULES for name, kernel in module.KERNELS.items()}
+CONDITIONS: dict[str, Callable[[Equation], bool]] = {
+    name: condition for module in MODULES for name, condition in module.CONDITIONS.items()
+}
 """What of an equation has to hold for its code."""
 
 

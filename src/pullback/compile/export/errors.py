@@ -20,7 +20,8 @@ def missing(name: str, equations: Iterable[Equation]) -> ExportError:
     lines: dict[str, list[str]] = {}
     for e in equations:
         kinds = sorted({str(value.dtype) for value in (*e.inputs, *e.outputs)})
-        title = f"{e.name} of {' and '.join(kinds)}"
+        what = f" ({e.params['distribution']})" if e.name == "draw" else ""
+        title = f"{e.name}{what} of {' and '.join(kinds)}"
         known = lines.setdefault(title, [])
         site = "a line unknown" if e.site is None else described(e.site)[0].lstrip("# ")
         if site not in known:

@@ -3,44 +3,159 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
+from ..compiled import Compiled
 from ..machine.elements import KINDS
 from ..machine.fusion import Opaque, Steps
 from ..machine.lowering import lowered
 from ..program import Equation
-from . import coded, files, loops
+from . import casadi, coded, files, languages, loops, surroundings
 from .assembly import PlannedSteps
-from .bound import Bound, bound, identifier
+from .bound import Bound, bound, identifier, of_others, together
 from .errors import ExportError, missing
-from .surroundings import TARGETS, Exported
-from .unit import FunctionWriter, Options, Unit
+from .surroundings import Exported
+from .unit import ExportOptions, FunctionWriter, Options, Unit
 
 
 def export(
-    compiled: Any, path: str | os.PathLike[str], args: Sequence[Any], kwargs: dict[str, Any], options: dict[str, Any]
+    folder: str | os.PathLike[str], functions: Mapping[str, Sequence[Any]], **options: Unpack[ExportOptions]
 ) -> Path:
-    """Write a folder for one call of a function."""
-    chosen = Options(**options).checked()
-    title = identifier(str(chosen.name or getattr(compiled.function, "__name__", "function")), set())
-    return write(Path(path), title, [bound(compiled, title, args, kwargs)], chosen)
+    """Write calls of several functions as one C file into a folder, which is returned; what they have in common is there once.
+
+    Tensors that the functions reach by themselves are one state, a struct that all of them are given: after a step of training a
+    prediction reads the parameters as they are then.
+
+    Parameters
+    ----------
+    folder
+        Where the files are written.
+    functions
+        For each name in C a function, compiled or not, and the arguments of its call.
+    options
+        Those of `Compiled.export`; without a `name` files and state have that of the folder.
+
+    Raises
+    ------
+    ExportError
+        As `Compiled.export`; also if members of the state are parts of one another, or two names in C are the same.
+
+    >>> import pullback, tempfile
+    >>> w = pullback.ones(3)
+    >>> def step(x):
+    ...     w.add_(x)
+    ...     return w.sum()
+    >>> x = pullback.ones(3)
+    >>> folder = pullback.export(tempfile.mkdtemp(), {"step": (step, x), "predict": (lambda x: w @ x, x)}, name="model")
+    >>> sorted(file.name for file in folder.glob("*.h"))
+    ['model.h']
+    """
+    calls = {each: (call[0], call[1:], {}) for each, call in functions.items()}
+    return exported(folder, calls, Options(**options))
 
 
-def write(folder: Path, title: str, bounds: list[Bound], options: Options) -> Path:
-    """Write the files of functions that share a C file."""
-    unit = Unit(title, options)
+def one(compiled: Compiled, folder: str | os.PathLike[str], given: tuple[Any, Any], options: Sequence[Any]) -> Path:
+    """Write the function of one call."""
+    chosen = Options(*options)
+    title = chosen.name or getattr(compiled.function, "__name__", "function")
+    return exported(folder, {title: (compiled, *given)}, chosen)
+
+
+Call = tuple[Any, Sequence[Any], dict[str, Any]]
+"""A function, and what it is called with."""
+
+
+def exported(path: str | os.PathLike[str], calls: Mapping[str, Call], options: Options) -> Path:
+    """Write a folder for calls of functions, by their names."""
+    options, folder = options.checked(), Path(path)
+    title = identifier(str(options.name or ([*calls] if len(calls) == 1 else [folder.resolve().name])[0]), set())
+    names = _names(title, calls)
+    _check_place(folder)
+    if options.abi == "casadi":
+        if len(calls) > 1:
+            raise ExportError(
+                f"{title} cannot be exported for CasADi: it is several functions, so export each by itself"
+            )
+        (call,) = calls.values()
+        found = casadi.externals(_compiled(call[0]), title, *call[1:])
+        more = {"{name}_casadi.c": partial(casadi.source, functions=found)}
+        return write(folder, title, [each.bound for each in found], options, more)
+    bounds = [bound(_compiled(call[0]), name, *call[1:]) for name, call in zip(names, calls.values(), strict=True)]
+    if options.parameters == "embedded":
+        written = {slot.key for each in bounds for slot in each.state if slot.written}
+        bounds = [each.embedded(written) for each in bounds]
+    return write(folder, title, bounds, options)
+
+
+def _names(title: str, calls: Mapping[str, Call]) -> list[str]:
+    """The names of functions in C; none is what the file needs for another."""
+    if not calls:
+        raise ExportError("there is nothing to export: name functions, each with the arguments of its call")
+    names = [identifier(each, set()) for each in calls] if len(calls) > 1 else [title]
+    for name in names:
+        others = [other for other in (title, *names) if other != name]
+        if names.count(name) > 1 or any(of_others(name, other) for other in others):
+            raise ExportError(
+                f"{title} cannot be exported: the name {name} is that of another function, or of what the file has for "
+                "another: choose another name"
+            )
+    return names
+
+
+def _compiled(function: Any) -> Any:
+    """A function as a compiled one; of a compiled module what it calls."""
+    found = getattr(function, "__dict__", {}).get("_compiled", function)
+    return found if isinstance(found, Compiled) else Compiled(found)
+
+
+def _check_place(folder: Path) -> None:
+    """Refuse a folder that nothing can be written to, before the work."""
+    there = next(each for each in (folder, *folder.absolute().parents) if each.exists() or each.is_symlink())
+    if not there.is_dir():
+        raise ExportError(f"nothing can be written to {folder}: {there} is not a folder. Name another, or move it away")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise ExportError(f"nothing can be written to {folder}: {there} may not be written to. Name another folder")
+
+
+def write(
+    folder: Path,
+    title: str,
+    bounds: list[Bound],
+    options: Options,
+    more: Mapping[str, Callable[[Exported], str]] | None = None,
+) -> Path:
+    """Write the files of functions that share a C file; `more` are further ones, by their names."""
+    unit = Unit(title, options, together(title, bounds))
     functions = [files.WrittenFunction(unit, each, writer(unit, each)) for each in bounds]
     texts = {
         f"{title}.h": files.header(title, functions, static=options.static),
         f"{title}.c": files.source(title, unit, functions, static=options.static),
     }
     exported = Exported(title, functions, options, sum(map(len, texts.values())))
-    texts |= {file.format(name=title): written(exported) for file, written in TARGETS.items()}
-    folder.mkdir(parents=True, exist_ok=True)
-    for file, text in texts.items():
-        (folder / file).write_text(text, encoding="utf-8")
+    targets = surroundings.TARGETS | languages.TARGETS | {**(more or {})}
+    texts |= {file.format(name=title): written(exported) for file, written in targets.items()}
+    return _placed(folder, texts)
+
+
+def _placed(folder: Path, texts: dict[str, str]) -> Path:
+    """Write files: all of them, or none."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if taken := [file for file in texts if (folder / file).is_dir()]:
+            raise ExportError(
+                f"nothing is written to {folder}: {taken[0]} is a folder there. Name another, or move it away"
+            )
+        with tempfile.TemporaryDirectory(dir=folder) as half:
+            for file, text in texts.items():
+                (Path(half) / file).write_text(text, encoding="utf-8")
+            for file in texts:
+                os.replace(Path(half) / file, folder / file)
+    except OSError as error:
+        raise ExportError(f"nothing is written to {folder}: {error.strerror or error}") from error
     return folder
 
 

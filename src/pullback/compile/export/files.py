@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from .bound import Bound, Slot
 from .code import remark
 from .unit import FunctionWriter, Unit, numbers
 from .words import STORED
+
+if TYPE_CHECKING:
+    from ...sparsity.matrices import Plan
 
 PORTABLE = """#ifdef __FAST_MATH__
 #error "compile without -ffast-math: the formulas of this file need IEEE arithmetic"
@@ -23,8 +27,22 @@ PORTABLE = """#ifdef __FAST_MATH__
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF /* gcc with -std=c99 contracts nothing */
 #endif
+#if defined(PB_FREESTANDING) /* no C library: what gcc and clang have themselves */
+#include <stddef.h>
+#define INFINITY __builtin_inff()
+#define NAN __builtin_nanf("")
+#define sqrt __builtin_sqrt
+#define sqrtf __builtin_sqrtf
+#define fabs __builtin_fabs
+#define fabsf __builtin_fabsf
+#define copysign __builtin_copysign
+#define copysignf __builtin_copysignf
+#define memcpy __builtin_memcpy
+#define memset __builtin_memset
+#else
 #include <math.h>
 #include <string.h>
+#endif
 
 #define PB_INF INFINITY
 #define PB_NAN NAN
@@ -63,7 +81,7 @@ class WrittenFunction:
     """The text of one function, and what it needs."""
 
     def __init__(self, unit: Unit, bound: Bound, plan: FunctionWriter) -> None:
-        self.bound, self.plan = bound, plan
+        self.unit, self.bound, self.plan = unit, bound, plan
         self.lines = plan.write()
         self.rooms = plan.rooms
 
@@ -73,37 +91,24 @@ class WrittenFunction:
         return self.bound.name
 
     @property
+    def symbols(self) -> list[str]:
+        """The names of C that a caller needs."""
+        return [self.name, *[f"{self.unit.prefix}_init"] * bool(self.bound.state)]
+
+    @property
     def work(self) -> int:
         """The bytes of its work memory."""
         return sum(np.dtype(_dtype(kind)).itemsize * size for kind, size in self.rooms.values())
-
-    @property
-    def held(self) -> int:
-        """The bytes of its state."""
-        return sum(slot.value.nbytes for slot in self.bound.state)
 
     def signature(self, *, static: bool) -> str:
         """Its head in C."""
         arguments = [declared(slot, constant=not slot.written) for slot in self.bound.arguments]
         arguments += [declared(slot, constant=False) for slot in self.bound.outputs]
         if self.bound.state:
-            arguments.append(f"{self.name}_state *PB_RESTRICT state")
+            arguments.append(f"{self.unit.prefix}_state *PB_RESTRICT state")
         if self.rooms and not static:
             arguments.append(f"{self.name}_work *PB_RESTRICT work")
         return f"int {self.name}({', '.join(arguments) or 'void'})"
-
-    def structs(self, *, static: bool) -> str:
-        """Its state and its work memory as structs."""
-        found = []
-        if self.bound.state:
-            members = [
-                f"    {declared(slot, constant=False)}; /* {remark(slot.said)}: {shown(slot)} */"
-                for slot in self.bound.state
-            ]
-            found.append(_struct(f"{self.name}_state", members))
-        if self.rooms and not static:
-            found.append(self.memory())
-        return "\n".join(found)
 
     def memory(self) -> str:
         """Its work memory as a struct."""
@@ -111,7 +116,7 @@ class WrittenFunction:
         return _struct(f"{self.name}_work", arrays) if arrays else ""
 
     def text(self, *, static: bool) -> str:
-        """The function, and the one that initializes its state."""
+        """The function."""
         lines = [self.signature(static=static), "{"]
         if static and self.rooms:
             lines += [f"    static {self.name}_work own;", f"    {self.name}_work *const work = &own;"]
@@ -120,26 +125,41 @@ class WrittenFunction:
         every += ["state"] if self.bound.state else []
         every += ["work"] if self.rooms and not static else []
         lines += [f"    (void){name};" for name in every if not _mentions(used, name)]
-        return "\n".join([*lines, *self.lines, "}", "", *self.initialization()])
+        return "\n".join([*lines, *self.lines, "}", ""])
 
-    def initialization(self) -> list[str]:
-        """The function that gives the state what it held when the function was exported."""
-        if not self.bound.state:
-            return []
-        lines = [f"void {self.name}_init({self.name}_state *state)", "{"]
-        for slot in self.bound.state:
-            kind, flat = KINDS[slot.value.dtype], np.ascontiguousarray(slot.array).reshape(-1)
-            if not flat.size:
-                continue
-            same = flat.size > 4 and len({x.tobytes() for x in flat}) == 1
-            if same and not flat[0].tobytes().strip(b"\0"):
-                lines.append(f"    memset(state->{slot.name}, 0, sizeof state->{slot.name});")
-                continue
-            lines.append(
-                f"    {{\n    static const {STORED[kind]} values[{flat.size}] = {{\n{numbers(kind, flat)}\n    }};"
-            )
-            lines.append(f"    memcpy(state->{slot.name}, values, sizeof values);\n    }}")
-        return [*lines, "}", ""]
+    @property
+    def sparse(self) -> list[tuple[str, Plan]]:
+        """The results that are entries of sparse matrices: what their tables are called, and where the entries are."""
+        found = [(f"{self.name}_{slot.name}", slot.sparse) for slot in self.bound.outputs]
+        return [(title, plan) for title, plan in found if plan is not None and plan.rows.size]
+
+    def patterns(self) -> str:
+        """Where the entries of sparse results are."""
+        return "".join(
+            f"const int32_t {title}_{what}[{len(places)}] = {{\n{numbers('i32', places)}\n}};\n"
+            for title, plan in self.sparse
+            for what, places in (("rows", plan.rows), ("columns", plan.cols))
+        )
+
+
+def initialization(unit: Unit) -> str:
+    """The function that gives the state what it held when the functions were exported."""
+    if not unit.state:
+        return ""
+    lines = [f"void {unit.prefix}_init({unit.prefix}_state *state)", "{"]
+    for slot in unit.state:
+        kind, flat = KINDS[slot.value.dtype], np.ascontiguousarray(slot.array).reshape(-1)
+        if not flat.size:
+            continue
+        same = flat.size > 4 and len({x.tobytes() for x in flat}) == 1
+        if same and not flat[0].tobytes().strip(b"\0"):
+            lines.append(f"    memset(state->{slot.name}, 0, sizeof state->{slot.name});")
+            continue
+        lines.append(
+            f"    {{\n    static const {STORED[kind]} values[{flat.size}] = {{\n{numbers(kind, flat)}\n    }};"
+        )
+        lines.append(f"    memcpy(state->{slot.name}, values, sizeof values);\n    }}")
+    return "\n".join([*lines, "}", ""])
 
 
 def _mentions(text: str, name: str) -> bool:
@@ -167,15 +187,26 @@ def header(name: str, functions: list[WrittenFunction], *, static: bool) -> str:
         "#endif",
     ]
     lines += ["#endif", ""]
+    unit = functions[0].unit
+    if unit.state:
+        members = [
+            f"    {declared(slot, constant=False)}; /* {remark(slot.said)}: {shown(slot)} */" for slot in unit.state
+        ]
+        lines += [_struct(f"{name}_state", members)]
     for function in functions:
-        lines += [function.structs(static=static)]
+        lines += [function.memory()] if function.rooms and not static else []
         told = [f"   {slot.name}: {shown(slot)}" + _role(slot) for slot in function.bound.arguments]
         told += [f"   {slot.name}: {shown(slot)}, a result" for slot in function.bound.outputs]
         lines += ["/* Returns 0, or the number of the check that failed; the state is then as it was.", *told, "*/"]
         lines += [f"{function.signature(static=static)};", ""]
-        if function.bound.state:
-            lines += ["/* Gives the state what it held when this was exported. */"]
-            lines += [f"void {function.name}_init({function.name}_state *state);", ""]
+        for full, plan in function.sparse:
+            rows, columns, count = *plan.shape, len(plan.rows)
+            lines += [f"/* Where the entries are in a matrix of {rows} rows and {columns} columns, row after row. */"]
+            lines += [f"#define {full}_entries {count}"]
+            lines += [f"extern const int32_t {full}_{what}[{count}];" for what in ("rows", "columns")] + [""]
+    if unit.state:
+        lines += ["/* Gives the state what it held when this was exported. */"]
+        lines += [f"void {name}_init({name}_state *state);", ""]
     return "\n".join([*lines, "#ifdef __cplusplus", "}", "#endif", "", "#endif", ""])
 
 
@@ -210,6 +241,8 @@ def source(name: str, unit: Unit, functions: list[WrittenFunction], *, static: b
         made,
         "\n".join(function.memory() for function in functions) if static else "",
         nests,
+        "".join(function.patterns() for function in functions),
         bodies,
+        initialization(unit),
     ]
     return "\n".join(part for part in parts if part)

@@ -50,7 +50,7 @@ def _scan(writer: FunctionWriter, piece: AssembledStep, equation: Equation, offs
         ]
         for value, text in zip(program.inputs[after:], given[after:], strict=True):
             writer.names[value] = text
-        t = writer.fresh("t")
+        t = writer.fresh("n")  # not as expressions are named
         head = f"for (int {t} = 0; {t} < {loop.length}; ++{t})"
         if loop.reverse:
             head = f"for (int {t} = {loop.length - 1}; {t} >= 0; --{t})"

@@ -123,7 +123,7 @@ class NestWriter(NestWalk[LoopScope, OpenSum]):
     def _apart(self, roots: list[Root]) -> bool:
         """Whether the innermost loop is taken apart."""
         costly = self._costly(roots)
-        branches = any(self.functions.beyond(*known) for node in costly if (known := _function(node)))
+        branches = any(self.functions.beyond(*known) for node in costly if (known := function_of(node)))
         return self.layout.domain[-1] >= 4 and (len(costly) > 1 or branches or any(s.lanes for s in self.active))
 
     def _costly(self, roots: list[Root]) -> list[ScalarNode]:
@@ -183,7 +183,7 @@ class NestWriter(NestWalk[LoopScope, OpenSum]):
 
     def _kept_in_row(self, node: ScalarNode, element: str, loop: Callable[..., None], into: CodeBlock) -> None:
         """A loop that computes a costly node; the short form of its function, if all operands are moderate."""
-        known = _function(node)
+        known = function_of(node)
         far = self.functions.beyond(*known) if known else None
 
         def store(*, near: bool = False) -> None:
@@ -350,7 +350,9 @@ class NestWriter(NestWalk[LoopScope, OpenSum]):
 
     def _offset(self, place: Affine) -> str:
         offset, terms = place
-        parts = [index if (step := c) == 1 else f"{step} * {index}" for axis, c in terms for index in [f"i{axis}"]]
+        numbers = [(self.scopes[axis + 1].index, step) for axis, step in terms]
+        offset += sum(step * int(index) for index, step in numbers if index.isdigit())
+        parts = [index if step == 1 else f"{step} * {index}" for index, step in numbers if not index.isdigit()]
         text = " + ".join([*parts, *([str(offset)] if offset or not parts else [])])
         return text.replace("+ -", "- ")
 
@@ -359,7 +361,7 @@ class NestWriter(NestWalk[LoopScope, OpenSum]):
         self.scopes[-1].block.say(f"{base}[{self._offset(place)}] = ", *stored(value), ";")
 
 
-def _function(node: ScalarNode) -> tuple[str, str, int] | None:
+def function_of(node: ScalarNode) -> tuple[str, str, int] | None:
     """The mathematical function that a node is: its name, its kind and how many operands it has."""
     function = elements.ELEMENTS[node.data[0]].function if node.kind == "apply" else None
     if not isinstance(function, functools.partial) or function.func is not elements.call:

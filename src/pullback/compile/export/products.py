@@ -13,12 +13,22 @@ TERMS = 4
 """Rows of the right factor that are added up together."""
 
 
+APART = 16
+"""Elements between rows of a copy that would otherwise be a power of 2 apart."""
+
+
 def packed(form: Form, *, blas: bool) -> int:
     """The elements of a copy of the right factor, whose rows do not lie together; 0 where none is made."""
     right = form.right
     if by_blas(form, blas=blas) or right.columns == 1 or right.right == 1:
         return 0
-    return right.rows * right.columns if form.left.rows >= TERMS else 0
+    return right.rows * _pitch(form) if form.left.rows >= TERMS else 0
+
+
+def _pitch(form: Form) -> int:
+    """How far rows of the copy are apart: not so that all begin in the same places of a cache."""
+    columns = form.right.columns
+    return columns + APART if columns * (4 if form.kind == "f" else 8) % 256 == 0 else columns
 
 
 def by_blas(form: Form, *, blas: bool) -> bool:
@@ -106,10 +116,17 @@ def _rows(form: Form, block: CodeBlock) -> None:
     kind, a, b = STORED[form.kind], form.left, form.right
     down = b.down
     if b.right != 1:
-        copy = block.inner(f"for (int k = 0; k < {b.rows}; ++k)").inner(f"for (int j = 0; j < {b.columns}; ++j)")
-        copy.say(f"packed[{b.columns} * k + j] = b[{_place(('k', b.down, b.rows), ('j', b.right, b.columns))}];")
+        outer = block.inner(
+            f"for (int j = 0; j < {b.columns}; ++j)"
+        )  # pointers, as gcc would exchange loops over indices
+        outer.say(f"const {kind} *from = b + {_times('j', b.right)};")
+        outer.say(f"{kind} *to = packed + j;")
+        inner = outer.inner(f"for (int k = 0; k < {b.rows}; ++k)")
+        inner.say("*to = *from;")
+        inner.say(f"from += {b.down};")
+        inner.say(f"to += {_pitch(form)};")
         block.say("b = packed;")
-        down = b.columns
+        down = _pitch(form)
     pairs = 2 if a.rows % 2 == 0 else 1
     loop = block if a.rows == 1 else block.inner(f"for (int i = 0; i < {a.rows}; i += {pairs})")
     for row in range(pairs):

@@ -62,9 +62,12 @@ def along(functions: MathFunctions, lanes: Lanes) -> str:
     if name not in functions.texts:
         kind, block = lanes.kind, CodeBlock()
         block.say("int i = 0;")
+        block.say(f"{STORED[kind]} own[{lanes.size}];")  # which stay in registers
+        block.inner(f"for (int l = 0; l < {lanes.size}; ++l)").say("own[l] = lanes[l];")
         loop = block.inner(f"for (; i + {lanes.across} <= count; i += {lanes.across})")
         _added(functions, lanes, loop.inner(f"for (int l = 0; l < {lanes.across}; ++l)"), "row[i + l]")
         _added(functions, lanes, block.inner("for (int l = 0; i + l < count; ++l)"), "row[i + l]")
+        block.inner(f"for (int l = 0; l < {lanes.size}; ++l)").say("lanes[l] = own[l];")
         arguments = f"{STORED[kind]} *PB_RESTRICT lanes, const {STORED[kind]} *PB_RESTRICT row, int count"
         _put(functions, name, f"static void {name}({arguments})", block)
     return name
@@ -72,9 +75,9 @@ def along(functions: MathFunctions, lanes: Lanes) -> str:
 
 def _added(functions: MathFunctions, lanes: Lanes, block: CodeBlock, element: str) -> None:
     words, kind = CContext(block, functions, functions.target), lanes.kind
-    places = ["lanes[l]", f"lanes[l + {lanes.across}]"][: 1 + lanes.exact]
+    places = ["own[l]", f"own[l + {lanes.across}]"][: 1 + lanes.exact]
     accumulator = reducing.Accumulator(
-        lanes.how, kind, lanes.exact, None, [read(words, kind, place, "lanes") for place in places]
+        lanes.how, kind, lanes.exact, None, [read(words, kind, place, "own") for place in places]
     )
     accumulator.add(words, read(words, kind, element), None)
     for place, value in zip(places, accumulator.carried, strict=True):
@@ -106,5 +109,5 @@ def across(functions: MathFunctions, lanes: Lanes) -> str:
 
 
 def _put(functions: MathFunctions, name: str, head: str, block: CodeBlock) -> None:
-    lines = Rendered(block, TYPES, {"lanes"}).lines
+    lines = Rendered(block, TYPES, {"lanes", "own"}).lines
     functions.texts[name] = "\n".join([head, "{", *lines, "}", ""])

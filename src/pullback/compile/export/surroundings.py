@@ -5,7 +5,7 @@ A target is a function of the exported functions that gives the text of a file; 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from ..machine.elements import KINDS
 from ..program import Array
 from .bound import Slot
-from .files import WrittenFunction, shown
+from .files import WrittenFunction, declared, shown
 from .unit import Options, numbers
 from .words import STORED
 
@@ -127,7 +127,8 @@ def _checked(function: WrittenFunction, static: bool) -> tuple[list[str], list[s
         given.append(slot.name)
         compared.append((slot, slot.name, f"{prefix}_{slot.name}_expected"))
     if bound.state:
-        lines += [f"static {prefix}_state state;", f"{prefix}_init(&state);"]
+        title = function.unit.prefix
+        lines += [f"static {title}_state state;", f"{title}_init(&state);"]
         given.append("&state")
     if function.rooms and not static:
         lines.append(f"static {prefix}_work work;")
@@ -152,6 +153,9 @@ def makefile(exported: Exported) -> str:
     name = exported.name
     blas = "-lcblas " if exported.options.products == "cblas" else ""
     fused = " -march=native" if exported.options.fma else ""
+    sources = f"{name}.c" + f" {name}_casadi.c" * (exported.options.abi == "casadi")
+    symbols = ["__heap_base", *[name for each in exported.functions for name in each.symbols]]
+    exports = " ".join(f"-Wl,--export={symbol}" for symbol in symbols)
     return f"""# `make test` compiles and runs the recorded test; CFLAGS may say -march=native, but never -ffast-math.
 CC ?= cc
 CFLAGS ?= {FLAGS}{fused}
@@ -161,8 +165,14 @@ all: {name}.o
 {name}.o: {name}.c {name}.h
 \t$(CC) $(CFLAGS) -c {name}.c
 
-lib{name}.so: {name}.c {name}.h
-\t$(CC) $(CFLAGS) -fPIC -shared {name}.c -o $@ {blas}-lm
+lib{name}.so: {sources} {name}.h
+\t$(CC) $(CFLAGS) -fPIC -shared {sources} -o $@ {blas}-lm
+
+# WebAssembly, without C's library; `pip install ziglang` has another compiler: WASM="python -m ziglang cc -target wasm32-freestanding"
+WASM ?= clang --target=wasm32
+
+{name}.wasm: {name}.c {name}.h
+\t$(WASM) {FLAGS} -msimd128 -mbulk-memory -DPB_FREESTANDING -ffreestanding -nostdlib -s -Wl,--no-entry {exports} {name}.c -o $@
 
 test: test_{name}
 \t./test_{name}
@@ -171,7 +181,7 @@ test_{name}: test_{name}.c {name}.o
 \t$(CC) $(CFLAGS) test_{name}.c {name}.o -o $@ {blas}-lm
 
 clean:
-\trm -f {name}.o lib{name}.so test_{name}
+\trm -f {name}.o lib{name}.so {name}.wasm test_{name}
 
 .PHONY: all test clean
 """
@@ -190,23 +200,20 @@ FUNCTIONS = {
 """Of each function its arguments, results, state and work memory: names, dtypes and shapes."""
 
 
-class Function:
-    """A function of the library, with a state and work memory of its own."""
+def struct(rows):
+    """Memory as C has it."""
+    fields = [(name, dtype, (max(int(np.prod(shape)), 1),)) for name, dtype, shape, _ in rows]
+    return np.zeros(1, np.dtype(fields, align=True))
 
-    def __init__(self, library, name):
-        self.name, self.table = name, FUNCTIONS[name]
+
+class Function:
+    """A function of the library, with the state that all of them share, and work memory of its own."""
+
+    def __init__(self, library, name, state):
+        self.name, self.table, self.state = name, FUNCTIONS[name], state
         self.call = getattr(library, name)
         self.call.restype = ctypes.c_int
-        self.state = np.zeros(1, self._struct("state"))
-        self.work = np.zeros(1, self._struct("work"))
-        if self.table["state"]:
-            initialize = getattr(library, name + "_init")
-            initialize.restype = None
-            initialize(ctypes.c_void_p(self.state.ctypes.data))
-
-    def _struct(self, part):
-        fields = [(name, dtype, (max(int(np.prod(shape)), 1),)) for name, dtype, shape, _ in self.table[part]]
-        return np.dtype(fields, align=True)
+        self.work = struct(self.table["work"])
 
     def __call__(self, *given):
         arrays, results = [], []
@@ -237,15 +244,19 @@ class Library:
 
     def __init__(self, path=None):
         library = ctypes.CDLL(str(path or pathlib.Path(__file__).resolve().parent / "lib@NAME@.so"))
+        self.state = struct(next((table["state"] for table in FUNCTIONS.values() if table["state"]), []))
+        if self.state.dtype.names:
+            library.@NAME@_init.restype = None
+            library.@NAME@_init(ctypes.c_void_p(self.state.ctypes.data))
         for name in FUNCTIONS:
-            setattr(self, name, Function(library, name))
+            setattr(self, name, Function(library, name, self.state))
 '''
 
 
 def wrapper(exported: Exported) -> str:
     """A module of Python that calls the library: ctypes and NumPy."""
     static = exported.options.static
-    tables = ",\n".join(f"    {function.name!r}: {_table(function, static)!r}" for function in exported.functions)
+    tables = ",\n".join(f"    {function.name!r}: {table(function, static)!r}" for function in exported.functions)
     words = {"@TABLES@": tables, "@FIRST@": exported.functions[0].name, "@NAME@": exported.name}
     text = WRAPPER
     for word, said in words.items():
@@ -257,10 +268,11 @@ Row = tuple[str, str, tuple[int, ...], bool]
 """A name, a dtype, a shape, and whether it is written."""
 
 
-def _table(function: WrittenFunction, static: bool) -> dict[str, list[Row]]:
+def table(function: WrittenFunction, static: bool) -> dict[str, list[Row]]:
+    """What a function takes, gives, and has as memory."""
     bound = function.bound
 
-    def rows(slots: list[Slot]) -> list[Row]:
+    def rows(slots: Sequence[Slot]) -> list[Row]:
         return [(slot.name, str(slot.value.dtype), slot.value.shape, slot.written) for slot in slots]
 
     memory = [] if static else [*function.rooms.items()]
@@ -268,7 +280,7 @@ def _table(function: WrittenFunction, static: bool) -> dict[str, list[Row]]:
     return {
         "arguments": rows(bound.arguments),
         "results": rows(bound.outputs),
-        "state": rows(bound.state),
+        "state": rows(function.unit.state) if bound.state else [],
         "work": work,
     }
 
@@ -283,9 +295,54 @@ def _threads(options: Options) -> str:
     return "Threads may call a function at once, each with a state and work memory of its own."
 
 
+def example(exported: Exported) -> str:
+    """A program that calls each function once."""
+    name, static = exported.name, exported.options.static
+    lines = [f'#include "{name}.h"', "", "int main(void)", "{", "    int failed = 0;"]
+    if exported.functions[0].unit.state:
+        lines += [f"    static {name}_state state;", f"    {name}_init(&state);"]
+    for function in exported.functions:
+        slots = [*function.bound.arguments, *function.bound.outputs]
+        inside = [f"static {declared(slot, constant=False)};" for slot in slots]
+        given = [slot.name for slot in slots] + ["&state"] * bool(function.bound.state)
+        if function.rooms and not static:
+            inside.append(f"static {function.name}_work work;")
+            given.append("&work")
+        inside += ["/* put numbers into the arguments */", f"failed |= {function.name}({', '.join(given)});"]
+        lines += ["    {", *[f"        {line}" for line in inside], "    }"]
+    return "\n".join([*lines, "    return failed;", "}", ""])
+
+
+def _section(function: WrittenFunction, options: Options) -> list[str]:
+    """What a README says of a function."""
+    bound = function.bound
+    lines = [
+        f"## {function.name}",
+        "",
+        f"```c\n{function.signature(static=options.static)};\n```",
+        "",
+        "| | dtype and shape | |\n|---|---|---|",
+    ]
+    lines += [f"| `{s.name}` | {shown(s)} | {s.said}{', written' if s.written else ''} |" for s in bound.arguments]
+    where = {
+        s.name: f": entries of a matrix, `{function.name}_{s.name}_rows` says where" for s in bound.outputs if s.sparse
+    }
+    lines += [f"| `{s.name}` | {shown(s)} | result{where.get(s.name, '')} |" for s in bound.outputs]
+    lines += [f"| `state->{s.name}` | {shown(s)} | {s.said}{', written' if s.written else ''} |" for s in bound.state]
+    held = sum(slot.value.nbytes for slot in function.unit.state) if bound.state else 0
+    lines += [
+        "",
+        f"Work memory: {function.work} bytes; state: {held} bytes. It returns 0, or the number of a check:",
+        "",
+    ]
+    lines += [f"{number}. {text}" for number, text in enumerate(function.plan.failures, 1)] or ["there are none."]
+    return [*lines, ""]
+
+
 def readme(exported: Exported) -> str:
     """What the folder holds, how to call it, and what it needs."""
     name, options = exported.name, exported.options
+    blas = "-lcblas " if options.products == "cblas" else ""
     needs = "that calls CBLAS" if options.products == "cblas" else "without dependencies"
     memory = "static work memory" if options.static else "no global state"
     lines = [
@@ -300,29 +357,14 @@ def readme(exported: Exported) -> str:
         f"| `{name}.h`, `{name}.c` | the functions: {exported.size // 1024 + 1} KB of text |",
         f"| `test_{name}.c` | runs them on the recorded inputs and compares: `make test` |",
         f"| `{name}.py` | calls `lib{name}.so` from Python, by ctypes |",
+        f"| `{name}.mjs` | calls `{name}.wasm` from JavaScript: `make {name}.wasm` |",
+        f"| `{name}.rs` | calls the functions from Rust |",
         "",
     ]
     for function in exported.functions:
-        bound = function.bound
-        lines += [
-            f"## {function.name}",
-            "",
-            f"```c\n{function.signature(static=options.static)};\n```",
-            "",
-            "| | dtype and shape | |\n|---|---|---|",
-        ]
-        lines += [f"| `{s.name}` | {shown(s)} | {s.said}{', written' if s.written else ''} |" for s in bound.arguments]
-        lines += [f"| `{s.name}` | {shown(s)} | result |" for s in bound.outputs]
-        lines += [
-            f"| `state->{s.name}` | {shown(s)} | {s.said}{', written' if s.written else ''} |" for s in bound.state
-        ]
-        lines += [
-            "",
-            f"Work memory: {function.work} bytes; state: {function.held} bytes. It returns 0, or the number of a check:",
-            "",
-        ]
-        lines += [f"{number}. {text}" for number, text in enumerate(function.plan.failures, 1)] or ["there are none."]
-        lines.append("")
+        lines += _section(function, options)
+    lines += ["## Example", "", f"```c\n{example(exported)}```", ""]
+    lines += [f"`cc {FLAGS} main.c {name}.c -o main {blas}-lm` compiles it as `main.c`.", ""]
     lines += [
         f"Arrays lie in C's order. Results must not overlap what is given. {_threads(options)}",
         "Arguments that the function does not read are left out.",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -24,7 +24,22 @@ from .assembly import PlannedSteps
 from .code import CodeBlock, Rendered, remark
 from .functions import MathFunctions
 from .nests import NestWriter
+from .turned import TurnedNestWriter, turns
 from .words import STORED, TYPES, CContext, literal
+
+if TYPE_CHECKING:
+    from .bound import Slot
+
+
+class ExportOptions(TypedDict, total=False):
+    """The options of `pullback.export`, which are those of `Compiled.export`."""
+
+    name: str | None
+    math: str
+    fma: bool
+    products: str
+    work: str
+    parameters: str
 
 
 class Options(NamedTuple):
@@ -35,10 +50,18 @@ class Options(NamedTuple):
     fma: bool = False
     products: str = "loops"
     work: str = "argument"
+    parameters: str = "passed"
+    abi: str = "plain"
 
     def checked(self) -> Options:
         """These, if each is one that is known."""
-        known = {"math": ("own", "libm"), "products": ("loops", "cblas"), "work": ("argument", "static")}
+        known = {
+            "math": ("own", "libm"),
+            "products": ("loops", "cblas"),
+            "work": ("argument", "static"),
+            "parameters": ("passed", "embedded"),
+            "abi": ("plain", "casadi"),
+        }
         for option, values in known.items():
             if (given := getattr(self, option)) not in values:
                 raise ValueError(f"export: {option}={given!r} is not known: use {' or '.join(map(repr, values))}")
@@ -51,10 +74,10 @@ class Options(NamedTuple):
 
 
 class Unit:
-    """What the functions of a file share: nests, products, constants, mathematical functions."""
+    """What the functions of a file share: the state, nests, products, constants, mathematical functions."""
 
-    def __init__(self, prefix: str, options: Options) -> None:
-        self.prefix, self.options = prefix, options
+    def __init__(self, prefix: str, options: Options, state: Sequence[Slot] = ()) -> None:
+        self.prefix, self.options, self.state = prefix, options, state
         self.functions = MathFunctions(Target(fma=options.fma), own=options.math == "own")
         self.texts: dict[str, str] = {}
         self.products: dict[Form, str] = {}
@@ -241,7 +264,8 @@ class FunctionWriter:
             return name
 
         body = CodeBlock()
-        writer = NestWriter(self.unit.functions, body, layout, address, late)
+        kind = TurnedNestWriter if turns(layout, self.unit.functions) else NestWriter
+        writer = kind(self.unit.functions, body, layout, address, late)
         writer.emit()
         lines = Rendered(body, TYPES, writer.written).lines
         given = [

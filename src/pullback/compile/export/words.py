@@ -185,6 +185,10 @@ class CContext(Context):
         text = f"({text})" if text.startswith("-") else text
         return IRValue(self, kind, Expression(kind, (text,), number=x))
 
+    def is_number(self, x: IRValue) -> bool:
+        """Whether a value is known to be a number; then no comparison asks whether it is, which gcc makes no vector code of."""
+        return x.value.number is not None and not math.isnan(x.value.number)
+
     def value(self, kind: str, *parts: Any, reads: str = "") -> IRValue:
         """The value of an expression."""
         return IRValue(self, kind, self.builder.made(kind, *parts, reads=reads))

@@ -36,7 +36,7 @@ TASK: Threshold = 1 << 17
 """The approximate number of multiplications in a task."""
 LINES = 4
 """The number of lines of results that are computed together."""
-PLANES = """planes tasks channels several x image_lines line whole into along frames frame
+PLANES = """planes tasks channels several x image_lines line whole into apart along frames frame
     starts lines width taps count""".split()
 """The words of every table: the layout of planes in frames, the offsets of windows in a frame, and of a window's elements."""
 
@@ -58,7 +58,7 @@ class DepthwiseEmitter(TaskEmitter):
         return self.given.frames + self.given.frame * self.task
 
     def _exchange(self, plane: IRValue, frame: IRValue, *, inward: bool) -> None:
-        """Copy between a plane and its frame: the first `whole` lines with memcpy, the others element by element."""
+        """Copy between a plane and its frame: the first `whole` lines with memcpy, others by two or by one element at a time."""
         given, line = self.given, self.bytes(self.given.line)
         lines = given.x + self.bytes(given.image_lines * given.line) * plane
 
@@ -74,9 +74,31 @@ class DepthwiseEmitter(TaskEmitter):
             self.copy(*ordered(*ends(number), 0), line)
         with self.loop(given.whole, given.image_lines) as number:
             inside, place = ends(number)
-            with self.loop(0, given.line) as i:
-                target, source = ordered(inside.at(i), place, i)
-                target.put(source.one())
+            with self.either(given.apart == 2) as (pairs, others):
+                with pairs:
+                    halves = [self.array(place + self.word(given.along, i)) for i in range(2)]
+                    self._halves(inside, *halves, inward=inward)
+                with others, self.loop(0, given.line) as i:
+                    target, source = ordered(inside.at(i), place, i)
+                    target.put(source.one())
+
+    def _halves(self, line: Array, even: Array, odd: Array, *, inward: bool) -> None:
+        """Copy between a line and its even and odd elements, which lie apart."""
+        count, lanes = self.given.line, self.lanes
+        with self.loop(0, count + 1 >> 1, lanes) as i:
+            left = count - (i << 1)
+            first, second = line.at(i << 1), line.at((i << 1) + lanes)
+            whole = [(first, self.first(left)), (second, self.first(left - lanes))]
+            parts = [(even.at(i), self.first(left + 1 >> 1)), (odd.at(i), self.first(left >> 1))]
+            if inward:
+                one, other = (array.some(mask) for array, mask in whole)
+                for start, (target, mask) in enumerate(parts):
+                    target.put(one.shuffled(other, range(start, 2 * lanes, 2)), mask)
+            else:
+                one, other = (array.some(mask) for array, mask in parts)
+                for start, (target, mask) in zip((0, lanes // 2), whole, strict=True):
+                    turns = [place + turn * lanes for place in range(start, start + lanes // 2) for turn in range(2)]
+                    target.put(one.shuffled(other, turns), mask)
 
     # Windows
 
@@ -191,8 +213,8 @@ class DepthwisePlan:
         inner = along(np.arange(weight[-1]) * window.dilation[-1]) * itemsize
         self.words = {
             "planes": x[0] * x[1], "channels": x[1], "several": weight[0] // x[1], "image_lines": len(into),
-            "line": x[-1], "whole": len(into) if apart == 1 else 0, "into": into,
-            "along": along(np.arange(x[-1]) + window.padding[-1]) * itemsize, "frame": self.frame,
+            "line": x[-1], "whole": len(into) if apart == 1 else 0, "into": into, "apart": apart,
+            "along": along(np.arange(max(x[-1], 2)) + window.padding[-1]) * itemsize, "frame": self.frame,
             "starts": offsets(self.lengths[:-1], moves, dtype), "lines": math.prod(self.lengths[:-1]),
             "width": self.lengths[-1], "count": math.prod(weight[2:]),
             "taps": np.add.outer(offsets(weight[2:-1], reach, dtype), inner).reshape(-1),

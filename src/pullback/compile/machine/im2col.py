@@ -119,14 +119,49 @@ def _max_pool(build: Builder, e: Equation) -> Value | None:
     return build.amax(view, axis=tuple(range(axes, axes + len(kernel))), keepdims=False)
 
 
+@windowed("window_mean")
+def _window_mean(build: Builder, e: Equation) -> Value | None:
+    """Means of windows that are all inside."""
+    (x,), kernel, window = e.inputs, e.params["kernel"], e.params["window"]
+    lengths, inside = e.output.shape[2:], window.lengths(x.shape[2:], kernel)
+    if any(window.padding) or max(window.dilation) > 1 or not e.output.size or any(map(gt, lengths, inside)):
+        return None
+    if x.dtype.kind != "f":
+        return None
+    outer, taps, moves = _steps(x, window)
+    view = build.as_strided(x, size=(*e.output.shape, *kernel), stride=(*outer, *moves, *taps), offset=0)
+    axes = tuple(range(len(e.output.shape), len(view.shape)))
+    total = build.op("sum", view, axis=axes, keepdims=False)
+    return build.divide(total, e.params["divisor"] or math.prod(kernel))
+
+
+@windowed("window_spread")
+def _window_spread(build: Builder, e: Equation) -> Value | None:
+    """The transpose of means of windows that lie side by side."""
+    (g,), kernel = e.inputs, e.params["kernel"]
+    lengths = g.shape[2:]
+    if not _tiled(kernel, e.params["window"], e.params["size"], lengths) or not g.size or g.dtype.kind != "f":
+        return None
+    pairs = [*zip(lengths, kernel, strict=True)]
+    part = build.divide(g, e.params["divisor"] or math.prod(kernel))
+    apart = build.reshape(part, shape=(*g.shape[:2], *[size for length, _ in pairs for size in (length, 1)]))
+    wide = build.broadcast_to(apart, shape=(*g.shape[:2], *[size for pair in pairs for size in pair]))
+    return build.reshape(wide, shape=e.output.shape)
+
+
+def _tiled(kernel: tuple[int, ...], window: Window, size: tuple[int, ...], lengths: tuple[int, ...]) -> bool:
+    """Whether windows lie side by side, and cover images of a size."""
+    beside = window.stride == kernel and not any(window.padding) and max(window.dilation) == 1
+    return beside and tuple(size) == tuple([n * k for n, k in zip(lengths, kernel, strict=True)])
+
+
 @windowed("max_spread")
 def _max_spread(build: Builder, e: Equation) -> Value | None:
     """The gradient of max pooling for windows that do not overlap: the first of equal maxima gets it, or the last NaN."""
     given, x, highest = e.inputs
     kernel, window = e.params["kernel"], e.params["window"]
     count, lengths = math.prod(kernel), highest.shape[2:]
-    tiled = window.stride == kernel and not any(window.padding) and max(window.dilation) == 1
-    if not tiled or x.shape[2:] != tuple([n * k for n, k in zip(lengths, kernel, strict=True)]) or count > MOST_TAPS:
+    if not _tiled(kernel, window, x.shape[2:], lengths) or count > MOST_TAPS:
         return None
     if given.dtype != x.dtype or x.dtype.kind != "f" or not x.size:
         return None
@@ -137,9 +172,9 @@ def _max_spread(build: Builder, e: Equation) -> Value | None:
     firsts = _first_of_all(build, met)
     lasts = _first_of_all(build, lost[::-1])[::-1]
     taken = [build.where(build.logical_or(first, last), given, 0.0) for first, last in zip(firsts, lasts, strict=True)]
-    stacked = build.stack(*taken, axis=len(x.shape))
-    apart = build.reshape(stacked, shape=(*highest.shape, *kernel))
-    spatial = [axis for i in range(len(kernel)) for axis in (2 + i, 2 + len(kernel) + i)]
+    stacked = build.stack(*taken, axis=2)
+    apart = build.reshape(stacked, shape=(*highest.shape[:2], *kernel, *lengths))
+    spatial = [axis for i in range(len(kernel)) for axis in (2 + len(kernel) + i, 2 + i)]
     return build.reshape(build.permute_dims(apart, axes=(0, 1, *spatial)), shape=x.shape)
 
 

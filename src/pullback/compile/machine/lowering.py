@@ -14,6 +14,7 @@ from ..passes.building import Builder, Table
 from ..passes.dead import without_dead_code
 from ..passes.rules import Rules, joined
 from ..program import ARRAY, Equation, Program, Value
+from .borders import bordered
 from .elements import ELEMENTS, KINDS
 from .fusion import is_solved
 from .im2col import windowed
@@ -40,7 +41,7 @@ def lowered(program: Program) -> Program:
         program = builder.rewrite()
         guards = (*program.guards, *[(value, True) for value in builder.inside])
         program = without_dead_code(program.changed(guards=guards))
-    return distinct(program)
+    return distinct(bordered(program))
 
 
 def _codeless(equation: Equation) -> bool:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from llvmlite import ir
 
 from ..mathematics.lanes import SIZES, Context, IRValue
 from .contexts import EmitContext
 from .llvm import BYTE, LONG, POINTER, TYPES, declared, long
+
+NEAR = 4
+"""Elements between lanes up to which registers of adjacent elements are loaded and shuffled, or stored."""
 
 
 def stored_type(kind: str) -> ir.Type:
@@ -87,7 +92,58 @@ def load_lanes(ctx: Context, kind: str, address: ir.Value, step: int, mask: ir.V
     of = ir.VectorType(stored_type(kind), lanes)
     if step == 1 and mask is None:
         return _from_memory(ctx, kind, builder.load(address, typ=of, align=SIZES[kind]))
+    if _is_near(kind, step, mask):
+        return _load_near(ctx, kind, address, step, lanes if mask is None else _count(mask))
     return _masked_load(ctx, kind, address if step == 1 else _addresses(ctx, kind, address, step), mask)
+
+
+def _is_near(kind: str, step: int, mask: ir.Value | None) -> bool:
+    """Whether lanes lie so near to each other that registers of adjacent elements hold them, known when compiling."""
+    return 1 < step <= NEAR and SIZES[kind] >= 4 and (mask is None or isinstance(mask, ir.Constant))
+
+
+def _count(mask: ir.Constant) -> int:
+    """The number of lanes of a constant mask, which are the first."""
+    return sum(bit.constant for bit in mask.constant)
+
+
+def _first(lanes: int, count: int) -> ir.Constant:
+    return ir.Constant(ir.VectorType(ir.IntType(1), lanes), [int(lane < count) for lane in range(lanes)])
+
+
+def _shuffled(builder: ir.IRBuilder, one: ir.Value, other: ir.Value, places: Sequence[int]) -> ir.Value:
+    return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(ir.IntType(32), len(places)), [*places]))
+
+
+def _load_near(ctx: Context, kind: str, address: ir.Value, step: int, count: int) -> IRValue:
+    """Load the first lanes, `step` apart, from registers of adjacent elements; nothing behind the last one is read."""
+    lanes, builder = ctx.lanes or 1, ctx.builder
+    of, span = ir.VectorType(stored_type(kind), lanes), step * (count - 1) + 1
+    found: ir.Value = ir.Constant(of, None)
+    for start in range(0, span, lanes):
+        end = min(start + lanes, span)
+        if end < start + lanes and count == lanes:  # the last register overlaps with the one before
+            first = end - lanes
+            part = builder.load(element(builder, address, kind, long(first)), typ=of, align=SIZES[kind])
+        else:
+            first = start
+            place = element(builder, address, kind, long(first))
+            part = _masked(ctx, kind, of, [place], _first(lanes, end - start), [ir.Constant(of, None)])
+        within = [start <= step * lane < end and lane < count for lane in range(lanes)]
+        places = [lanes + step * lane - first if inside else lane for lane, inside in enumerate(within)]
+        found = _shuffled(builder, found, part, places)
+    return IRValue(ctx, kind, found)
+
+
+def _store_near(ir_value: IRValue, address: ir.Value, step: int, count: int) -> None:
+    """Store the first lanes, `step` apart, as registers of adjacent elements with masks."""
+    ctx, kind = ir_value.ctx, ir_value.kind
+    lanes, builder = ctx.lanes or 1, ctx.builder
+    for start in range(0, step * (count - 1) + 1, lanes):
+        lane_at = {step * lane - start: lane for lane in range(count) if start <= step * lane < start + lanes}
+        part = _shuffled(builder, ir_value.value, ir_value.value, [lane_at.get(place, 0) for place in range(lanes)])
+        mask = ir.Constant(ir.VectorType(ir.IntType(1), lanes), [int(place in lane_at) for place in range(lanes)])
+        _masked(ctx, kind, ir.VoidType(), [part, element(builder, address, kind, long(start))], mask, [])
 
 
 def load_places(ctx: Context, kind: str, base: ir.Value, places: ir.Value, mask: ir.Value | None) -> IRValue:
@@ -127,7 +183,10 @@ def store_lanes(ir_value: IRValue, address: ir.Value, step: int, mask: ir.Value 
         ctx.builder.store(value, address, align=SIZES[kind])
         return
     if step == 1 and isinstance(mask, ir.Constant) and not ctx.target.masks:
-        _store_first(ctx.builder, value, address, kind, sum(bit.constant for bit in mask.constant))
+        _store_first(ctx.builder, value, address, kind, _count(mask))
+        return
+    if _is_near(kind, step, mask) and ctx.target.masks:
+        _store_near(ir_value, address, step, ctx.lanes or 1 if mask is None else _count(mask))
         return
     pointers = address if step == 1 else _addresses(ctx, kind, address, step)
     _masked(ctx, kind, ir.VoidType(), [value, pointers], mask, [])

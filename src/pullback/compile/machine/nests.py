@@ -404,13 +404,52 @@ def laid_out(nest: Nest) -> Layout:
     nodes = list(fresh.values())
     phases = 1 + max([root.phase for root in roots], default=0)
     layout = Layout(domain, roots, outer, _vector(domain, roots, nodes), phases, nodes)
-    return _kept(layout) if phases > 1 and layout.vector >= outer else layout
+    if phases > 1:
+        return _kept(layout) if layout.vector >= outer else layout
+    return _blocked(layout)
+
+
+BLOCKS = (8, 16, 12, 10, 9, 15, 14, 6, 7, 5, 4)
+"""Rows that are added up in registers before they are added to a result in memory: the first number that divides all rows."""
+
+
+def _blocked(layout: Layout) -> Layout:
+    """The layout with some rows innermost, where rows would be added one by one to a result in memory."""
+    domain, last = layout.domain, len(layout.domain)
+    rows = {min(root.reduced) for root in layout.roots if len(root.reduced) == 1 and _in_memory(root)}
+    (row,) = rows if len(rows) == 1 else (-1,)
+    size = next((size for size in BLOCKS if domain[row] % size == 0 and domain[row] > size), 0) if domain else 0
+    if row < 0 or not size or layout.vector == row:
+        return layout
+
+    def cut(place: Affine) -> Affine:
+        terms = [(axis, step * size if axis == row else step) for axis, step in place[1]]
+        return place[0], (*terms, *[(last, step) for axis, step in place[1] if axis == row])
+
+    def both(axes: frozenset[int]) -> frozenset[int]:
+        return axes | {last} if row in axes else axes
+
+    for node in layout.nodes:
+        node.axes = both(node.axes)
+        if node.kind in MEMORY:
+            node.data = (node.data[0], cut(node.data[1]), *node.data[2:])
+        elif node.kind == "reduce":
+            node.data = (node.data[0], both(node.data[1]))
+    for root in layout.roots:
+        root.at, root.reduced = cut(root.at), both(root.reduced)
+    layout.domain = [domain[row] // size if axis == row else length for axis, length in enumerate(domain)] + [size]
+    return layout
+
+
+def _in_memory(root: Root) -> bool:
+    """Whether what a root reduces is added up in memory: a kept axis is inside of a reduced one."""
+    return bool(root.how) and max([axis for axis, _ in root.at[1]], default=-1) > min(root.reduced, default=-1)
 
 
 KEPT_BYTES = 1 << 16
-LANES, ACROSS, APART = 8, 8, 16
+LANES, ACROSS, APART, NEAR = 8, 8, 16, 4
 """The cost model for choosing the vectorized axis: lanes, instructions to reduce across lanes, and instructions to load or
-store lanes that are not adjacent.
+store lanes that are not adjacent; if no more elements apart than this, their number.
 """
 
 
@@ -529,8 +568,8 @@ def _work(lane: int, domain: list[int], roots: list[Root], nodes: list[ScalarNod
         return count / domain[lane] * -(-domain[lane] // LANES) if lane < depth else count
 
     def access(axes: Iterable[int], place: Affine, scattered: Iterable[int] = ()) -> float:
-        beside = dict(place[1]).get(lane, 1) == 1 and lane not in scattered
-        return times(axes) * (1 if beside else APART)
+        step = dict(place[1]).get(lane, 1)
+        return times(axes) * (step if 1 <= step <= NEAR and lane not in scattered else APART)
 
     found = sum(node.cost * times(node.axes) for node in nodes if node.cost)
     for node in nodes:
@@ -541,7 +580,7 @@ def _work(lane: int, domain: list[int], roots: list[Root], nodes: list[ScalarNod
         kept = [axis for axis, _ in root.at[1]]
         if not root.how:
             found += access(kept, root.at)
-        elif max(kept, default=-1) > min(root.reduced, default=-1) and lane not in root.reduced:  # added up in memory
+        elif _in_memory(root) and lane not in root.reduced:
             found += 2 * access(kept, root.at)
         elif lane in root.reduced:
             found += ACROSS * times([*kept, lane] if max(kept, default=-1) > lane else kept)

@@ -16,6 +16,8 @@ CHUNK = 1 << 16
 ALIGNED = 64
 MANY = 16
 """The number of registers in a row above which costly operations are interleaved for several registers."""
+TOGETHER = 4
+"""The number of registers in which long rows are reduced: each of them waits for what was added to it before."""
 SHORT, SHORT_IN_LANES = 8, 128
 """The number of floats that are summed in single precision, sequentially and in lanes."""
 
@@ -26,8 +28,9 @@ def chunks(layout: Layout) -> tuple[int, int]:
         return 1, layout.domain[0] if layout.domain else 1
     first, total = layout.domain[0], math.prod(layout.domain)
     count = min(total // CHUNK, first)
-    if any(0 in root.reduced for root in layout.roots) and len(layout.domain) > 1:
-        count = min(count, first // 64)
+    for root in layout.roots:
+        if 0 in root.reduced and len(layout.domain) > 1:  # each chunk adds up to a result of its own
+            count = min(count, math.prod([layout.domain[axis] for axis in root.reduced]) // 64)
     if count < 2:
         return 1, first
     step = -(-first // count)
@@ -70,4 +73,5 @@ def lanes(layout: Layout, width: int) -> int:
     found = max(2, width // max(size, 4))
     long = layout.vector >= 0 and layout.domain[layout.vector] >= MANY * found
     costly = any(node.cost >= COSTLY and layout.vector in node.axes for node in layout.nodes)
-    return found * ALTERNATING if long and costly else found
+    reduced = any(root.how and layout.vector in root.reduced for root in layout.roots)
+    return found * (ALTERNATING if costly else TOGETHER if reduced else 1) if long else found

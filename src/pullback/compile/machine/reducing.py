@@ -45,11 +45,12 @@ def identity(how: str, kind: str) -> float:
     return int(info.min if how == "maximum" else info.max)
 
 
+# Of equal numbers the first stays, and only the one that comes is asked whether it is NaN.
 COMBINED: dict[str, Callable[[IRValue, IRValue], IRValue]] = {
     "sum": plus,
     "prod": times,
-    "maximum": maximum,
-    "minimum": minimum,
+    "maximum": lambda a, b: maximum(b, a),
+    "minimum": lambda a, b: minimum(b, a),
     "and": operator.and_,
     "or": operator.or_,
 }

@@ -27,6 +27,8 @@ def maximum(a: IRValue, b: IRValue) -> IRValue:
     """The larger of two numbers; NaN if one is NaN; of bools, or."""
     if a.kind == "b1":
         return a | b
+    if a.kind in REALS and a.ctx.is_number(b):
+        return (a <= b).select(b, a)
     larger = a > b
     return (larger | a.isnan()).select(a, b) if a.kind in REALS else larger.select(a, b)
 
@@ -35,6 +37,8 @@ def minimum(a: IRValue, b: IRValue) -> IRValue:
     """The smaller of two numbers; NaN if one is NaN; of bools, and."""
     if a.kind == "b1":
         return a & b
+    if a.kind in REALS and a.ctx.is_number(b):
+        return (a >= b).select(b, a)
     smaller = a < b
     return (smaller | a.isnan()).select(a, b) if a.kind in REALS else smaller.select(a, b)
 

@@ -61,6 +61,10 @@ class Context:
         """A constant, the same in every lane."""
         raise NotImplementedError
 
+    def is_number(self, x: IRValue) -> bool:
+        """Whether a value is known to be a number, as one that is written in the code, and no NaN."""
+        return False
+
     def intrinsic(self, name: str, kind: str, *operands: IRValue) -> IRValue:
         """An operation that processors have, by LLVM's name; operands and result are reals of one kind."""
         raise NotImplementedError

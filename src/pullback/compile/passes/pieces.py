@@ -6,8 +6,8 @@ together at once they take n.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from ..program import Equation, Program, Value
 from .building import Builder
@@ -75,10 +75,13 @@ def _terms(root: Equation, inner: set[Value], makers: dict[Value, Equation]) -> 
 
 def _piece(e: Equation) -> AxisRange | None:
     """The piece that an equation writes into zeros, if all axes but one are whole."""
-    if e.name != "scatter_slice":
-        return None
-    shape, index = e.output.shape, e.params["index"]
-    if None in index or any(value is not Ellipsis and not isinstance(value, int | slice) for value in index):
+    found = extent(e.params["index"], e.output.shape) if e.name == "scatter_slice" and e.inputs[0].size else None
+    return None if found is None else AxisRange(*found, e.inputs[0])
+
+
+def extent(index: Sequence[Any], shape: Sequence[int]) -> tuple[int, int, int] | None:
+    """The one axis of which an index takes a part, and where that begins and ends; None for other indices."""
+    if None in index or any(entry is not Ellipsis and not isinstance(entry, int | slice) for entry in index):
         return None
     place = next((i for i, entry in enumerate(index) if entry is Ellipsis), len(index))
     after = index[place + 1 :]
@@ -90,7 +93,7 @@ def _piece(e: Equation) -> AxisRange | None:
             return None
         if len(span) != size or not isinstance(entry, slice):
             parts.append((axis, span.start, span.start + len(span)))
-    return AxisRange(*parts[0], e.inputs[0]) if len(parts) == 1 and e.inputs[0].size else None
+    return parts[0] if len(parts) == 1 else None
 
 
 def _apart(pieces: dict[Value, AxisRange]) -> dict[Value, AxisRange]:

@@ -1,4 +1,4 @@
-"""Programs that run after `install()`: where there are forks, in copies of one process that has done it."""
+"""Programs after `install()`, and commands: where there are forks, in copies of one process that has done the imports."""
 
 import atexit
 import functools
@@ -37,6 +37,10 @@ def warned(words, call):
 install()
 import torch
 """
+COMMAND = """
+import runpy, sys, warnings
+import pullback.command.explain, pullback.command.names, pullback.explain
+"""
 COPIED = """
 import json, os, signal
 for _line in sys.stdin:
@@ -48,7 +52,8 @@ for _line in sys.stdin:
     print(os.waitstatus_to_exitcode(os.waitpid(_copy, 0)[1]), flush=True)
 else:
     sys.exit()
-_text, _folder, _limit = json.loads(_line)
+_text, _folder, _limit, _place = json.loads(_line)
+os.chdir(_place)
 signal.alarm(_limit)
 for _number, _name in enumerate(("in", "out", "err")):
     os.dup2(os.open(os.path.join(_folder, _name), os.O_RDWR | os.O_CREAT), _number)
@@ -69,23 +74,49 @@ def python(*arguments, cwd=None, status=0):
 
 
 @functools.cache
-def _prepared():
-    command = [sys.executable, "-W", "error", "-c", INSTALLED + COPIED]
+def _prepared(start, *flags):
+    command = [sys.executable, *flags, "-c", start + COPIED]
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
     process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     atexit.register(process.communicate)  # it ends with its input
     return process
 
 
+def _copy(process, text, cwd=None, given=""):
+    """What a copy of a prepared process does that executes a text: as `subprocess.run` gives it."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "in").write_text(given, encoding="utf-8")
+        print(json.dumps([text, folder, LIMIT, str(cwd or os.getcwd())]), file=process.stdin, flush=True)
+        status = int(process.stdout.readline())
+        printed, told = ((Path(folder) / name).read_text(encoding="utf-8") for name in ("out", "err"))
+    return subprocess.CompletedProcess(text, status, printed, told)
+
+
+def after(start, text, *flags, given=""):
+    """What a program prints that begins in the same way as others, reads what is given, and is to end well."""
+    if COUNTED or not hasattr(os, "fork"):
+        whole = [sys.executable, *flags, "-c", f"import sys, warnings\n{start}{text}"]
+        environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+        done = subprocess.run(
+            whole, input=given, capture_output=True, text=True, check=False, env=environment, timeout=LIMIT
+        )
+    else:
+        done = _copy(_prepared(f"import sys, warnings\n{start}", *flags), text, given=given)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 def installed(text):
     """What statements print after `install()`, with `raises` and `warned` at hand."""
-    text = textwrap.dedent(text)
+    return after(INSTALLED, textwrap.dedent(text), "-W", "error")
+
+
+def command(*arguments, cwd=None, flags=()):
+    """What `python -m pullback` does with arguments, and with `flags` of Python's before: as `subprocess.run` gives it."""
     if COUNTED or not hasattr(os, "fork"):
-        return python("-c", INSTALLED + text).stdout
-    with tempfile.TemporaryDirectory() as folder:
-        process = _prepared()
-        print(json.dumps([text, folder, LIMIT]), file=process.stdin, flush=True)
-        status = process.stdout.readline()
-        printed, told = ((Path(folder) / name).read_text(encoding="utf-8") for name in ("out", "err"))
-    assert status == "0\n", printed + told
-    return printed
+        whole = [sys.executable, *flags, "-m", "pullback", *arguments]
+        return subprocess.run(whole, capture_output=True, text=True, check=False, cwd=cwd, timeout=LIMIT)
+    text = (
+        f"sys.argv[1:], sys.path[0] = {arguments!r}, os.getcwd()\nrunpy.run_module('pullback', None, '__main__', True)"
+    )
+    return _copy(_prepared(COMMAND, *flags), text, cwd)

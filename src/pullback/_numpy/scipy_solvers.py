@@ -1,0 +1,247 @@
+"""scipy.optimize on tensors: what a solver finds has the derivative of the equation that it solves, not of its steps.
+
+A solver is run on numbers. Its function may read tensors, which only what it returns tells; `Watched` looks at that.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._core.primitives import Carrier, Function
+from ..vocabulary import load
+from .linear_maps import loaded
+from .operands import concrete, constants, is_plain, joined, on_tensors, tensors
+from .scipy_names import ORDERS
+
+if TYPE_CHECKING:
+    from .._core.typing import Array, ArrayLike, Params, Tensor, Value
+
+    Rule = Function
+FREE = "args x0 x1 bracket p0 y0 xdata ydata sigma a b t_span kwargs".split()
+"""Arguments of solvers that may be tensors with gradients: parameters, of which rules know, and starts, on which nothing depends."""
+BOUND = 1e-6
+"""How near to a bound a number is taken to be at it, over 1 plus its size."""
+TOLD = (bool, int, str, np.bool_, np.integer)
+"""What a result says of how it was found: whatever else it holds depends on the parameters, and is left out."""
+
+
+class Watched:
+    """A function whose results are numbers, and which remembers whether it has returned tensors with gradients."""
+
+    def __init__(self, function: Function) -> None:
+        functools.update_wrapper(self, function)
+        self.function, self.seen = function, False
+
+    def __call__(self, *args: object, **options: object) -> Any:
+        found = self.function(*args, **options)
+        self.seen = self.seen or _has_gradient(found)
+        return constants("", found, tracked=True)
+
+
+def _has_gradient(value: object) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_gradient, value))
+    return isinstance(value, Carrier) and not is_plain(value)
+
+
+def solved(real: Function, name: str, rule: Rule, *args: object, **options: object) -> Any:
+    """What one of SciPy's solvers finds, with the derivative that a rule gives it if gradients can reach it."""
+    bound = inspect.signature(real).bind(*args, **options)
+    watched, given = [], dict(bound.arguments)
+    for word, value in given.items():
+        if callable(value) and not isinstance(value, type):
+            bound.arguments[word] = Watched(value)
+            watched.append(bound.arguments[word])
+        else:
+            bound.arguments[word] = constants(name, value, tracked=word in FREE)
+    found = real(*bound.args, **bound.kwargs)
+    moved = any(each.seen for each in watched) or any(_has_gradient(given.get(word)) for word in FREE)
+    bound = inspect.signature(real).bind(*args, **options)
+    bound.apply_defaults()
+    return rule(real, name, dict(bound.arguments), found) if moved else found
+
+
+def attached(condition: Function, solution: ArrayLike) -> Tensor:
+    """A solution, with derivatives by whatever its condition reads."""
+    return load("func.implicit_functions", "attached")(condition, solution, ORDERS)
+
+
+def applied(given: Params, word: str) -> Function:
+    """A solver's function with its further arguments; of several results, such as a derivative beside the value, the first."""
+    more = given.get("args") or ()
+    more = more if isinstance(more, tuple) else (more,)
+    several = given.get("jac") is True or given.get("fprime") is True
+
+    def function(y: Tensor) -> Value:
+        found = given[word](y, *more, **(given.get("kwargs") or {}))
+        return joined(found[0] if several else found)
+
+    return function
+
+
+def filled(found: Any, **values: Tensor) -> Any:
+    """A result of SciPy's with these values, and of the others only those that tell how they were found."""
+    for word in [word for word, value in found.items() if not isinstance(value, TOLD)]:
+        del found[word]
+    found.update(values)
+    return found
+
+
+def _beside(found: Any, value: Tensor) -> Any:
+    """A solution in the place of SciPy's, which may have others beside it."""
+    if not isinstance(found, tuple):
+        return value
+    rest = [filled(each, **({"root": value} if "root" in each else {})) if isinstance(each, dict) else each for each in found[1:]]
+    return type(found)(value, *rest) if hasattr(found, "_fields") else (value, *rest)
+
+
+def _root(word: str, *, fixed: bool = False) -> Rule:
+    """The rule of a solver of equations, whose function has this name; of fixed points, if so."""
+
+    def rule(_: Function, name: str, given: Params, found: Any) -> Any:
+        function = applied(given, word)
+        condition = (lambda y: function(y) - y) if fixed else function
+        if (field := next((each for each in ("root", "x") if each in dir(found)), None)) and isinstance(found, dict):
+            return filled(found, **{field: attached(condition, found[field])})
+        return _beside(found, attached(condition, found[0] if isinstance(found, tuple) else found))
+
+    return rule
+
+
+def _limits(name: str, bounds: Any, pairs: bool, shape: tuple[int, ...]) -> tuple[Array, Array]:
+    """The lower and upper bounds of each number."""
+    if bounds is None:
+        return np.full(shape, -np.inf), np.full(shape, np.inf)
+    if hasattr(bounds, "lb"):
+        low, high = bounds.lb, bounds.ub
+    else:
+        low, high = zip(*bounds, strict=True) if pairs else bounds
+    ends = [
+        [end if each is None else each for each in side] if isinstance(side, Iterable) else side
+        for side, end in ((low, -np.inf), (high, np.inf))
+    ]
+    lower, upper = (np.broadcast_to(np.asarray(end, float), shape) for end in ends)
+    return lower, upper
+
+
+def _between(condition: Function, solution: ArrayLike, lower: Array, upper: Array) -> Tensor:
+    """A solution of which the numbers that are at a bound stay there."""
+    x = np.asarray(solution)
+    near = BOUND * (1 + np.abs(x))
+    free = np.flatnonzero((x > lower + near) & (x < upper - near))
+    if free.size == x.size:
+        return attached(condition, x)
+    place = np.arange(x.size)
+    place[free] = x.size + np.arange(free.size)
+
+    def whole(part: Tensor) -> Tensor:
+        return on_tensors.concatenate([x.ravel(), part])[place].reshape(x.shape)
+
+    return whole(attached(lambda part: condition(whole(part)).reshape(-1)[free], x.ravel()[free])) if free.size else tensors(x)[0]
+
+
+def _minimum(_: Function, name: str, given: Params, found: Any) -> Any:
+    """The rule of minimizers: there, the slope is zero."""
+    if "constraints" in given and len(given["constraints"] or ()):
+        raise TypeError(f"{name} has no derivative here with constraints=: func.implicit takes the conditions of the minimum")
+    objective, slope = applied(given, "fun" if "fun" in given else "func"), given.get("jac")
+
+    def condition(y: Tensor) -> Tensor:
+        if callable(slope):
+            return applied(given, "jac")(y)
+        return load("func", "grad")(lambda y: objective(y).sum())(y)
+
+    lower, upper = _limits(name, given.get("bounds"), "x0" in given or np.ndim(found.x) > 0, np.shape(found.x))
+    x = _between(condition, found.x, lower, upper)
+    return filled(found, x=x, fun=objective(x))
+
+
+def _half_square(residual: Function) -> Function:
+    """The slope of half the sum of squares of a residual."""
+    return load("func", "grad")(lambda y: (residual(y) ** 2).sum() / 2)
+
+
+def _least_squares(_: Function, name: str, given: Params, found: Any) -> Any:
+    if given["loss"] != "linear":
+        raise TypeError(f"{name} has no derivative here with loss={given['loss']!r}: 'linear' has")
+    residual = applied(given, "fun")
+    x = _between(_half_square(residual), found.x, *_limits(name, given["bounds"], False, np.shape(found.x)))
+    rest = residual(x)
+    return filled(found, x=x, fun=rest, cost=(rest**2).sum() / 2)
+
+
+def _curve_fit(_: Function, name: str, given: Params, found: Any) -> Any:
+    points, data, sigma = joined(given["xdata"]), tensors(joined(given["ydata"]))[0], given["sigma"]
+
+    def residual(p: Tensor) -> Tensor:
+        misfit = given["f"](points, *[p[k] for k in range(p.shape[0])]) - data
+        if sigma is None or np.ndim(sigma) < 2:
+            return misfit if sigma is None else misfit / sigma
+        return on_tensors.linalg.solve(on_tensors.linalg.cholesky(sigma), misfit)
+
+    fitted = _between(_half_square(residual), found[0], *_limits(name, given["bounds"], False, np.shape(found[0])))
+    slopes = load("func", "jacfwd")(residual)(fitted)
+    covariance = on_tensors.linalg.inv(slopes.T @ slopes)
+    rows, columns = slopes.shape
+    if not given["absolute_sigma"] and rows > columns:
+        covariance = covariance * (residual(fitted) ** 2).sum() / (rows - columns)
+    return (fitted, *_beside(found[1:], covariance))
+
+
+def _nnls(real: Function, A: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    """Least squares without negative numbers: those that are zero stay zero."""
+    A, b = tensors(A, b)
+    x = real(concrete(A), concrete(b))[0]
+    free = np.flatnonzero(x > 0)
+    place = np.full(x.size, free.size)
+    place[free] = np.arange(free.size)
+    found = on_tensors.append(on_tensors.linalg.pinv(A[:, free]) @ b, np.zeros(1))[place]
+    return found, on_tensors.linalg.norm(A @ found - b)
+
+
+def _steady(real: Function, name: str, **given: object) -> object:
+    """The rule of a function of ranks and places, which stays the same around where it is."""
+    return real(**constants(name, given, tracked=True))
+
+
+def _box_cox(real: Function, x: Tensor, lmbda: float | None = None) -> Any:
+    """Box and Cox's transform, with the power that makes the data most like normal ones unless there is one."""
+    logs = on_tensors.log(x)
+    if lmbda is not None:
+        return on_tensors.expm1(lmbda * logs) / lmbda if lmbda else logs
+
+    def likelihood(power: Tensor) -> Tensor:
+        return (power - 1) * logs.mean() - on_tensors.log(on_tensors.var(on_tensors.expm1(power * logs) / power)) / 2
+
+    power = attached(load("func", "grad")(likelihood), real(concrete(x))[1])
+    return on_tensors.expm1(power * logs) / power, power
+
+
+def _assignment(cost_matrix: Tensor, maximize: bool = False) -> tuple[Array, Array]:
+    """Rows and columns, which stay the same around where they are."""
+    return loaded("optimize.linear_sum_assignment")(concrete(cost_matrix), maximize)
+
+
+STEADY: dict[str, Function] = dict.fromkeys(("stats.kendalltau", "linalg.bandwidth"), _steady)
+OPTIMIZERS: dict[str, Rule] = {
+    **{f"optimize.{name}": _root("f") for name in "root_scalar brentq brenth bisect ridder toms748".split()},
+    "optimize.newton": _root("func"),
+    "optimize.fsolve": _root("func"),
+    "optimize.root": _root("fun"),
+    "optimize.fixed_point": _root("func", fixed=True),
+    **{f"optimize.{name}": _minimum for name in
+       "minimize minimize_scalar differential_evolution dual_annealing basinhopping shgo".split()},
+    "optimize.least_squares": _least_squares,
+    "optimize.curve_fit": _curve_fit,
+}
+"""Solvers: a rule gets SciPy's function, its name, its arguments, and what it has found."""
+OPTIMA: dict[str, Function] = {
+    "optimize.nnls": _nnls,
+    "optimize.linear_sum_assignment": _assignment,
+    "stats.boxcox": _box_cox,
+}
