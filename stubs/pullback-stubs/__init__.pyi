@@ -190,8 +190,8 @@ class _Explain:
     Term = _Term
     Traced = _Traced
     trail = staticmethod(_trail)
-    TrailEntry = _TrailEntry
     Trail = _Trail
+    TrailEntry = _TrailEntry
     read_trail = staticmethod(_read_trail)
     Training = _Training
 explain: _Explain

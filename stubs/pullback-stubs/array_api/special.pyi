@@ -12,6 +12,10 @@ _Number = bool | int | float | complex
 _TensorLike = Tensor | _np.ndarray[_Any, _Any] | _np.generic | _Number
 _DType = _dtype | _np.dtype[_Any] | type[_Any] | str
 
+def bdtr(k: _Any, n: _Number, p: _Any) -> Tensor:
+    """`scipy.special.bdtr` of tensors, with gradients."""
+def bdtrc(k: _Any, n: _Number, p: _Any) -> Tensor:
+    """`scipy.special.bdtrc` of tensors, with gradients."""
 def beta(*operands: _Any) -> Tensor:
     """`scipy.special.beta` of tensors, with gradients."""
 def betainc(*operands: _Any) -> Tensor:
@@ -156,6 +160,8 @@ def kv(*operands: Tensor | _npt.ArrayLike) -> Tensor:
     """`scipy.special.kv` of tensors, with gradients."""
 def kve(*operands: Tensor | _npt.ArrayLike) -> Tensor:
     """`scipy.special.kve` of tensors, with gradients."""
+def lambertw(z: Tensor, k: Tensor | _npt.ArrayLike = 0, tol: Tensor | _npt.ArrayLike = 1e-08) -> Tensor:
+    """`scipy.special.lambertw` of tensors, with gradients."""
 def log1p(*args: _Any, **options: _Any) -> Tensor:
     """`scipy.special.log1p` of tensors, with gradients."""
 def log_expit(*args: _Any, **options: _Any) -> Tensor:
@@ -176,6 +182,10 @@ def logsumexp(input: Tensor, axis: int | _Sequence[int] | None, keepdim: bool = 
     """log(sum(exp(input))) along axes, without overflow."""
 def multigammaln(a: Tensor, d: int, /) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension d."""
+def nbdtr(k: _Any, n: _Number, p: _Any) -> Tensor:
+    """`scipy.special.nbdtr` of tensors, with gradients."""
+def nbdtrc(k: _Any, n: _Number, p: _Any) -> Tensor:
+    """`scipy.special.nbdtrc` of tensors, with gradients."""
 def ndtr(*args: _Any, **options: _Any) -> Tensor:
     """`scipy.special.ndtr` of tensors, with gradients."""
 def ndtri(*args: _Any, **options: _Any) -> Tensor:
