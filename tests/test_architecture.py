@@ -55,7 +55,7 @@ NAMES_WITH_DIGITS = [
     "i?r?h?fft2|ihfft2",
     "(modified_|scaled_modified_|spherical_)?bessel_[ijky][01]|i[01]e?",
     "relu6|rot90|draw_base2",
-    "l1_loss|smooth_l1_loss|rebuild_tensor_v2",
+    "l1_loss|smooth_l1_loss|rebuild_(tensor|from_type)_v2",
     "ReLU6|(Smooth)?L1Loss|L1Unstructured|l1_unstructured|Chi2",
     "im2col",
     "get_privateuse1_backend_name",

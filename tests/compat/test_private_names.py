@@ -10,6 +10,31 @@ PROGRAMS = {
         if "pullback" in sys.modules:
             raises(AttributeError, "print options have no 'colors'", lambda: PRINT_OPTS.colors)
     """,
+    "tensors in the place of a module's": """
+        from torch.nn.utils.stateless import _reparametrize_module
+        layer, other = torch.nn.Linear(2, 1), {"weight": torch.ones(1, 2)}
+        before = layer.weight
+        with _reparametrize_module(layer, other):
+            assert layer.weight is other["weight"]
+            layer._parameters["weight"] = torch.full((1, 2), 3.0)
+        assert layer.weight is before and other["weight"].tolist() == [[3.0, 3.0]]
+        raises(RuntimeError, "Missing key", lambda: _reparametrize_module(layer, {}, strict=True).__enter__())
+    """,
+    "tensors of a class, from a pickle": """
+        from torch._tensor import _rebuild_from_type_v2
+        class Named(torch.Tensor):
+            pass
+        made = _rebuild_from_type_v2(torch.ones, Named, (2,), {"name": "pair"})
+        assert type(made) is Named and made.name == "pair" and made.tolist() == [1.0, 1.0]
+        made = _rebuild_from_type_v2(torch.ones, torch.Tensor, (2,), ({"name": "a"}, {"more": 1}))
+        assert type(made) is torch.Tensor and (made.name, made.more) == ("a", 1)
+    """,
+    "futures and arguments": """
+        from torch.fx.node import Argument
+        future = torch.jit.Future()
+        future.set_result(1)
+        assert future.wait() == 1
+    """,
     "processes": """
         import torch.multiprocessing
         def twice(rank, number):

@@ -4,6 +4,7 @@
 how they compare. Each is repeated in its process, and its time is the least of processor time.
 """
 
+import itertools
 import json
 import os
 import statistics
@@ -135,7 +136,7 @@ def autoptim_rosenbrock():
     import autoptim
 
     def rosenbrock(x):
-        return sum(100 * (b - a**2) ** 2 + (1 - a) ** 2 for a, b in zip(x[:-1], x[1:], strict=True))
+        return sum(100 * (b - a**2) ** 2 + (1 - a) ** 2 for a, b in itertools.pairwise(x))
 
     return lambda: autoptim.minimize(rosenbrock, np.zeros(6), method="BFGS", options={"maxiter": 25})[0]
 
@@ -221,7 +222,7 @@ def legume_waves():
 def _model(kind, **options):
     import ssm
 
-    np.random.seed(1)  # noqa: NPY002  # ssm's own generator
+    np.random.seed(1)  # the generator that ssm uses
     return kind(ssm)(**options)
 
 
@@ -295,9 +296,7 @@ def one(name, stands_in):
 def _result(name, *under):
     command = [sys.executable, "-W", "ignore", "-m", __package__, "--autograd", "--one", name, *under]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run(
-        command, check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    )
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     return json.loads(lines[-1]) if lines else {"error": done.stderr.strip().rpartition("\n")[2][:150]}
 

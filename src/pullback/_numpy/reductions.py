@@ -52,7 +52,7 @@ def total(axis: Dim = None) -> Function:
         a: Tensor, axis: Dim = axis, dtype: DType | None = None, out: object = None, keepdims: bool = False, initial: ArrayLike | None = None,
         where: ArrayLike | None = None,
     ) -> Tensor:  # fmt: skip
-        if axis is dtype is initial is where is None and not keepdims:
+        if axis is None and dtype is None and initial is None and where is None and not keepdims:
             return a.sum()  # the short way
         result = reductions.sum(_chosen(a, where, 0), axis, keepdims, dtype=dtype)
         return result if initial is None else arithmetic.add(result, _start(result, initial))

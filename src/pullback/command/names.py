@@ -262,7 +262,7 @@ def _requires_torch(distribution: str) -> bool:
         needs = importlib.metadata.requires(distribution) or []
     except importlib.metadata.PackageNotFoundError:
         return False
-    named = [(re.match(r"[\w.-]*", need)[0], "extra ==" in need) for need in needs]  # type: ignore[index]  # it matches all
+    named = [(re.split(r"[^\w.-]", need, maxsplit=1)[0], "extra ==" in need) for need in needs]
     return any(name in OURS or (not extra and _requires_torch(name)) for name, extra in named)
 
 

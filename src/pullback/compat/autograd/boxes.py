@@ -394,7 +394,6 @@ Box = ArrayBox  # the only kind
 KNOWN = (Box, *CONSTANT)
 
 
-
 def _method(function: Function) -> Function:
     """A method by NumPy's function, which need not find out that the array is a box."""
 

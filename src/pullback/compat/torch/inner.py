@@ -128,6 +128,19 @@ def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: object
     return Parameter(data, requires_grad)
 
 
+def _rebuild_from_type_v2(func: Function, new_type: type[Tensor], args: Sequence[Any], state: Any) -> Tensor:
+    """A tensor of a class, as a pickle describes it: made by a function, with its attributes."""
+    made: Any = func(*args)
+    made = made if type(made) is new_type else made.as_subclass(new_type)
+    if hasattr(made, "__setstate__"):  # which tensors have not
+        made.__setstate__(state)
+        return made
+    attributes, slots = state if isinstance(state, tuple) else (state, None)
+    for name, value in {**(attributes or {}), **(slots or {})}.items():
+        setattr(made, name, value)
+    return made
+
+
 class _PrintOptions:
     """How tensors are printed: what `set_printoptions` has chosen."""
 

@@ -35,7 +35,7 @@ PLACES: dict[str, str] = {
     "torch.cuda.profiler": f"{_HERE}.accelerators:profiler",
     "torch.cuda.streams": f"{_HERE}.accelerators:cuda",
     # compilers
-    "torch.jit": f"{_HERE}.scripting:jit",
+    "torch.jit": f"{_HERE}.scripting:jit {_HERE}.futures",
     "torch.jit.annotations": f"{_HERE}.scripting:annotations typing",
     "torch.compiler": f"{_HERE}.scripting:compiler",
     "torch._dynamo": f"{_HERE}.scripting:dynamo",

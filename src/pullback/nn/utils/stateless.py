@@ -91,6 +91,29 @@ def _replaced(module: Module, tensors: dict[str, Tensor]) -> Iterator[None]:
             tensors[path] = _exchange(owner, name, value)
 
 
+@contextmanager
+def _reparametrize_module(
+    module: Module,
+    parameters_and_buffers: dict[str, Tensor],
+    tie_weights: bool = False,
+    strict: bool = False,
+    stack_weights: bool = False,
+) -> Iterator[None]:
+    """A block in which tensors stand in the place of a module's own; what replaces them there is in the dictionary after it.
+
+    What was there before comes back in the reverse order, as torch's `stack_weights` asks.
+    """
+    full = _with_tied(module, parameters_and_buffers) if tie_weights else dict(parameters_and_buffers)
+    if strict:
+        _check_keys(module, full)
+    give_way()
+    try:
+        with swapping, _replaced(module, full):
+            yield
+    finally:
+        parameters_and_buffers.update((name, full[name]) for name in parameters_and_buffers)
+
+
 def called(
     module: Module,
     tensors: dict[str, Tensor],
@@ -102,15 +125,8 @@ def called(
 ) -> Any:
     """The result of a module with other tensors; tensors that it replaces are replaced in the dictionary."""
     args = () if args is None else args if isinstance(args, tuple) else (args,)
-    full = _with_tied(module, tensors) if tie_weights else dict(tensors)
-    if strict:
-        _check_keys(module, full)
-    give_way()
-    try:
-        with swapping, _replaced(module, full):
-            return module(*args, **(kwargs or {}))
-    finally:
-        tensors.update((name, full[name]) for name in tensors)
+    with _reparametrize_module(module, tensors, tie_weights, strict):
+        return module(*args, **(kwargs or {}))
 
 
 def functional_call(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Target: TypeAlias = Callable[..., Any] | str
 """What a node calls or fetches: a function, or a name."""
 
+Argument: TypeAlias = Any  # what a node may be given: nodes, numbers, texts, and containers of them
 OPS = ("placeholder", "get_attr", "call_function", "call_module", "call_method", "output", "root")
 IMPURE: set[Any] = {operator.setitem, operator.delitem, next, print}
 IMPURE |= {
