@@ -332,6 +332,12 @@ PROGRAMS = {
         alone = torch.nn.BatchNorm2d(3, affine=False, track_running_stats=False)
         assert torch.nn.SyncBatchNorm.convert_sync_batchnorm(alone).weight is None
     """,
+    "one device": """
+        from torch.nn.parallel.scatter_gather import gather, scatter
+        if "pullback" in sys.modules:
+            for each in (gather, scatter):
+                raises(RuntimeError, "there is nothing to scatter to, and to gather from", lambda: each(torch.ones(2), [0]))
+    """,
     "ranks": """
         from torch.distributed.distributed_c10d import _get_default_group, _get_global_rank
         assert torch.distributed.Backend.NCCL == "nccl" == torch.distributed.Backend("NCCL")

@@ -290,10 +290,12 @@ def _get(generator: Place) -> Any:
     return generator.get_state() if hasattr(generator, "get_state") else generator.bit_generator.state
 
 
-def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, dict):
+def _same(a: object, b: object) -> bool:
+    if isinstance(a, dict) and isinstance(b, dict):
         return all(_same(a[key], b[key]) for key in a)
-    return all(map(_same, a, b)) if isinstance(a, tuple) else np.array_equal(a, b)
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return all(map(_same, a, b))
+    return np.array_equal(np.asarray(a), np.asarray(b))
 
 
 def source(generator: Source = None) -> np.random.Generator:

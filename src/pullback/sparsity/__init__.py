@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from .. import Tensor, as_tensor, enable_grad, isfinite, zeros
+from .. import Tensor, as_tensor, enable_grad, zeros
 from .._core.package import package
 from ..autograd import grad
 from ..extend import concrete, holds, restoring
@@ -243,7 +243,7 @@ def _check_filled(entries: Tensor, plan: Plan, y: Tensor, x: Tensor) -> None:
     if not expected.numel():
         return
     allowed = np.sqrt(np.finfo(x.dtype.numpy).eps) * sizes.maximum(expected.abs().max())
-    missing = isfinite(expected) & ~((sums - expected).abs() <= allowed)
+    missing = expected.isfinite() & ~((sums - expected).abs() <= allowed)
     if not holds(~missing):
         count = int(value(missing.sum()))
         others = f" and {count - 1} others" if count > 1 else ""
