@@ -137,15 +137,15 @@ def test_means_side_by_side(shape, dtype):
 
 
 @pytest.mark.parametrize(
-    ("options", "code"),
-    [({"kernel_size": 3, "stride": 1}, {"window_mean"}), ({"kernel_size": 2, "stride": 3}, {"window_mean"}),
-     ({"kernel_size": 3, "stride": 2, "padding": 1}, set()), ({"kernel_size": (2, 4), "divisor_override": 5}, WINDOWED),
-     ({"kernel_size": 2, "ceil_mode": True}, WINDOWED), ({"kernel_size": 4, "padding": 1, "count_include_pad": False}, set())],
+    ("options", "gone"),
+    [({"kernel_size": 3, "stride": 1}, ["window_mean"]), ({"kernel_size": 2, "stride": 3}, ["window_mean"]),
+     ({"kernel_size": (2, 4), "divisor_override": 5}, sorted(WINDOWED)),
+     ({"kernel_size": 2, "ceil_mode": True}, sorted(WINDOWED))],
     ids=str,
 )  # fmt: skip
-def test_other_means(options, code):
+def test_other_means(options, gone):
     x = pullback.tensor(np.random.default_rng(0).normal(size=(2, 3, 10, 8)).astype("float32"))
-    assert not code & averaging(F.avg_pool2d, x, **options)
+    assert not averaging(F.avg_pool2d, x, **options) & {*gone}
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
