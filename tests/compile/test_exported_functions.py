@@ -157,6 +157,13 @@ def test_names_of_functions(calls, told, tmp_path):
         pullback.export(tmp_path / "out", calls, name="model")
 
 
+@pytest.mark.parametrize("functions", [numbers, [numbers], {"f": numbers}, {"f": ()}, {1: (numbers,)}, numbers(2)])
+def test_what_is_no_dict_of_calls_is_refused(functions, tmp_path):
+    with pytest.raises(TypeError, match="functions is a dict that has for each name in C a function and its arguments"):
+        pullback.export(tmp_path / "out", functions)
+    assert not (tmp_path / "out").exists()
+
+
 def test_parts_of_one_memory_are_refused(tmp_path):
     w = numbers(4, 4)
     row = w[0]

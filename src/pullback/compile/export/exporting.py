@@ -43,6 +43,8 @@ def export(
     ------
     ExportError
         As `Compiled.export`; also if members of the state are parts of one another, or two names in C are the same.
+    TypeError
+        If `functions` is something else than a dict of functions with their arguments.
 
     >>> import pullback, tempfile
     >>> def energy(x):
@@ -53,6 +55,14 @@ def export(
     >>> sorted(file.name for file in folder.glob("*.h"))
     ['model.h']
     """
+    right = isinstance(functions, Mapping) and all(
+        isinstance(name, str) and isinstance(call, (tuple, list)) and call and callable(call[0])
+        for name, call in functions.items()
+    )
+    if not right:
+        raise TypeError(
+            "export(): functions is a dict that has for each name in C a function and its arguments, {'step': (step, x, y)}"
+        )
     calls: dict[str, Call] = {each: (call[0], call[1:], {}) for each, call in functions.items()}
     return exported(folder, calls, Options(**options))
 
