@@ -106,7 +106,7 @@ done:
 /* `cross_entropy(input, target)`. */
 PyObject *lost(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
-    if (keywords != NULL || count != 2 || !is_a(args[1], core.Tensor))
+    if (keywords != NULL || count != 2 || !is_a(args[0], core.Tensor) || !is_a(args[1], core.Tensor))
         return NULL;
     PyObject *metadata[2] = {names.mean, NULL};
     Call call = {operation, 2, core.loss_names, metadata, mean_loss, metadata, NULL, 0, NULL};

@@ -321,11 +321,11 @@ PyObject *divided(Operation *operation, PyObject *const *args, Py_ssize_t count,
     if (keywords == NULL && count < 4 && !overflow && size > 0 && cut_read(&source, &cut, args[0], count == 3 ? args[2] : NULL) == DONE) {
         npy_intp length = PyArray_DIM((PyArrayObject *)source.array, cut.axis), lengths[MOST_PIECES];
         if (operation->variant)
-            size = (length - 1) / size + 1;
-        npy_intp many = (length - 1) / size + 1;
-        for (npy_intp i = 0; length > 0 && many <= MOST_PIECES && i < many; i++)
+            size = length == 0 ? 1 : (length - 1) / size + 1;
+        npy_intp many = length == 0 ? 0 : (length - 1) / size + 1; /* a tensor without elements has pieces, which Python makes */
+        for (npy_intp i = 0; many <= MOST_PIECES && i < many; i++)
             lengths[i] = i < many - 1 ? size : length - i * size;
-        if (length > 0 && many <= MOST_PIECES && (cut.sizes = tuple_of(lengths, many)) != NULL)
+        if (many > 0 && many <= MOST_PIECES && (cut.sizes = tuple_of(lengths, many)) != NULL)
             all = pieces(&source, &cut, names.SplitBackward0);
         Py_XDECREF(cut.sizes);
     }

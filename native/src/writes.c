@@ -199,8 +199,10 @@ PyObject *replaced(Operation *operation, PyObject *const *args, Py_ssize_t count
 {
     int records, done = 0;
     PyObject *array = keywords == NULL && count == 2 ? target_read(args[0], &records) : NULL;
-    if (array == NULL)
+    if (array == NULL || (records && is_set(((Base *)args[0])->cut))) { /* detached in place: its views may have a history */
+        Py_XDECREF(array);
         return NULL;
+    }
     PyObject *edge = edge_of(args[1]);
     if (is_free(args[0], records) && (!records || edge == Py_None) && !is_set(((Base *)args[0])->base)) {
         int small = PyArray_ISCARRAY((PyArrayObject *)array) && PyArray_SIZE((PyArrayObject *)array) < operation->large;
