@@ -58,10 +58,11 @@ static PyObject *total(const Call *call)
         axes[i] = i;
     if ((facts->metadata[0] = tuple_of(axes, along < 0 ? ndim : 1)) == NULL)
         return NULL;
-    if (size > PyLong_AsSsize_t(core.small_size) || (along >= 0 && ndim > 2)) /* Python knows more ways */
+    int many = along >= 0 && ndim == 2 && PyArray_DIM(array, along) > PyLong_AsSsize_t(core.block_size);
+    if (size > PyLong_AsSsize_t(core.small_size) || many || (along >= 0 && ndim > 2)) /* Python knows more ways */
         return computed(call);
     PyObject *total;
-    if (ndim == 2 && along >= 0 && PyArray_DIM(array, along) <= PyLong_AsSsize_t(core.block_size))
+    if (ndim == 2 && along >= 0)
         total = product_with_ones(array, along, facts->metadata[1] == Py_True);
     else if (along < 0 && facts->metadata[1] == Py_False && PyList_GET_SIZE(core.adds) > 0 && PyArray_ISCARRAY_RO(array))
         total = added(NULL, (PyObject *)array);
@@ -119,10 +120,7 @@ static PyObject *multiplied(const Call *call)
     npy_intp work = one * PyArray_DIM((PyArrayObject *)b, PyArray_NDIM((PyArrayObject *)b) - 1);
     if (one < 2 || other < 2 || one >= most || other >= most || work >= PyLong_AsSsize_t(core.product_work)) /* Python knows more ways */
         return computed(call);
-    PyObject *result = dot(a, b);
-    if (result == NULL && PyErr_ExceptionMatches(PyExc_ValueError))
-        PyErr_Clear();
-    return result;
+    return dot(a, b);
 }
 
 /* The array of a plain tensor with so many axes, or, for 0, some axes. Borrowed; NULL for any other. */
@@ -140,7 +138,7 @@ PyObject *product(Operation *operation, PyObject *const *args, Py_ssize_t count,
 {
     PyArrayObject *a = keywords == NULL && count == 2 ? array_with(args[0], operation->variant) : NULL;
     PyArrayObject *b = a == NULL ? NULL : array_with(args[1], operation->variant);
-    if (b == NULL || PyArray_NDIM(a) > 2 || PyArray_NDIM(b) > PyArray_NDIM(a))
+    if (b == NULL || PyArray_NDIM(a) > 2 || PyArray_NDIM(b) > PyArray_NDIM(a) || PyArray_DIM(a, PyArray_NDIM(a) - 1) != PyArray_DIM(b, 0))
         return NULL;
     PyObject *label = PyArray_NDIM(b) == 2 ? NULL : PyArray_NDIM(a) == 2 ? names.MvBackward0 : names.DotBackward0;
     PyObject *key = label == NULL ? (PyObject *)operation : label;

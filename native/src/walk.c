@@ -251,15 +251,12 @@ PyObject *native_walk(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssi
         if (g == NULL && !PyErr_Occurred())
             continue;
         Py_INCREF(node);
-        int failed = g == NULL || PyErr_CheckSignals() < 0;
-        if (!failed) {
-            Py_INCREF(g);
-            failed = PyDict_DelItem(walk.pending, node) < 0;
-            if (failed)
-                Py_DECREF(g);
-            else
-                failed = visit(&walk, node, g) < 0;
-        }
+        Py_XINCREF(g); /* a handler of signals may run first */
+        int failed = g == NULL || PyErr_CheckSignals() < 0 || PyDict_DelItem(walk.pending, node) < 0;
+        if (failed)
+            Py_XDECREF(g);
+        else
+            failed = visit(&walk, node, g) < 0;
         Py_DECREF(node);
         if (failed)
             return NULL;

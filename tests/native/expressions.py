@@ -48,6 +48,7 @@ y = x * 2; v = y[0]; y.detach_(); y += 1.0; v.sum().backward()
 y = x * 2; v = y[0]; y.detach_(); y -= u; w = v * 2
 e = u[:0].chunk(1); a = x[:0].chunk(2); b = x[:, 4:].chunk(3, 1); c = x[:0].split(2); d = x[:0].unbind()
 y = pullback.nn.functional.cross_entropy(np.ones((2, 3)), pullback.tensor([0, 1]))
+m = pullback.ones(513, 3, requires_grad=True); a = m.T.mean(1, True); b = m.mean(0, True); c = m.T.sum(-1, True); d = m.mean(0); e = m.T.mean(1)
 z = x * 1; v = z[0]; w = v * v; z[1] = 5.0; v[2] = 7.0; w.sum().backward()
 z = x * 1; rows = list(z); rows[0].mul_(3)
 z = x * 1; r = z[0]; q = r * r; z[0, 0] = 2.0; s = r + 1; (q.sum() + s.sum()).backward()
