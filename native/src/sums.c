@@ -117,8 +117,8 @@ static PyObject *multiplied(const Call *call)
 {
     PyObject *a = call->operands[0].array, *b = call->operands[1].array;
     npy_intp one = PyArray_SIZE((PyArrayObject *)a), other = PyArray_SIZE((PyArrayObject *)b), most = PyLong_AsSsize_t(core.product_size);
-    npy_intp work = one * PyArray_DIM((PyArrayObject *)b, PyArray_NDIM((PyArrayObject *)b) - 1);
-    if (one < 2 || other < 2 || one >= most || other >= most || work >= PyLong_AsSsize_t(core.product_work)) /* Python knows more ways */
+    npy_intp columns = PyArray_DIM((PyArrayObject *)b, PyArray_NDIM((PyArrayObject *)b) - 1);
+    if (one < 2 || other < 2 || one >= most || other >= most || one * columns >= PyLong_AsSsize_t(core.product_work)) /* as Python */
         return computed(call);
     return dot(a, b);
 }
