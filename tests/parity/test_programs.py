@@ -27,7 +27,7 @@ VIEWS = [
 WRITES = [
     lambda a, b: a.mul_(0.5), lambda a, b: a.add_(b), lambda a, b: a.mul_(b), lambda a, b: a.tanh_(), lambda a, b: a.copy_(b),
     lambda a, b: a.zero_(), lambda a, b: a.fill_(0.25), lambda a, b: a.__setitem__(0, b), lambda a, b: a.__setitem__(..., b.sum()),
-    lambda a, b: a.__setitem__([0, -1], 0.5 * b.sum()), lambda a, b: a.__setitem__(a > 0.3, 0.7), lambda a, b: a.sub_(b.mean()),
+    lambda a, b: a.__setitem__([0, -1][: max((1, *a.shape[:1]))], 0.5 * b.sum()), lambda a, b: a.__setitem__(a > 0.3, 0.7), lambda a, b: a.sub_(b.mean()),
 ]  # fmt: skip
 STEPS = {"function": FUNCTIONS, "pair": PAIRS, "view": VIEWS, "write": WRITES, "silent write": WRITES[:4]}
 
