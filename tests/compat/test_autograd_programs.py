@@ -232,6 +232,9 @@ def test_complex_numbers_are_conjugated_as_autograd_has_it():
     with pytest.warns(UserWarning, match="not complex"):
         autograd.holomorphic_grad(lambda z: z**3)(2.0)
     check_grads(lambda z: np.exp(z) * np.conj(z))(onp.array([z, -z]))
+    x = onp.array([0.3, -1.2])
+    assert onp.allclose(autograd.jacobian(lambda x: x**2 * (1 + 2j))(x), onp.diag(2 * x * (1 + 2j)))
+    assert onp.allclose(autograd.grad(lambda x: (x * 1j).conj().imag.sum() + x.conjugate().sum())(x), 0)
 
 
 # NumPy

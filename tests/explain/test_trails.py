@@ -258,3 +258,8 @@ def test_digits_on_the_command_line_and_in_the_page(tmp_path, capsys):
     assert main(["explain", str(tmp_path / "x.json")]) == 0
     assert main(["explain", "--digits", "-c", code.replace("1 - pb.cos(x)", "pb.cos(x)")]) == 0
     assert "no digits are lost" in capsys.readouterr().out
+
+
+def test_what_is_compared_are_trails():
+    with pytest.raises(TypeError, match="expected two trails, got str"):
+        first_difference("before.trail", "after.trail")

@@ -206,6 +206,7 @@ PROGRAMS = {
             (lambda: G.resample_poly(x, 2, 3, padtype="median"), "it is not linear"),
             (lambda: N.gaussian_filter1d(np.ones(3), x[0, 0]), "has no derivative here"),
             (lambda: O.minimize(lambda h: ((h - x[0]) ** 2).sum(), np.zeros(3), constraints={"type": "eq", "fun": sum}), "func.implicit takes the conditions"),
+            (lambda: O.differential_evolution(lambda h: ((h - x[0, :2]) ** 2).sum(), [(-2, 2)] * 2, integrality=[True, False], maxiter=1, popsize=2), "derivative here with integrality="),
             (lambda: O.least_squares(lambda h: h - x[0], np.zeros(3), loss="cauchy"), "derivative here with loss='cauchy'"),
             (lambda: D.cdist(x, x, "jaccard"), "derivative here with metric='jaccard'"),
             (lambda: L.sqrtm(-x @ x.T), "complex"),
@@ -213,6 +214,11 @@ PROGRAMS = {
         for call, why in refused:
             with pytest.raises(TypeError, match=why.replace("'", ".")):
                 call()
+        with pytest.raises(ValueError, match="would change number 0 by"):
+            O.brentq(lambda h: h**3 - x[0, 0], -9, 30, maxiter=1, disp=False)
+        with pytest.warns(RuntimeWarning, match="cannot handle"):
+            unbounded = O.minimize(lambda h: ((h - x[0]) ** 2).sum(), np.zeros(3), method="BFGS", bounds=[(0, 1e-3)] * 3).x
+        assert np.allclose(pullback.autograd.grad(unbounded.sum(), x)[0][0], 1)
         with pytest.raises(ValueError, match="what the solver returned is no solution"):
             O.minimize(lambda h: ((h - x[0]) ** 2).sum(), np.ones(3), options={"maxiter": 0})
         with pytest.raises(ValueError, match="5 are not the distances among"):

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     Rule = Function
 FREE = "args x0 x1 bracket p0 y0 xdata ydata sigma a b t_span kwargs".split()
 """Arguments of solvers that may be tensors with gradients: parameters, of which rules know, and starts, on which nothing depends."""
+UNBOUNDED = "cg bfgs newton-cg dogleg trust-ncg trust-exact trust-krylov".split()
+"""Methods of `minimize` that go on without bounds, after a warning."""
 BOUND = 1e-6
 """How near to a bound a number is taken to be at it, over 1 plus its size."""
 TOLD = (bool, int, str, np.bool_, np.integer)
@@ -158,6 +160,8 @@ def _minimum(_: Function, name: str, given: Params, found: Any) -> Any:
         raise TypeError(
             f"{name} has no derivative here with constraints=: func.implicit takes the conditions of the minimum"
         )
+    if np.any(given.get("integrality")):
+        raise TypeError(f"{name} has no derivative here with integrality=: whole numbers stay the same around a point")
     objective, slope = applied(given, "fun" if "fun" in given else "func"), given.get("jac")
 
     def condition(y: Tensor) -> Tensor:
@@ -165,7 +169,8 @@ def _minimum(_: Function, name: str, given: Params, found: Any) -> Any:
             return applied(given, "jac")(y)
         return load("func", "grad")(lambda y: objective(y).sum())(y)
 
-    lower, upper = _limits(name, given.get("bounds"), "x0" in given or np.ndim(found.x) > 0, np.shape(found.x))
+    bounds = None if str(given.get("method")).lower() in UNBOUNDED else given.get("bounds")
+    lower, upper = _limits(name, bounds, "x0" in given or np.ndim(found.x) > 0, np.shape(found.x))
     x = _between(condition, found.x, lower, upper)
     return filled(found, x=x, fun=objective(x))
 

@@ -169,6 +169,11 @@ def first_difference(a: Trail, b: Trail) -> Comparison:
     >>> found.first.operation, found.first.element, found.first.first, found.first.second
     ('leaky_relu', (0,), -0.009999999776482582, -0.019999999552965164)
     """
+    for each in (a, b):
+        if not isinstance(each, Trail):
+            raise TypeError(
+                f"first_difference(): expected two trails, got {type(each).__name__}: explain.trail() records one"
+            )
     same = a.source == b.source
     ones, others = ([*_places(t)] if same else _calls(t) for t in (a, b))
     pairs, alone = _aligned(a, b, ones, others, _SAME if same else _CROSSED)

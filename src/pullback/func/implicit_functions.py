@@ -215,10 +215,11 @@ def _require_small(step: Tensor, y: Tensor) -> None:
     if moves is None or values is None or not moves.size:
         return
     place = np.unravel_index(np.argmax(np.abs(moves)), moves.shape)
+    number = int(place[-1]) if place else 0
     if not np.abs(moves[place]) <= TOLERANCE * (1 + np.abs(values).max()):
         raise ValueError(
             f"implicit: what the solver returned is no solution of the condition: a step of Newton's method would change number "
-            f"{int(place[-1])} by {moves[place]:.3g}. Give the solver a smaller tolerance, or check the condition"
+            f"{number} by {moves[place]:.3g}. Give the solver a smaller tolerance, or check the condition"
         )
 
 

@@ -421,8 +421,9 @@ for _ufunc, _name in (
 ):  # fmt: skip
     DIRECT[_ufunc], REFLECTED[_ufunc] = getattr(ArrayBox, f"__{_name}__"), f"__r{_name}__"
 for _name in (
-    "all any argmax argmin argpartition argsort clip compress conj conjugate cumprod cumsum diagonal max mean min "
+    "all any argmax argmin argpartition argsort clip compress cumprod cumsum diagonal max mean min "
     "nonzero prod ravel repeat round searchsorted squeeze std sum swapaxes take trace var"
 ).split():
     setattr(ArrayBox, _name, _method(getattr(np, _name)))
+ArrayBox.conj = ArrayBox.conjugate = functools.partialmethod(np.conjugate)  # type: ignore[attr-defined]  # a ufunc
 ArrayBox.ptp = _method(np.ptp)  # type: ignore[attr-defined]  # a method until NumPy 2

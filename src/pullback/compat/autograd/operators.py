@@ -191,6 +191,8 @@ def jacobian(fun: Function, x: object) -> Array:
             f"jacobian takes functions of one array to one array: the argument nests as {traced.nesting}, the output as "
             f"{traced.structure}"
         )
+    if vspace(traced.outputs[0]).iscomplex and not vspace(x).iscomplex:
+        return jacobian(lambda x: np.real(fun(x)))(x) + 1j * jacobian(lambda x: np.imag(fun(x)))(x)
     (rows,) = traced.rows()
     return np.reshape(rows, (*np.shape(traced.outputs[0]), *traced.variables[0].shape))
 
