@@ -164,6 +164,11 @@ def test_what_is_no_dict_of_calls_is_refused(functions, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_a_function_has_its_own_name_also_alone(tmp_path):
+    folder = pullback.export(tmp_path / "out", {"predict": (pullback.sin, numbers(2))}, name="model")
+    assert "int predict(" in (folder / "model.h").read_text(encoding="utf-8")
+
+
 def test_parts_of_one_memory_are_refused(tmp_path):
     w = numbers(4, 4)
     row = w[0]

@@ -104,7 +104,7 @@ def _names(title: str, calls: Mapping[str, Call]) -> list[str]:
     """The names of functions in C; none is what the file needs for another."""
     if not calls:
         raise ExportError("there is nothing to export: name functions, each with the arguments of its call")
-    names = [identifier(each, set()) for each in calls] if len(calls) > 1 else [title]
+    names = [identifier(each, set()) for each in calls]
     for name in names:
         others = [other for other in (title, *names) if other != name]
         if names.count(name) > 1 or any(of_others(name, other) for other in others):
