@@ -55,16 +55,16 @@ def export(
     >>> sorted(file.name for file in folder.glob("*.h"))
     ['model.h']
     """
-    right = isinstance(functions, Mapping) and all(
-        isinstance(name, str) and isinstance(call, (tuple, list)) and call and callable(call[0])
-        for name, call in functions.items()
-    )
-    if not right:
+    if not isinstance(functions, Mapping) or not all(_is_call(*each) for each in functions.items()):
         raise TypeError(
             "export(): functions is a dict that has for each name in C a function and its arguments, {'step': (step, x, y)}"
         )
     calls: dict[str, Call] = {each: (call[0], call[1:], {}) for each, call in functions.items()}
     return exported(folder, calls, Options(**options))
+
+
+def _is_call(name: object, call: object) -> bool:
+    return isinstance(name, str) and isinstance(call, (tuple, list)) and bool(call) and callable(call[0])
 
 
 def one(compiled: Compiled, folder: str | os.PathLike[str], given: tuple[Any, Any], options: Sequence[Any]) -> Path:
