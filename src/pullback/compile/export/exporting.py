@@ -55,7 +55,7 @@ def export(
     >>> sorted(file.name for file in folder.glob("*.h"))
     ['model.h']
     """
-    if not isinstance(functions, Mapping) or not all(_is_call(*each) for each in functions.items()):
+    if not _are_calls(functions):
         raise TypeError(
             "export(): functions is a dict that has for each name in C a function and its arguments, {'step': (step, x, y)}"
         )
@@ -63,8 +63,11 @@ def export(
     return exported(folder, calls, Options(**options))
 
 
-def _is_call(name: object, call: object) -> bool:
-    return isinstance(name, str) and isinstance(call, (tuple, list)) and bool(call) and callable(call[0])
+def _are_calls(functions: object) -> bool:
+    return isinstance(functions, Mapping) and all(
+        isinstance(name, str) and isinstance(call, (tuple, list)) and bool(call) and callable(call[0])
+        for name, call in functions.items()
+    )
 
 
 def one(compiled: Compiled, folder: str | os.PathLike[str], given: tuple[Any, Any], options: Sequence[Any]) -> Path:
