@@ -425,5 +425,6 @@ for _name in (
     "nonzero prod ravel repeat round searchsorted squeeze std sum swapaxes take trace var"
 ).split():
     setattr(ArrayBox, _name, _method(getattr(np, _name)))
-ArrayBox.conj = ArrayBox.conjugate = functools.partialmethod(np.conjugate)  # type: ignore[attr-defined]  # a ufunc
+for _name in ("conj", "conjugate"):
+    setattr(ArrayBox, _name, functools.partialmethod(np.conjugate))  # a ufunc
 ArrayBox.ptp = _method(np.ptp)  # type: ignore[attr-defined]  # a method until NumPy 2
