@@ -24,14 +24,7 @@ VIEWS = {
     "unsqueeze": "unsqueeze", "transpose": "transpose", "t": "t", "unbind": "unbind", "split": "split", "chunk": "chunk",
 }  # fmt: skip
 """Methods that make views, or write through them, and their native forms."""
-FUNCTIONS = {
-    "unbind": "unbind",
-    "split": "split",
-    "chunk": "chunk",
-    "transpose": "transpose",
-    "unsqueeze": "unsqueeze",
-    "t": "t",
-}
+FUNCTIONS = {name: VIEWS[name] for name in ("unbind", "split", "chunk", "transpose", "unsqueeze", "t")}
 """Functions of the package that are such a method."""
 OPERATIONS: dict[str, tuple[Primitive, str]] = {
     **{name: (primitive, "recorded") for name, primitive in HOT.items()}, "sum": (ops.sum, "sum"), "mean": (ops.mean, "mean"),

@@ -321,8 +321,8 @@ def _train(program: ExplainedProgram, options: argparse.Namespace) -> int:
     training = begin(None, None, options.every, file, progress=sys.stderr.isatty())
     raised = run(program, training, None, quiet=options.json)
     nothing = [] if training.count else ["no optimizer made a step"]
-    for line in [*filter(None, [raised]), *nothing]:
-        print(f"pullback explain: {line}", file=sys.stderr)
+    for line in [raised, *nothing]:
+        _say(line)
     ended = _show_training([training], options, written)
     return RAISED if raised is not None else NOTHING if not training.count else ended
 
@@ -332,7 +332,7 @@ def _show_runs(names: Sequence[str], options: argparse.Namespace) -> int:
     try:
         return _show_training([read_run(name) for name in names], options, [])
     except (ValueError, OSError) as error:
-        print(f"pullback explain: {error}", file=sys.stderr)
+        _say(str(error))
         return USAGE
 
 
@@ -342,14 +342,14 @@ def _show_training(runs: Sequence[Run], options: argparse.Namespace, written: Se
     for name in options.save:
         if name not in written:
             first.save(name, *others)
-        print(f"pullback explain: wrote {name}", file=sys.stderr)
+        _say(f"wrote {name}")
     if first.count:
         text = first.to_text(*others, width=options.width or terminal_width(), ascii=not _unicode(sys.stdout))
         made = [run.to_dict() for run in runs]
         _write(sys.stdout, json.dumps(made if others else made[0]) + "\n" if options.json else text)
     found = {event.kind for run in runs for event in run.events} & options.fail_on
     if found:
-        print(f"pullback explain: found {', '.join(sorted(found))}", file=sys.stderr)
+        _say(f"found {', '.join(sorted(found))}")
     return FOUND if found else DONE
 
 
