@@ -260,3 +260,23 @@ def test_calls(name):
         run(begin.replace("pullback.interop.scipy.enable()\n", "") + text)
     else:
         after(begin, text)
+
+
+def test_within_more_transforms_than_orders_a_solution_is_refused():
+    program = """
+        import pullback.interop.scipy
+        pullback.interop.scipy.enable()
+        from scipy.optimize import brentq
+        a = pullback.tensor(2.0, dtype=pullback.float64)
+        slope = lambda a: brentq(lambda y: y**3 + y - a, -9.0, 9.0)
+        for _ in range(4):
+            slope = pullback.func.grad(slope)
+        assert abs(slope(a).item() + 0.1099) < 1e-4
+        try:
+            pullback.func.grad(slope)(a)
+        except NotImplementedError as error:
+            assert "has derivatives up to order 4, and it is called within 5 transforms" in str(error)
+        else:
+            raise AssertionError("nothing was raised")
+    """
+    after("import pullback", textwrap.dedent(program))

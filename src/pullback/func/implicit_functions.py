@@ -123,7 +123,7 @@ def attached(condition: Callable[[Tensor], Any], solution: Array, orders: int) -
     """A solution that a solver has found, with derivatives to some order by whatever tensors its condition reads.
 
     Each step of Newton's method, with the slope of the solution, gives the derivatives of one order more, and moves nothing:
-    the condition is taken to be zero where the solver stopped.
+    the condition is taken to be zero where the solver stopped. Raises NotImplementedError within more transforms than orders.
     """
     y = start = tensors(np.asarray(solution))
     slope = tensors(_concrete(jacfwd(condition)(start)))
@@ -131,7 +131,17 @@ def attached(condition: Callable[[Tensor], Any], solution: Array, orders: int) -
     _require_small(-_divided(rest, slope), start)
     for _ in range(orders):
         y = y - _divided(condition(y) - rest, slope)
+    if _depth(y) > orders:
+        raise NotImplementedError(
+            f"what a solver of SciPy finds has derivatives up to order {orders}, and it is called within {_depth(y)} transforms: "
+            "use func.implicit, whose derivatives have any order"
+        )
     return y
+
+
+def _depth(y: Any) -> int:
+    """Of how many transforms a tensor is, the tape among them."""
+    return 1 + _depth(y._array) if isinstance(y, Carrier) else 0
 
 
 def _divided(rest: Tensor, slope: Tensor) -> Tensor:
