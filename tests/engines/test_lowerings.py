@@ -26,7 +26,7 @@ SPECIAL = set(
     airy airy_slope bessel_i bessel_j bessel_k bessel_y beta betainc betainc_by_shapes betaincc betaincinv betaln binom
     cosine_of_fresnel cosine_of_shichi cosine_of_sici dawsn digamma ellipd ellipe ellipk erf erfc erfcinv erfcx erfcx_slope
     erfi erfinv exp1 expi expn gamma gammainc gammainc_by_shape gammaincc gammainccinv gammaincinv hyp0f1 hyp1f1 hyp2f1 iv
-    ive jv kv kve lgamma log_ndtr ndtr ndtri orthogonal_polynomial owens_t poch polygamma scaled_bessel_i scaled_bessel_k
+    ive jv kv kve lambertw lgamma log_ndtr ndtr ndtri orthogonal_polynomial owens_t poch polygamma scaled_bessel_i scaled_bessel_k
     sine_of_fresnel sine_of_shichi sine_of_sici spherical_bessel_j wrightomega yv zeta
     """.split()
 )

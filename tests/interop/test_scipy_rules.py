@@ -262,21 +262,62 @@ def test_calls(name):
         after(begin, text)
 
 
-def test_within_more_transforms_than_orders_a_solution_is_refused():
+def test_derivatives_of_solutions_of_any_order():
+    """To order 8, beside formulas: those of a power of a, and of Lambert's function; by backward passes, transforms and Taylor series."""
     program = """
-        import pullback.interop.scipy
+        import math, numpy as np, pullback.interop.scipy
         pullback.interop.scipy.enable()
-        from scipy.optimize import brentq
+        from scipy import optimize as O, special as S
+        def by_passes(f, a):
+            a = a.clone().requires_grad_()
+            y = f(a)
+            for _ in range(9):
+                yield y.item()
+                (y,) = pullback.autograd.grad(y, a, create_graph=True)
+        def by_transforms(f, a):
+            for _ in range(7):
+                yield float(f(a))
+                f = pullback.func.grad(f)
+        def by_series(f, a):
+            one = pullback.ones_like(a)
+            y, rest = pullback.func.jet(f, (a,), ([one, *[0 * one] * 7],))
+            return [y.item(), *[each.item() for each in rest]]
         a = pullback.tensor(2.0, dtype=pullback.float64)
-        slope = lambda a: brentq(lambda y: y**3 + y - a, -9.0, 9.0)
-        for _ in range(4):
-            slope = pullback.func.grad(slope)
-        assert abs(slope(a).item() + 0.1099) < 1e-4
-        try:
-            pullback.func.grad(slope)(a)
-        except NotImplementedError as error:
-            assert "has derivatives up to order 4, and it is called within 5 transforms" in str(error)
-        else:
-            raise AssertionError("nothing was raised")
+        roots = [math.prod(1 / 3 - j for j in range(n)) * 2 ** (1 / 3 - n) for n in range(9)]
+        w = S.lambertw(2.0).real  # w' = exp(-w) / (1 + w), of order n a polynomial in w times exp(-n w) / (1 + w) ** (2 n - 1)
+        lambert, p = [w], np.poly1d([1.0])
+        for n in range(1, 9):
+            lambert.append(p(w) * math.exp(-n * w) / (1 + w) ** (2 * n - 1))
+            p = p.deriv() * np.poly1d([1, 1]) - p * np.poly1d([n, 3 * n - 1])
+        solvers = {
+            "brentq": lambda a: O.brentq(lambda y: y**3 - a, 0, 3, xtol=1e-15),
+            "root": lambda a: O.root(lambda y: y**3 - a, np.ones(2), tol=1e-14).x[1],
+            "least_squares": lambda a: O.least_squares(lambda y: y**3 - a, np.ones(1), xtol=1e-15, ftol=1e-15, gtol=1e-15).x[0],
+            "within": lambda a: O.brentq(lambda y: y - O.brentq(lambda z: z**3 + y - y - a, 0, 3, xtol=1e-15), 0, 3, xtol=1e-15),
+        }
+        for f, right in (*[(f, roots) for f in solvers.values()], (lambda a: S.lambertw(a).real, lambert)):
+            for found in map(list, (by_passes(f, a), by_transforms(f, a), by_series(f, a))):
+                np.testing.assert_allclose(found, right[: len(found)], rtol=1e-12)
+        x = pullback.tensor(1e-4, dtype=pullback.float64)
+        np.testing.assert_allclose(list(by_passes(lambda x: S.spherical_jn(0, x), x))[6], -1 / 7, rtol=1e-8)
+        places = pullback.tensor([2.0, 3.0], dtype=pullback.float64, requires_grad=True)
+        total = sum(O.brentq(lambda y: y**3 - place, 0, 3) for place in places)  # a lambda reads what place is then
+        np.testing.assert_allclose(pullback.autograd.functional.hessian(lambda places: sum(
+            O.brentq(lambda y: y**3 - place, 0, 3) for place in places), places).numpy(),
+            np.diag(-2 / 9 * np.array([2.0, 3.0]) ** (-5 / 3)), rtol=1e-8, atol=1e-12)
+    """
+    after("import pullback", textwrap.dedent(program))
+
+
+def test_what_makes_a_solution_no_function_is_refused():
+    program = """
+        import math, numpy as np, pytest, pullback.interop.scipy
+        pullback.interop.scipy.enable()
+        from scipy import optimize as O
+        a = pullback.tensor(2.0, dtype=pullback.float64, requires_grad=True)
+        with pytest.raises(RuntimeError, match="optimize.brentq: .* takes, by conversion to a number"):
+            O.brentq(lambda y: y + math.exp(y) - a, -3, 3)
+        with pytest.raises(pullback.linalg.LinAlgError, match="minimize: the solution is not the only one around: .* multiple of .1. 1.., along"):
+            O.minimize(lambda y: (y[0] - y[1] - a) ** 2, np.ones(2))
     """
     after("import pullback", textwrap.dedent(program))

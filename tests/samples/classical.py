@@ -28,6 +28,7 @@ ROWS: list[Row] = [
     *((name, [lambda rng: rng.uniform(0.4, 3, (3, 1)), fractions(2)], {}) for name in ("gammaincinv", "gammainccinv")),
     ("betaincinv", [lambda rng: rng.uniform(0.6, 3, (3, 1)), positive(2), fractions(3, 2)], {}),
     *((name, [_orders(-1, 0, 1, 2), positive(2, 4)], {}) for name in "jv yv iv kv ive kve".split()),
+    ("lambertw", [lambda rng: 1 + rng.uniform(1, 2, (3, 2)) * 1j, _orders(0, -1)], {"tol": 1e-12}),
     ("hyp0f1", [_orders(3, 2), reals(3, 2)], {}),
     ("hyp1f1", [_orders(3, -2), _orders(1, 4), reals(3, 2)], {}),
     ("hyp2f1", [_orders(3, 2), _orders(1, -2), _orders(1, 4), fractions(3, 2)], {}),

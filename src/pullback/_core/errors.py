@@ -387,7 +387,8 @@ def escaped(tensor: Attributes, call: str, refused_by: str) -> RuntimeError:
         keep = f"To keep it, write {package}.{name} for math.{name}"
     else:
         keep = f"To keep it, leave {plain}() out" if plain in {"float", "item", "tolist"} else keeping()
-    allowed = "" if refused_by == "no_escapes" else "; allow_escapes=True lets it go"
+    fixed = refused_by == "no_escapes" or refused_by.startswith("scipy.")
+    allowed = "" if fixed else "; allow_escapes=True lets it go"
     return RuntimeError(
         f"{refused_by}: {asking} takes, by {call}, the values of a {kind(tensor)}, and its gradient would be lost. {keep}. For "
         f"the value alone, write x.detach(){allowed}"

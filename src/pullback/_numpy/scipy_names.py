@@ -6,6 +6,7 @@ imported here: a program that calls its functions has imported it.
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -16,15 +17,11 @@ from .._core.primitives import Function
 from ..vocabulary import arithmetic, later
 from ..vocabulary.promotion import broadcast, cast, fractional, inexact, together
 from ..vocabulary.special import of_several
-from .operands import concrete, constants, on_tensors, tensors
+from .operands import constants, on_tensors, tensors
 
 if TYPE_CHECKING:
     from .._core.typing import ArrayLike, Tensor, TensorLike
 
-ORDERS = 4
-"""Up to which order solutions of equations have derivatives."""
-SMALL = 1e-3
-"""Below which three terms of a series are a spherical Bessel function, and its second derivative to 1e-13."""
 MODULES = ("scipy.special", "scipy.special._ufuncs")  # the second has ufuncs that functions such as zeta call
 
 
@@ -110,25 +107,27 @@ def _student(df: TensorLike, t: TensorLike) -> Tensor:
 
 
 def _lambert(z: Tensor, k: ArrayLike = 0, tol: ArrayLike = 1e-8) -> Tensor:
-    """Steps of Newton's method from the solution, with the slope there: each gives the derivatives of one order more."""
     branch, accuracy = constants("scipy.special.lambertw", (k, tol))
-    w = start = vars(sys.modules[MODULES[0]])["lambertw"](concrete(z), branch, accuracy)
-    slope, rest = np.exp(start) * (1 + start), start * np.exp(start) - concrete(z)
-    for _ in range(ORDERS):
-        w = w - (w * np.exp(w) - z - rest) / slope
-    return w
+    return broadcast(
+        functools.partial(ops.lambertw, tol=float(accuracy)), cast(z, np.dtype(np.complex128)), *tensors(branch)
+    )
 
 
 def spherical(n: ArrayLike, z: Tensor) -> Tensor:
-    """A spherical Bessel function of the first kind; an odd one is odd, and the series begins with z**n / (2n + 1)!!"""
+    """A spherical Bessel function of the first kind, of each degree where that is asked for."""
     degree = np.asarray(constants("scipy.special.spherical_jn", n, why="a degree is a whole number"))
-    small = np.less(np.abs(z), SMALL)
-    size = on_tensors.where(small, 1.0, np.abs(z))
-    found = np.sqrt(np.pi / 2 / size) * FUNCTIONS["jv"](degree + 0.5, size)
-    first = z**degree / np.vectorize(lambda n: float(np.prod(np.arange(1, 2 * n + 2, 2))))(degree)
-    half = z * z / 2
-    series = first * (1 - half / (2.0 * degree + 3) * (1 - half / (4.0 * degree + 10)))
-    return on_tensors.where(small, series, on_tensors.where(np.less(z, 0), (-1.0) ** degree, 1.0) * found)
+    each = {
+        order: of_several(ops.spherical_bessel_j, "spherical_jn", z, order=order)
+        for order in np.unique(degree).tolist()
+    }
+    found = each.popitem()[1]
+    for order, values in each.items():
+        found = on_tensors.where(degree == order, values, found)
+    return (
+        found
+        if found.ndim >= degree.ndim
+        else on_tensors.broadcast_to(found, np.broadcast_shapes(found.shape, degree.shape))
+    )
 
 
 def _huber(delta: TensorLike, r: TensorLike) -> Tensor:

@@ -16,7 +16,6 @@ from .._core.primitives import Carrier, Function
 from ..vocabulary import load
 from .linear_maps import loaded
 from .operands import concrete, constants, is_plain, joined, on_tensors, tensors
-from .scipy_names import ORDERS
 
 if TYPE_CHECKING:
     from .._core.typing import Array, ArrayLike, Params, Tensor, Value
@@ -68,9 +67,9 @@ def solved(real: Function, name: str, rule: Rule, *args: object, **options: obje
     return rule(real, name, dict(bound.arguments), found) if moved else found
 
 
-def attached(condition: Function, solution: ArrayLike) -> Tensor:
+def attached(name: str, condition: Function, solution: ArrayLike) -> Tensor:
     """A solution, with derivatives by whatever its condition reads."""
-    return load("func.implicit_functions", "attached")(condition, solution, ORDERS)
+    return load("func.implicit_functions", "attached")(name, condition, solution)
 
 
 def applied(given: Params, word: str) -> Function:
@@ -112,8 +111,8 @@ def _root(word: str, *, fixed: bool = False) -> Rule:
         function = applied(given, word)
         condition = (lambda y: function(y) - y) if fixed else function
         if (field := next((each for each in ("root", "x") if each in dir(found)), None)) and isinstance(found, dict):
-            return filled(found, **{field: attached(condition, found[field])})
-        return _beside(found, attached(condition, found[0] if isinstance(found, tuple) else found))
+            return filled(found, **{field: attached(name, condition, found[field])})
+        return _beside(found, attached(name, condition, found[0] if isinstance(found, tuple) else found))
 
     return rule
 
@@ -134,13 +133,13 @@ def _limits(name: str, bounds: Any, pairs: bool, shape: tuple[int, ...]) -> tupl
     return lower, upper
 
 
-def _between(condition: Function, solution: ArrayLike, lower: Array, upper: Array) -> Tensor:
+def _between(name: str, condition: Function, solution: ArrayLike, lower: Array, upper: Array) -> Tensor:
     """A solution of which the numbers that are at a bound stay there."""
     x = np.asarray(solution)
     near = BOUND * (1 + np.abs(x))
     free = np.flatnonzero((x > lower + near) & (x < upper - near))
     if free.size == x.size:
-        return attached(condition, x)
+        return attached(name, condition, x)
     place = np.arange(x.size)
     place[free] = x.size + np.arange(free.size)
 
@@ -148,7 +147,7 @@ def _between(condition: Function, solution: ArrayLike, lower: Array, upper: Arra
         return on_tensors.concatenate([x.ravel(), part])[place].reshape(x.shape)
 
     return (
-        whole(attached(lambda part: condition(whole(part)).reshape(-1)[free], x.ravel()[free]))
+        whole(attached(name, lambda part: condition(whole(part)).reshape(-1)[free], x.ravel()[free]))
         if free.size
         else tensors(x)[0]
     )
@@ -171,7 +170,7 @@ def _minimum(_: Function, name: str, given: Params, found: Any) -> Any:
 
     bounds = None if str(given.get("method")).lower() in UNBOUNDED else given.get("bounds")
     lower, upper = _limits(name, bounds, "x0" in given or np.ndim(found.x) > 0, np.shape(found.x))
-    x = _between(condition, found.x, lower, upper)
+    x = _between(name, condition, found.x, lower, upper)
     return filled(found, x=x, fun=objective(x))
 
 
@@ -184,7 +183,7 @@ def _least_squares(_: Function, name: str, given: Params, found: Any) -> Any:
     if given["loss"] != "linear":
         raise TypeError(f"{name} has no derivative here with loss={given['loss']!r}: 'linear' has")
     residual = applied(given, "fun")
-    x = _between(_half_square(residual), found.x, *_limits(name, given["bounds"], False, np.shape(found.x)))
+    x = _between(name, _half_square(residual), found.x, *_limits(name, given["bounds"], False, np.shape(found.x)))
     rest = residual(x)
     return filled(found, x=x, fun=rest, cost=(rest**2).sum() / 2)
 
@@ -198,7 +197,9 @@ def _curve_fit(_: Function, name: str, given: Params, found: Any) -> Any:
             return misfit if sigma is None else misfit / sigma
         return on_tensors.linalg.solve(on_tensors.linalg.cholesky(sigma), misfit)
 
-    fitted = _between(_half_square(residual), found[0], *_limits(name, given["bounds"], False, np.shape(found[0])))
+    fitted = _between(
+        name, _half_square(residual), found[0], *_limits(name, given["bounds"], False, np.shape(found[0]))
+    )
     slopes = load("func", "jacfwd")(residual)(fitted)
     covariance = on_tensors.linalg.inv(slopes.T @ slopes)
     rows, columns = slopes.shape
@@ -232,7 +233,7 @@ def _box_cox(real: Function, x: Tensor, lmbda: float | None = None) -> Any:
     def likelihood(power: Tensor) -> Tensor:
         return (power - 1) * logs.mean() - on_tensors.log(on_tensors.var(on_tensors.expm1(power * logs) / power)) / 2
 
-    power = attached(load("func", "grad")(likelihood), real(concrete(x))[1])
+    power = attached("scipy.stats.boxcox", load("func", "grad")(likelihood), real(concrete(x))[1])
     return on_tensors.expm1(power * logs) / power, power
 
 

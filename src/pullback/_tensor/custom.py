@@ -11,7 +11,7 @@ derivative would be silently wrong; so its result gets a node that refuses to be
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -78,6 +78,17 @@ class CustomCall:
         self.constants = [None if isinstance(arg, Carrier) else arg for arg in args]
         self.aliases = {}
         self.dirty = {}
+
+    @property
+    def key(self) -> Hashable:
+        """What a call of a pure rule has in common with another of the same function on the same tensors; the call itself if it has none."""
+        if getattr(self, "rule", None) is None:
+            return self
+        return (*self.places, *[(type(constant), constant) for constant in self.constants])
+
+    def repeats(self, other: CustomCall) -> None:
+        """Know of the outputs what another call with the same key has learned."""
+        self.template, self.single, self.rule.result = other.template, other.single, other.rule.result
 
     def filled(self, tensors: Sequence[Value]) -> tuple[Any, ...]:
         """All arguments, with these tensors inserted at the tensors' positions."""

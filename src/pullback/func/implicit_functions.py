@@ -11,7 +11,10 @@ import numpy as np
 from .. import ops
 from .._core.primitives import Carrier
 from .._core.trees import Structure, flatten, mapped, unflatten
+from .._tape.cuts import strictly
 from .._tensor.tensor import Tensor
+from ..interpreters import constant
+from ..ops.lapack import LinAlgError
 from ..vocabulary.complexes import view_as_complex, view_as_real
 from ..vocabulary.equations import solve
 from ..vocabulary.shapes import cat, reshape
@@ -19,6 +22,7 @@ from .custom_rules import custom_jvp
 from .forward import jvp
 from .jacobians import jacfwd
 from .levels import tensors
+from .replaying import replayed
 
 if TYPE_CHECKING:
     from .._core.dtypes import NumpyType
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
 
     Params = tuple[object, ...]
 
+FLAT = 1e-14
+"""How small the smallest singular value of the matrix of an equation may be, over the largest."""
 TOLERANCE = 0.01
 """How large a step of Newton's method from a solution may be, over 1 plus the largest number of the solution."""
 
@@ -119,34 +125,41 @@ def _tangents(
     return _like(-solve(slope, shift), unknowns)
 
 
-def attached(condition: Callable[[Tensor], Any], solution: Array, orders: int) -> Tensor:
-    """A solution that a solver has found, with derivatives to some order by whatever tensors its condition reads.
+def attached(name: str, condition: Callable[[Tensor], Any], solution: Array) -> Tensor:
+    """A solution that a solver has found, with derivatives of any order by whatever tensors its condition reads.
 
-    Each step of Newton's method, with the slope of the solution, gives the derivatives of one order more, and moves nothing:
-    the condition is taken to be zero where the solver stopped. Raises NotImplementedError within more transforms than orders.
+    What the condition does at the solution is written down: so the tensors are known, and the condition need not run again.
     """
-    y = start = tensors(np.asarray(solution))
-    slope = tensors(_concrete(jacfwd(condition)(start)))
-    rest = tensors(_concrete(condition(start)))
-    _require_small(-_divided(rest, slope), start)
-    for _ in range(orders):
-        y = y - _divided(condition(y) - rest, slope)
-    if _depth(y) > orders:
-        raise NotImplementedError(
-            f"what a solver of SciPy finds has derivatives up to order {orders}, and it is called within {_depth(y)} transforms: "
-            "use func.implicit, whose derivatives have any order"
+    y = constant(np.asarray(solution))
+    with strictly(name):
+        again, outside, rest = replayed(condition, y)
+
+    def remaining(flat: Tensor, *read: Tensor) -> Tensor:
+        return _flat([again(*_like(flat, [y]), *read)])
+
+    slope = _numbers(jacfwd(remaining)(_flat([y]), *map(constant, map(_numbers, outside))))
+    _require_one(name, slope)
+    _require_small(constant(-np.linalg.solve(slope, _numbers(_flat([constant(_numbers(rest))])))), y)
+    return cast("Tensor", _solution(again, lambda *_: y.clone())(*outside)) if outside else y
+
+
+def _numbers(value: object) -> Array:
+    """The numbers of what a condition gives, or of a tensor that it reads."""
+    return np.asarray(_concrete(value))
+
+
+def _require_one(name: str, slope: Array) -> None:
+    """Refuse an equation that other points solve, too, as far as numbers tell: its slope is zero in a direction."""
+    if not slope.size or not np.isfinite(slope).all():
+        return
+    sizes, rows = np.linalg.svd(slope)[1:]
+    if sizes[-1] <= FLAT * sizes[0]:
+        direction = np.array2string(rows[-1] / rows[-1][np.argmax(np.abs(rows[-1]))], precision=3, threshold=6)
+        raise LinAlgError(
+            f"{name}: the solution is not the only one around: it can move by any multiple of {direction}, along which the "
+            "matrix of the equation is singular, so it has no derivative. Remove the parameter that is not determined, or "
+            "add a term that determines it, such as 1e-6 * (y**2).sum()"
         )
-    return y
-
-
-def _depth(y: Any) -> int:
-    """Of how many transforms a tensor is, the tape among them."""
-    return 1 + _depth(y._array) if isinstance(y, Carrier) else 0
-
-
-def _divided(rest: Tensor, slope: Tensor) -> Tensor:
-    size = rest.numel()
-    return reshape(solve(reshape(slope, (size, size)), reshape(rest, (size,))), rest.shape)
 
 
 class _Known:

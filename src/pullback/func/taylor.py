@@ -125,6 +125,8 @@ class Taylor(Interpreter):
         key = None if self.done is None else _key(primitive, primals, moved, params)
         known = None if key is None or self.done is None else self.done.get(key)
         if known is not None and known[1] >= self.limit:
+            if "call" in params:
+                params["call"].repeats(known[4])
             return known[0]
         y = as_arrays(self.computed(primitive, primals, params))
         if not is_moving(y):
@@ -135,7 +137,7 @@ class Taylor(Interpreter):
             return self._finished(pushed)
         result = pushed.result()
         if key is not None:
-            done[key] = result, self.limit, primals, moved  # whose ids are in the key
+            done[key] = result, self.limit, primals, moved, params.get("call")  # whose ids are in the key
         return result
 
     def _finished(self, pushed: Pushed) -> Result:
@@ -143,7 +145,8 @@ class Taylor(Interpreter):
         if pushed.written:
             key = _key(pushed.primitive, pushed.primals, pushed.moved, pushed.params)
             if key is not None:
-                pushed.done[key] = pushed.result(), self.limit, pushed.primals, pushed.moved
+                call = pushed.params.get("call")
+                pushed.done[key] = pushed.result(), self.limit, pushed.primals, pushed.moved, call
         with np.errstate(all="ignore"):
             rows = [pushed[order] for order in range(self.order + 1)]
         pushed.done.clear()
@@ -158,7 +161,11 @@ class Taylor(Interpreter):
 def _key(primitive: Primitive, primals: Sequence[Value], moved: Sequence[Series | None], params: Params) -> Hashable:
     """What tells an operation from others on the same series; None if its metadata cannot be compared."""
     operands = [id(x) if series is None else series.key for x, series in zip(primals, moved, strict=True)]
-    key = primitive, *operands, *[(name, type(value), value) for name, value in params.items()]
+    key = (
+        primitive,
+        *operands,
+        *[(name, type(value), value.key if name == "call" else value) for name, value in params.items()],
+    )
     try:
         hash(key)
     except TypeError:

@@ -104,6 +104,10 @@ def _step_down(xp: Operations, g: Tensor, n: Tensor, x: Tensor, y: Tensor) -> Te
     return -g * xp.where(n == 0, y * (1 + 1 / x), xp.expn(xp.where(n == 0, n, n - 1), x))
 
 
+def _lambert(x: Array, k: Array, *, tol: float) -> Array:
+    return np.asarray(scipy.special().lambertw(x, k, tol))
+
+
 # fmt: off
 #                    name       pullback per input
 gamma     = _scipys("gamma",    lambda xp, g, x, y: g * (y * xp.digamma(x)))
@@ -162,6 +166,7 @@ hyp2f1    = _scipys("hyp2f1",   None, None, None,
                                 lambda xp, g, a, b, c, x: g * (a * b / c * xp.hyp2f1(a + 1, b + 1, c + 1, x)),
                     inputs=("a", "b", "c", "x"))
 wrightomega = _scipys("wrightomega", lambda xp, g, y: g * (y / (1 + y)))
+lambertw  = elementwise("lambertw", lambda xp, g, y: g / (xp.exp(y) * (1 + y)), None, inputs=("x", "k"), forward=_lambert)
 
 rel_entr  = _scipys("rel_entr", lambda xp, g, a, b: g * (xp.log(a / b) + 1),
                                 lambda xp, g, a, b: -g * (a / b), inputs=("a", "b"), definition=_relative)

@@ -1,0 +1,131 @@
+"""Functions written down as they run at one point, with the tensors that they read from outside as arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .._core.primitives import Primitive
+from .._tape.memory import Cell, cell_of
+from .._tensor.tensor import Tensor
+from ..interpreters import Boxed, Interpreter
+from .forward import as_arrays
+from .levels import inner
+
+if TYPE_CHECKING:
+    from .._core.typing import Params, Result, Value
+
+
+class ReadTensor(Boxed):
+    """A value of a function that is written down; it has no place if it does not depend on the argument."""
+
+    __slots__ = ()
+
+    place: int | None
+    _held = (*Boxed._held, "place")
+    _transparent = True
+
+    @property
+    def _followed(self) -> bool:
+        return self.place is not None or self._node is not None
+
+    def _cut_off(self, reason: str) -> None:
+        super()._cut_off(reason)
+        self.place = None
+
+
+class Step(NamedTuple):
+    """One operation: an operand is the number of a value, a cell with one, or the number of a tensor from outside in a list."""
+
+    primitive: Primitive
+    operands: list[Any]
+    params: Params
+
+
+class Reading(Interpreter):
+    """The interpreter that writes down what depends on an argument, and with which tensors from outside, whatever the grad mode."""
+
+    carrier = ReadTensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps: list[Step] = []
+        self.outside: list[Tensor] = []
+        self._count = 0
+        self._numbers: dict[int, int] = {}
+
+    def box(self, value: object) -> Any:
+        """A value that does not depend on the argument."""
+        boxed = super().box(value)
+        for piece in boxed if type(boxed) is tuple else (boxed,):
+            piece.place = None
+        return boxed
+
+    def placed(self, value: Any) -> Any:
+        """A value that does; for tuples, element by element."""
+        boxed = self.box(value)
+        for piece in boxed if type(boxed) is tuple else (boxed,):
+            piece.place = self._count
+            self._count += 1
+        return boxed
+
+    def adopt(self, made: Tensor) -> Tensor:
+        """A tensor of this level, so that a value that depends on the argument can be written to it."""
+        return self.box(inner(made))
+
+    def process(self, primitive: Primitive, args: Sequence[Value], params: Params) -> Result:
+        """The operation on the values, which is written down if one of them depends on the argument."""
+        y = as_arrays(primitive(*[arg._array if self.holds(arg) else inner(arg) for arg in args], **params))
+        if all(not self.holds(arg) or arg.place is None for arg in args):
+            return self.box(y)
+        self.steps.append(Step(primitive, [self.operand(arg) for arg in args], params))
+        return self.placed(y)
+
+    def operand(self, value: Value) -> Any:
+        """What stands for an operand in a step."""
+        if self.holds(value):
+            if value.place is not None:
+                return value.place
+            value = value._array
+        if not isinstance(value, Tensor):
+            return _cell(value)
+        if type(value) is Tensor and value._node is None and isinstance(value._array, np.ndarray):
+            return cell_of(value)
+        number = self._numbers.setdefault(id(value), len(self.outside))
+        if number == len(self.outside):
+            self.outside.append(value)
+        return [number]
+
+
+def _cell(value: object) -> Cell:
+    cell = Cell()
+    cell.array = value
+    return cell
+
+
+def replayed(
+    function: Callable[[Tensor], Tensor], argument: Tensor
+) -> tuple[Callable[..., Tensor], list[Tensor], Tensor]:
+    """A function as it runs for one argument, as a function of that and of the tensors from outside; these; and the result."""
+    with Reading() as reading:
+        result = function(reading.placed(inner(argument)))
+        operand, value = reading.operand(result), reading.unbox(result)
+
+    def again(argument: Tensor, *outside: Tensor) -> Any:
+        values: list[Any] = [argument]
+
+        def of(operand: Any) -> Any:
+            if isinstance(operand, Cell):
+                return operand.array
+            return outside[operand[0]] if isinstance(operand, list) else values[operand]
+
+        for primitive, operands, params in reading.steps:
+            own = {word: copy(each) if word == "call" else each for word, each in params.items()}
+            y = primitive(*map(of, operands), **own)
+            values.extend(y if isinstance(y, tuple) else (y,))
+        return of(operand)
+
+    return again, reading.outside, value
