@@ -126,7 +126,7 @@ PROGRAMS = {
         found = O.minimize(lambda h: ((h - a) ** 2).sum(), np.zeros(2), bounds=[(1, 2), (0, 2)])
         np.testing.assert_allclose(pullback.jacobian(found.x, a).numpy(), [0, 1], atol=1e-9)
         np.testing.assert_allclose(pullback.autograd.grad(found.fun, a)[0].numpy(), 2 * (0.7 - 1), rtol=1e-6)
-        assert found.success and "hess_inv" not in found and "jac" not in found
+        assert found.success and "hess_inv" not in found and found.jac[0] != 0
         t, sigma = np.arange(6.0), pullback.tensor(np.linspace(0.5, 1, 6), requires_grad=True)
         data = pullback.tensor(np.sin(t), requires_grad=True)
         matrix = sigma * sigma * np.eye(6)
@@ -305,6 +305,74 @@ def test_derivatives_of_solutions_of_any_order():
         np.testing.assert_allclose(pullback.autograd.functional.hessian(lambda places: sum(
             O.brentq(lambda y: y**3 - place, 0, 3) for place in places), places).numpy(),
             np.diag(-2 / 9 * np.array([2.0, 3.0]) ** (-5 / 3)), rtol=1e-8, atol=1e-12)
+    """
+    after("import pullback", textwrap.dedent(program))
+
+
+def test_what_stands_beside_a_solution():
+    program = """
+        import copy, numpy as np, pickle, pytest, pullback.interop.scipy
+        pullback.interop.scipy.enable()
+        from scipy import optimize as O, integrate as I
+        a = pullback.tensor(2.0, dtype=pullback.float64, requires_grad=True)
+        found = O.minimize(lambda y: ((y - a) ** 2).sum() + y[0] ** 4, np.ones(2))
+        assert abs(found.jac.detach()).max() < 1e-5 and copy.copy(found).x is found.x and "hess_inv" not in found
+        for ask in (lambda: found["hess_inv"], lambda: found.hess_inv):
+            with pytest.raises((KeyError, AttributeError), match="there is only what has some"):
+                ask()
+        fitted = O.least_squares(lambda y: y**2 - a, np.ones(2))
+        np.testing.assert_allclose(pullback.autograd.grad(fitted.jac[0, 0], a)[0].item(), 1 / 2**0.5, rtol=1e-8)
+        assert abs(O.root(lambda y: y**2 - a, np.ones(2)).fun.detach()).max() < 1e-8
+        t = np.arange(6.0)
+        data = pullback.tensor(np.sin(t), requires_grad=True)
+        line = lambda t, p, q: p * t + q
+        right = np.linalg.pinv(np.stack([t, np.ones(6)], 1))
+        for fit in (lambda d: O.leastsq(lambda p: line(t, *p) - d, np.ones(2))[0], lambda d: O.curve_fit(line, list(t), d)[0],
+                    lambda d: O.leastsq(lambda p: line(t, *p) - d, np.ones(2), full_output=True)[0]):
+            np.testing.assert_allclose(pullback.autograd.functional.jacobian(fit, data).numpy(), right, atol=1e-7)
+        gap = pullback.tensor(np.r_[np.sin(t), np.nan], requires_grad=True)
+        slopes = pullback.autograd.functional.jacobian(
+            lambda d: O.curve_fit(line, np.arange(7.0), d, sigma=np.eye(7), check_finite=False, nan_policy="omit")[0], gap)
+        np.testing.assert_allclose(slopes.numpy()[:, :6], right, atol=1e-7)
+        with pytest.raises(TypeError, match="inside vmap this is a batch of problems"):
+            pullback.func.vmap(lambda a: O.newton(lambda y, a: y**3 - a, 1.0, args=(a,)))(pullback.ones(2))
+        with pytest.raises(TypeError, match="inside vmap this is a batch of problems"):
+            pullback.func.vmap(lambda a: O.brentq(lambda y: y**3 - a, 0, 3))(pullback.ones(2))
+    """
+    after("import pullback", textwrap.dedent(program))
+
+
+def test_integrals_to_any_order():
+    program = """
+        import numpy as np, math, pytest, pullback.interop.scipy
+        pullback.interop.scipy.enable()
+        from scipy import integrate as I
+        def orders(f, x):
+            x = pullback.tensor(x, dtype=pullback.float64, requires_grad=True)
+            y = f(x)
+            for _ in range(6):
+                yield y.item()
+                (y,) = pullback.autograd.grad(y, x, create_graph=True)
+        powers = lambda base, power, x: [base * math.prod(power - j for j in range(n)) * x ** (power - n) for n in range(6)]
+        root = math.pi**0.5
+        for f, right in (
+            (lambda a: I.quad(lambda t: np.exp(-a * t), 0, np.inf)[0], powers(1, -1, 2.0)),
+            (lambda a: I.quad(lambda t: np.exp(-a * t * t), np.inf, -np.inf)[0], powers(-root, -0.5, 2.0)),
+            (lambda a: I.quad(lambda t: np.exp(t / a), -np.inf, 0 * a)[0], [2.0, 1, 0, 0, 0, 0]),
+            (lambda a: I.quad(lambda t: t**a / np.sqrt(t), 0, 1)[0], powers(1, -1, 2.5)),
+            (lambda a: I.quad(lambda t: abs(t - 0.3) * np.exp(a) * t**0, 0, 1, points=[0.3])[0], [0.29 * math.exp(2)] * 6),
+            (lambda a: I.quad(lambda t: t * np.exp(a) if t < 0.5 else np.exp(a), 0, 1)[0], [0.625 * math.exp(2)] * 6),
+            (lambda a: I.dblquad(lambda x, y: np.exp(a) * x * y, 0, 1, 0, 1)[0], [0.25 * math.exp(2)] * 6),
+        ):
+            np.testing.assert_allclose(list(orders(f, 2.0)), right, rtol=1e-7, atol=1e-9)
+        b = pullback.tensor(0.3, dtype=pullback.float64, requires_grad=True)
+        for f in (lambda t: t * b if t < b else 2 * t + b, lambda t: np.where(t < b, 1.0, 0.0) * t, lambda t: np.mod(t, b)):
+            with pytest.raises(TypeError, match="of a function that jumps where a tensor"):
+                I.quad(f, 0, 1)
+        both = I.quad(lambda t: t * b, 0, b)[0] + I.quad(lambda t: 2 * t + b, b, 1)[0]
+        np.testing.assert_allclose(pullback.autograd.grad(both, b)[0].item(), 1.5 * 0.09 - 4 * 0.3 + 1, rtol=1e-9)
+        with pytest.raises(ValueError, match="the rule that has derivatives gives"):
+            I.quad(lambda t: b * t**-0.95, 0, 1)
     """
     after("import pullback", textwrap.dedent(program))
 

@@ -15,7 +15,7 @@ import numpy as np
 from .._core.primitives import Carrier, Function
 from ..vocabulary import load
 from .linear_maps import loaded
-from .operands import concrete, constants, is_plain, joined, on_tensors, tensors
+from .operands import concrete, constants, holds_tensor, is_plain, joined, on_tensors, operand, tensors
 
 if TYPE_CHECKING:
     from .._core.typing import Array, ArrayLike, Params, Tensor, Value
@@ -32,16 +32,32 @@ TOLD = (bool, int, str, np.bool_, np.integer)
 
 
 class Watched:
-    """A function whose results are numbers, and which remembers whether it has returned tensors with gradients."""
+    """A function whose results are numbers, and which remembers whether it has returned tensors, and some with gradients."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, name: str, function: Function) -> None:
         functools.update_wrapper(self, function)
-        self.function, self.seen = function, False
+        self.name, self.function, self.seen, self.tensors = name, function, False, False
 
     def __call__(self, *args: object, **options: object) -> Any:
         found = self.function(*args, **options)
+        _require_one(self.name, found)
         self.seen = self.seen or _has_gradient(found)
+        self.tensors = self.tensors or holds_tensor(found)
         return constants("", found, tracked=True)
+
+
+def _require_one(name: str, value: object) -> None:
+    """Refuse a batch: a solver solves one problem."""
+    while isinstance(value, (list, tuple)) and value:
+        _require_one(name, value[1:])
+        value = value[0]
+    while isinstance(value, Carrier):
+        if getattr(value, "batched", False):
+            raise TypeError(
+                f"{name} finds one solution, and inside vmap this is a batch of problems: call it in a loop and stack what it finds, "
+                "or give func.implicit a solver made of tensor operations"
+            )
+        value = value._array
 
 
 def _has_gradient(value: object) -> bool:
@@ -55,8 +71,9 @@ def solved(real: Function, name: str, rule: Rule, *args: object, **options: obje
     bound = inspect.signature(real).bind(*args, **options)
     watched, given = [], dict(bound.arguments)
     for word, value in given.items():
+        _require_one(name, value)
         if callable(value) and not isinstance(value, type):
-            bound.arguments[word] = Watched(value)
+            bound.arguments[word] = Watched(name, value)
             watched.append(bound.arguments[word])
         else:
             bound.arguments[word] = constants(name, value, tracked=word in FREE)
@@ -64,6 +81,8 @@ def solved(real: Function, name: str, rule: Rule, *args: object, **options: obje
     moved = any(each.seen for each in watched) or any(_has_gradient(given.get(word)) for word in FREE)
     bound = inspect.signature(real).bind(*args, **options)
     bound.apply_defaults()
+    if not moved and name == "scipy.integrate.quad" and any(each.tensors for each in watched):
+        rule(real, name, dict(bound.arguments), found)  # which refuses steps that move
     return rule(real, name, dict(bound.arguments), found) if moved else found
 
 
@@ -87,10 +106,41 @@ def applied(given: Params, word: str) -> Function:
 
 def filled(found: Any, **values: object) -> Any:
     """A result of SciPy's with these values, and of the others only those that tell how they were found."""
-    for word in [word for word, value in found.items() if not isinstance(value, TOLD)]:
-        del found[word]
-    found.update(values)
-    return found
+    told = {word: value for word, value in found.items() if isinstance(value, TOLD)}
+    return _made(_telling(type(found)), {**told, **values})
+
+
+def _made(kind: Any, values: dict[str, object]) -> Any:
+    """A result of this class, whatever its constructor asks for."""
+    made = kind.__new__(kind)
+    made.update(values)
+    return made
+
+
+@functools.cache
+def _telling(kind: type) -> type:
+    """A class of results that says what of them has no derivative."""
+
+    def absent(word: object) -> str:
+        return (
+            f"{word!r}: of a solution with derivatives there is only what has some. What SciPy's steps leave, as hess_inv, "
+            "has none: func.hessian and func.jacrev of your function at x are exact"
+        )
+
+    class Told(kind):  # type: ignore[misc]  # known when a result is there
+        def __missing__(self, word: object) -> object:
+            raise KeyError(absent(word))
+
+        def __getattr__(self, word: str) -> object:
+            if word in self:
+                return self[word]
+            raise AttributeError(absent(word))
+
+        def __reduce__(self) -> object:
+            return _made, (kind, dict(self))
+
+    Told.__name__, Told.__qualname__ = kind.__name__, kind.__qualname__
+    return Told
 
 
 def _beside(found: Any, value: Tensor) -> Any:
@@ -111,7 +161,8 @@ def _root(word: str, *, fixed: bool = False) -> Rule:
         function = applied(given, word)
         condition = (lambda y: function(y) - y) if fixed else function
         if (field := next((each for each in ("root", "x") if each in dir(found)), None)) and isinstance(found, dict):
-            return filled(found, **{field: attached(name, condition, found[field])})
+            y = attached(name, condition, found[field])
+            return filled(found, **{field: y}, **({"fun": function(y)} if "fun" in found else {}))
         return _beside(found, attached(name, condition, found[0] if isinstance(found, tuple) else found))
 
     return rule
@@ -171,7 +222,7 @@ def _minimum(_: Function, name: str, given: Params, found: Any) -> Any:
     bounds = None if str(given.get("method")).lower() in UNBOUNDED else given.get("bounds")
     lower, upper = _limits(name, bounds, "x0" in given or np.ndim(found.x) > 0, np.shape(found.x))
     x = _between(name, condition, found.x, lower, upper)
-    return filled(found, x=x, fun=objective(x))
+    return filled(found, x=x, fun=objective(x), **({"jac": condition(x)} if "jac" in found else {}))
 
 
 def _half_square(residual: Function) -> Function:
@@ -184,12 +235,26 @@ def _least_squares(_: Function, name: str, given: Params, found: Any) -> Any:
         raise TypeError(f"{name} has no derivative here with loss={given['loss']!r}: 'linear' has")
     residual = applied(given, "fun")
     x = _between(name, _half_square(residual), found.x, *_limits(name, given["bounds"], False, np.shape(found.x)))
-    rest = residual(x)
-    return filled(found, x=x, fun=rest, cost=(rest**2).sum() / 2)
+    rest, slopes = residual(x), load("func", "jacfwd")(residual)(x)
+    return filled(found, x=x, fun=rest, cost=(rest**2).sum() / 2, jac=slopes, grad=slopes.T @ rest)
+
+
+def _leastsq(_: Function, name: str, given: Params, found: Any) -> Any:
+    residual = applied(given, "func")
+    x = attached(name, _half_square(residual), found[0])
+    if not given["full_output"]:
+        return (x, *found[1:])
+    slopes = load("func", "jacfwd")(residual)(x)
+    return (x, on_tensors.linalg.inv(slopes.T @ slopes), *_beside((None, *found[2:]), x)[1:])
 
 
 def _curve_fit(_: Function, name: str, given: Params, found: Any) -> Any:
-    points, data, sigma = joined(given["xdata"]), tensors(joined(given["ydata"]))[0], given["sigma"]
+    points, data, sigma = (operand(joined(given[word])) for word in ("xdata", "ydata", "sigma"))
+    data = tensors(data)[0]
+    if given["nan_policy"] == "omit":
+        known = np.flatnonzero(~np.isnan(concrete(data)) & ~np.isnan(np.atleast_2d(concrete(points))).any(0))
+        points, data = points[..., known], data[known]
+        sigma = sigma if sigma is None else sigma[known] if np.ndim(sigma) < 2 else sigma[known][:, known]
 
     def residual(p: Tensor) -> Tensor:
         misfit = given["f"](points, *[p[k] for k in range(p.shape[0])]) - data
@@ -254,6 +319,7 @@ OPTIMIZERS: dict[str, Rule] = {
         for name in "minimize minimize_scalar differential_evolution dual_annealing basinhopping shgo".split()
     },
     "optimize.least_squares": _least_squares,
+    "optimize.leastsq": _leastsq,
     "optimize.curve_fit": _curve_fit,
 }
 """Solvers: a rule gets SciPy's function, its name, its arguments, and what it has found."""

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .. import ops
 from .._core.primitives import Primitive
+from .._tape.cuts import flat
 from .._tape.memory import Cell, cell_of
 from .._tensor.tensor import Tensor
 from ..interpreters import Boxed, Interpreter
@@ -17,6 +19,10 @@ from .levels import inner
 
 if TYPE_CHECKING:
     from .._core.typing import Params, Result, Value
+
+
+JUMPING = ("remainder", "fmod")
+"""Operations that jump and have another derivative than zero."""
 
 
 class ReadTensor(Boxed):
@@ -98,6 +104,41 @@ class Reading(Interpreter):
         if number == len(self.outside):
             self.outside.append(value)
         return [number]
+
+
+class Switches(Reading):
+    """What also notes the values of steps, such as comparisons, that change at places which tensors with gradients decide."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.moving: set[int] = set()
+        self.found: list[Any] = []
+
+    def process(self, primitive: Primitive, args: Sequence[Value], params: Params) -> Result:
+        """The operation, of which it is noted whether it is a step function of what depends on both."""
+        count = len(self.steps)
+        y = super().process(primitive, args, params)
+        if len(self.steps) > count and any(self._moves(arg) for arg in args):
+            if primitive.kind == "custom" or not flat(primitive):
+                self.moving.update(piece.place for piece in (y if isinstance(y, tuple) else (y,)))
+            else:
+                self.found.append(y)
+            if primitive.short_name in JUMPING:
+                self.found.append(ops.floor_divide(*args))
+        return y
+
+    def _moves(self, value: Any) -> bool:
+        if self.holds(value) and value.place is not None:
+            return value.place in self.moving
+        value = self.unbox(value)
+        return isinstance(value, Tensor) and (value.requires_grad or value._followed or value.level > 0)
+
+
+def switches(function: Callable[[Any], Any], place: float) -> list[Any]:
+    """The values at one place of the steps that a function takes where tensors with gradients say."""
+    with Switches() as seen:
+        function(seen.placed(np.asarray(place)))
+        return [np.asarray(each._concrete()) for each in seen.found]
 
 
 def _cell(value: object) -> Cell:
