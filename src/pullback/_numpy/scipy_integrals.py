@@ -36,6 +36,8 @@ MOST = 1000
 """How many parts an interval is divided into at most."""
 CLOSER = 1e-2
 """How much smaller than asked for errors are made: those of derivatives are larger."""
+ROUNDED = 1e-14
+"""What rounding leaves of an error, over the integral of the absolute value."""
 NARROW = 1e-14
 """The width of a part that is not divided further."""
 FAR = 1e-6
@@ -102,22 +104,26 @@ def _between_zero_and_one(
 def _integral(function: Callable[[float], Value], edges: Sequence[float], given: Params) -> Value:
     """Gauss and Kronrod's rule on parts, of which the worst is halved until the errors are small."""
 
-    def part(low: float, high: float) -> tuple[float, float, float, float, Array, list[Value]]:
+    def part(low: float, high: float) -> tuple[float, float, float, float, float, list[Value]]:
         half = (high - low) / 2
         values = [function(low + half * (1 + x)) for x in NODES]
         numbers = np.array([concrete(value) for value in values], float)
-        return (-abs(numbers @ (KRONROD - GAUSS)) * half, low, high, numbers @ KRONROD * half, KRONROD * half, values)
+        mean, error = numbers @ KRONROD / 2, abs(numbers @ (KRONROD - GAUSS))
+        spread = abs(numbers - mean) @ KRONROD
+        error = spread * min(1.0, (200 * error / spread) ** 1.5) if spread else 0.0  # as QUADPACK has it
+        return error * half, low, high, mean * 2 * half, abs(numbers) @ KRONROD * half, values
 
     parts = [part(low, high) for low, high in itertools.pairwise(edges)]
     while len(parts) < MOST:
-        error, total = -sum(each[0] for each in parts), sum(each[3] for each in parts)
-        worst = min(parts, key=lambda each: each[0])
-        if not error > min(given["epsabs"], given["epsrel"] * abs(total)) * CLOSER or worst[2] - worst[1] < NARROW:
+        error, total, size = (sum(each[k] for each in parts) for k in (0, 3, 4))
+        asked = min(given["epsabs"], given["epsrel"] * abs(total)) * CLOSER
+        worst = max(parts, key=lambda each: each[0])
+        if not error > max(asked, ROUNDED * size) or worst[2] - worst[1] < NARROW:
             break
         parts.remove(worst)
         middle = (worst[1] + worst[2]) / 2
         parts += part(worst[1], middle), part(middle, worst[2])
-    weights = np.concatenate([each[4] for each in parts])
+    weights = np.concatenate([KRONROD * ((each[2] - each[1]) / 2) for each in parts])
     return weights @ joined([value for each in parts for value in each[5]])
 
 
