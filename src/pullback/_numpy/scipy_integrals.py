@@ -11,7 +11,7 @@ import numpy as np
 from .._core.primitives import Carrier, Function
 from .._core.trees import flatten, unflatten
 from ..vocabulary import load
-from .linear_maps import loaded, require_small
+from .linear_maps import require_small
 from .operands import concrete, constants, joined, on_tensors, tensors
 from .scipy_solvers import filled
 
@@ -133,26 +133,30 @@ def _require_still(name: str, function: Callable[[float], Value], edges: Sequenc
     def steps(place: float) -> bytes:
         try:
             return b"".join(each.tobytes() for each in load("func.replaying", "switches")(function, place))
-        except Exception:  # of a function that takes nothing but numbers: it says what is wrong where it is integrated
+        except (TypeError, ValueError, RuntimeError, AttributeError):  # it takes nothing but numbers
             return b""
 
     if not any(map(steps, (0.07, 0.29, 0.52, 0.73, 0.96))):
         return
-    size = max(abs(edges[-1]), 1.0)
     places = np.linspace(edges[0], edges[-1], SCANNED)[1:-1]
     for low, high in itertools.pairwise(places):
-        before, after = steps(low), steps(high)
-        if before == after:
-            continue
-        while high - low > 4e-16 * size and low < (middle := (low + high) / 2) < high:
-            low, high = (middle, high) if steps(middle) == before else (low, middle)
-        left, right = (float(concrete(function(place))) for place in (low, high))
+        left, right = (float(concrete(function(place))) for place in _beside_step(steps, low, high))
         if abs(left - right) > FAR * (1 + abs(left) + abs(right)):
             raise TypeError(
                 f"{name} has no derivative here of a function that jumps where a tensor with a gradient says, as by `if x < a` "
                 f"or where(x < a, ...): from {left:.4g} to {right:.4g}. Integrate both sides, with that tensor as a limit: "
                 "quad(f, low, a)[0] + quad(f, a, high)[0]"
             )
+
+
+def _beside_step(steps: Callable[[float], bytes], low: float, high: float) -> tuple[float, float]:
+    """The places on both sides of where a function takes another step between two places; one place twice if it does not."""
+    before = steps(low)
+    if before == steps(high):
+        return low, low
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if steps(middle) == before else (low, middle)
+    return low, high
 
 
 class _Trajectory:
