@@ -156,9 +156,9 @@ def _require_one(name: str, slope: Array) -> None:
     if sizes[-1] <= FLAT * sizes[0]:
         direction = np.array2string(rows[-1] / rows[-1][np.argmax(np.abs(rows[-1]))], precision=3, threshold=6)
         raise LinAlgError(
-            f"{name}: the solution is not the only one around: it can move by any multiple of {direction}, along which the "
-            "matrix of the equation is singular, so it has no derivative. Remove the parameter that is not determined, or "
-            "add a term that determines it, such as 1e-6 * (y**2).sum()"
+            f"{name}: the solution is not the only one around: it can move by any multiple of {direction} and stays one, so it "
+            "has no derivative. Remove the parameter that is not determined, or add a term that determines it, such as "
+            "1e-6 * (y**2).sum()"
         )
 
 

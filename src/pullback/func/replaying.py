@@ -117,7 +117,7 @@ class Switches(Reading):
     def process(self, primitive: Primitive, args: Sequence[Value], params: Params) -> Result:
         """The operation, of which it is noted whether it is a step function of what depends on both."""
         count = len(self.steps)
-        y = super().process(primitive, args, params)
+        y: Any = super().process(primitive, args, params)
         if len(self.steps) > count and any(self._moves(arg) for arg in args):
             if primitive.kind == "custom" or not flat(primitive):
                 self.moving.update(piece.place for piece in (y if isinstance(y, tuple) else (y,)))
