@@ -110,12 +110,14 @@ def _integral(function: Callable[[float], Value], edges: Sequence[float], given:
         numbers = np.array([concrete(value) for value in values], float)
         mean, error = numbers @ KRONROD / 2, abs(numbers @ (KRONROD - GAUSS))
         spread = abs(numbers - mean) @ KRONROD
-        error = spread * min(1.0, (200 * error / spread) ** 1.5) if spread else 0.0  # as QUADPACK has it
-        return error * half, low, high, mean * 2 * half, abs(numbers) @ KRONROD * half, values
+        error = float(spread * min(1.0, (200 * error / spread) ** 1.5)) if spread else 0.0  # as QUADPACK has it
+        return error * half, low, high, float(mean * 2 * half), float(abs(numbers) @ KRONROD * half), values
 
     parts = [part(low, high) for low, high in itertools.pairwise(edges)]
     while len(parts) < MOST:
-        error, total, size = (sum(each[k] for each in parts) for k in (0, 3, 4))
+        error, total, size = (
+            sum(row) for row in ([each[0] for each in parts], [each[3] for each in parts], [each[4] for each in parts])
+        )
         asked = min(given["epsabs"], given["epsrel"] * abs(total)) * CLOSER
         worst = max(parts, key=lambda each: each[0])
         if not error > max(asked, ROUNDED * size) or worst[2] - worst[1] < NARROW:

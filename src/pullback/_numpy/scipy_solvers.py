@@ -107,7 +107,8 @@ def applied(given: Params, word: str) -> Function:
 def filled(found: Any, **values: object) -> Any:
     """A result of SciPy's with these values, and of the others only those that tell how they were found."""
     told = {word: value for word, value in found.items() if isinstance(value, TOLD)}
-    return _made(_telling(type(found)), {**told, **values})
+    kind: Any = type(found)
+    return _made(_telling(kind), {**told, **values})
 
 
 def _made(kind: Any, values: dict[str, object]) -> Any:
@@ -136,7 +137,7 @@ def _telling(kind: type) -> type:
                 return self[word]
             raise AttributeError(absent(word))
 
-        def __reduce__(self) -> object:
+        def __reduce__(self) -> tuple[Any, ...]:
             return _made, (kind, dict(self))
 
     Told.__name__, Told.__qualname__ = kind.__name__, kind.__qualname__

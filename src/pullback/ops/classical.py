@@ -108,7 +108,8 @@ def _ellipd_pullback(xp: Operations, g: Tensor, m: Tensor, y: Tensor) -> Tensor:
     """The slope of (K - E) / m: near 0, where the difference cancels, as a hypergeometric function."""
     small = xp.abs(m) < 0.5
     near, far = xp.where(small, m, 0), xp.where(small, 0.5, m)
-    slope = xp.hyp2f1(*[xp.zeros_like(m) + each for each in (2.5, 1.5, 3)], near) * (3 * math.pi / 32)
+    none = xp.zeros_like(m)
+    slope = xp.hyp2f1(none + 2.5, none + 1.5, none + 3, near) * (3 * math.pi / 32)
     return g * xp.where(small, slope, ((xp.ellipk(far) - y) / (2 * (1 - far)) - y / 2) / far)
 
 
