@@ -84,6 +84,11 @@ class Slot:
             return id(self.memory)
         return self.memory.ctypes.data, self.memory.shape, self.memory.strides, self.memory.dtype
 
+    @property
+    def generates(self) -> bool:
+        """Whether it is the state of a random number generator."""
+        return self.memory is not None and not isinstance(self.memory, np.ndarray)
+
 
 @dataclass(slots=True)
 class Bound:
@@ -192,7 +197,7 @@ def _check_apart(title: str, slot: Slot, others: Sequence[Slot]) -> None:
 def of_others(name: str, function: str) -> bool:
     """Whether a name belongs to C, to C++ or to what the file has beside a function."""
     if function and re.fullmatch(
-        rf"{function}_(state|work|init|(loop|checked|product|constant)\d+|out\d*_(rows|columns|entries))", name
+        rf"{function}_(state|work|init|seed|(loop|checked|product|constant)\d+|out\d*_(rows|columns|entries))", name
     ):
         return True
     return name in RESERVED or (name[-1] in "fl" and name[:-1] in MATHEMATICAL) or LIBRARY.match(name) is not None

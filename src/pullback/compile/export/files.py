@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..machine.elements import KINDS
-from . import products
+from . import drawing, products
 from .bound import Bound, Slot
 from .code import remark
 from .unit import FunctionWriter, Unit, numbers
@@ -93,7 +93,8 @@ class WrittenFunction:
     @property
     def symbols(self) -> list[str]:
         """The names of C that a caller needs."""
-        return [self.name, *[f"{self.unit.prefix}_init"] * bool(self.bound.state)]
+        prefix = self.unit.prefix
+        return [self.name, *[f"{prefix}_init"] * bool(self.bound.state), *[f"{prefix}_seed"] * self.unit.draws]
 
     @property
     def work(self) -> int:
@@ -207,6 +208,7 @@ def header(name: str, functions: list[WrittenFunction], *, static: bool) -> str:
     if unit.state:
         lines += ["/* Gives the state what it held when this was exported. */"]
         lines += [f"void {name}_init({name}_state *state);", ""]
+    lines += [drawing.seeding_head(name), ""] if unit.draws else []
     return "\n".join([*lines, "#ifdef __cplusplus", "}", "#endif", "", "#endif", ""])
 
 
@@ -244,5 +246,6 @@ def source(name: str, unit: Unit, functions: list[WrittenFunction], *, static: b
         "".join(function.patterns() for function in functions),
         bodies,
         initialization(unit),
+        drawing.seeding(name) if unit.draws else "",
     ]
     return "\n".join(part for part in parts if part)

@@ -243,13 +243,19 @@ class Library:
     """The compiled library."""
 
     def __init__(self, path=None):
-        library = ctypes.CDLL(str(path or pathlib.Path(__file__).resolve().parent / "lib@NAME@.so"))
+        self.library = library = ctypes.CDLL(str(path or pathlib.Path(__file__).resolve().parent / "lib@NAME@.so"))
         self.state = struct(next((table["state"] for table in FUNCTIONS.values() if table["state"]), []))
         if self.state.dtype.names:
             library.@NAME@_init.restype = None
             library.@NAME@_init(ctypes.c_void_p(self.state.ctypes.data))
         for name in FUNCTIONS:
             setattr(self, name, Function(library, name, self.state))
+'''
+SEEDED = '''
+    def seed(self, number, generator="generator"):
+        """Set a generator of the state as manual_seed does."""
+        place = ctypes.c_void_p(self.state[generator].ctypes.data)
+        self.library.@NAME@_seed(place, ctypes.c_uint64(number))
 '''
 
 
@@ -258,7 +264,7 @@ def wrapper(exported: Exported) -> str:
     static = exported.options.static
     tables = ",\n".join(f"    {function.name!r}: {table(function, static)!r}" for function in exported.functions)
     words = {"@TABLES@": tables, "@FIRST@": exported.functions[0].name, "@NAME@": exported.name}
-    text = WRAPPER
+    text = WRAPPER + SEEDED * exported.functions[0].unit.draws
     for word, said in words.items():
         text = text.replace(word, said)
     return text

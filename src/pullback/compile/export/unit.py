@@ -84,6 +84,11 @@ class Unit:
         self.constants: dict[tuple[str, bytes], tuple[str, str]] = {}
 
     @property
+    def draws(self) -> bool:
+        """Whether the state has a generator, which the file can seed."""
+        return any(slot.generates for slot in self.state)
+
+    @property
     def blas(self) -> bool:
         """Whether larger products are calls of BLAS."""
         return self.options.products == "cblas"
