@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._core.modes import quiet
 from ...sparsity.matrices import Plan, SparseMatrix
 from ...utils.trees import LEAF, Structure, flatten
 from ..compiled import Compiled
@@ -133,18 +134,26 @@ class Bound:
         return [np.array(result) for result in results[: len(self.outputs)]], arrays
 
     def rounded_otherwise(self) -> dict[str, list[Array]]:
-        """What results, and inputs that are written, are by NumPy, and for inputs that differ in the last place."""
+        """What results, and inputs that are written, are by NumPy, and with all numbers on the way one unit in the last place off."""
         found: dict[str, list[Array]] = {}
-        for moved in (False, True):
-            arrays = [_moved(np.array(slot.array)) if moved else np.array(slot.array) for slot in self.inputs]
-            made = run(self.program.changed(guards=()), arrays)
+        for each, arrays in ((None, [slot.array for slot in self.inputs]), (_off, [_moved(s.array) for s in self.inputs])):
+            made = run(self.program.changed(guards=()), [np.array(array) for array in arrays], each=each)
             slots = [*self.outputs, *[self.inputs[place] for place, _ in self.program.writes]]
             for slot, array in zip(slots, made, strict=True):
                 found.setdefault(slot.name, []).append(array)
         return found
 
 
-def _moved(array: Array) -> Array:
+def _off(equation: Equation, given: list[Array]) -> Any:
+    """The results of an equation, those that are rounded a unit in the last place off."""
+    made = quiet.run(equation.primitive.forward, *given, **equation.params)
+    if equation.primitive.view or equation.primitive.kind == "zero":
+        return made
+    return tuple([_moved(each) for each in made]) if type(made) is tuple else _moved(made)
+
+
+def _moved(array: Any) -> Array:
+    array = np.asarray(array)
     return np.nextafter(array, 2 * array) if array.dtype.kind == "f" else array
 
 
