@@ -148,14 +148,24 @@ def built(folder: Path, program: Bound, **options: Any) -> Built:
     return Built(ctypes.CDLL(str(folder / "f.so")), text, function.work, state, seconds, count)
 
 
+def aligned(array: Any) -> Any:
+    """A copy that begins where a line of the cache does, as compilers place static arrays."""
+    array = np.asarray(array)
+    room = np.zeros(array.nbytes + 64, np.uint8)
+    start = -room.ctypes.data % 64
+    found = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    found[...] = array
+    return found
+
+
 class Arrays:
     """The memory of a call: arguments, results, state and work."""
 
     def __init__(self, program: Bound, made: Built) -> None:
         self.program = program
-        self.state = np.zeros(max(made.state + 64 * len(program.state), 64), np.uint8)
-        self.results = [np.zeros(max(slot.value.size, 1), slot.value.dtype) for slot in program.outputs]
-        self.work = np.zeros(made.work + 64, np.uint8)
+        self.state = aligned(np.zeros(made.state + 64 * len(program.state), np.uint8))
+        self.results = [aligned(np.zeros(max(slot.value.size, 1), slot.value.dtype)) for slot in program.outputs]
+        self.work = aligned(np.zeros(made.work + 64, np.uint8))
         made.library.f.restype = ctypes.c_int
         self.begin(made)
         every = [*self.given, *self.results, *[self.state] * bool(program.state), self.work][: made.arguments]
@@ -163,7 +173,7 @@ class Arrays:
 
     def begin(self, made: Built) -> None:
         """Everything as it was recorded."""
-        given = [np.array(slot.array, slot.value.dtype, order="C") for slot in self.program.arguments]
+        given = [aligned(slot.array) for slot in self.program.arguments]
         if not hasattr(self, "given"):
             self.given = given
         for old, new in zip(self.given, given, strict=True):
@@ -205,7 +215,7 @@ def caller(library: Any, pointers: Any) -> Callable[[], float]:
 def machine(folder: Path, program: Bound) -> tuple[Callable[[], float], list[Any], bool]:
     """Calls of machine code, timed; what the first gives; whether Python is between, since a step of it has no code."""
     code = Machinery(program.program).executable
-    arrays = [np.array(slot.array) for slot in program.inputs]
+    arrays = [aligned(slot.array) for slot in program.inputs]
     outputs = code(*arrays)
     made = [*outputs, *[arrays[place] for place in _written(program)]]
     made = [np.array(each) for each in made]

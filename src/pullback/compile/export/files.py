@@ -48,10 +48,14 @@ PORTABLE = """#ifdef __FAST_MATH__
 #define PB_NAN NAN
 #if defined(__GNUC__) && !defined(__OPTIMIZE_SIZE__)
 #define PB_INLINE static inline __attribute__((always_inline, unused))
+#define PB_APART static __attribute__((noinline)) /* within others, compilers forget that pointers are apart */
 #elif defined(__GNUC__)
 #define PB_INLINE static __attribute__((unused))
 #else
 #define PB_INLINE static inline
+#endif
+#if !defined(PB_APART)
+#define PB_APART static
 #endif
 """
 
@@ -221,9 +225,7 @@ def source(name: str, unit: Unit, functions: list[WrittenFunction], *, static: b
     """The C file."""
     bodies = "\n".join(function.text(static=static) for function in functions)
     made = "\n".join(products.written(title, form, blas=unit.blas) for form, title in unit.products.items())
-    nests = "\n".join(
-        f"static {'int' if '_checked' in title else 'void'} {title}{text}" for text, title in unit.texts.items()
-    )
+    nests = "\n".join(f"{head}{text}" for text, head in unit.heads.items())
     formulas = "\n".join(unit.functions.texts.values())
     tables = "".join(
         f"static const double pb_{title}[{len(table)}] = {{\n{numbers('d', np.array(table))}\n}};\n"

@@ -13,7 +13,9 @@ TERMS = 4
 """Rows of the right factor that are added up together."""
 
 
-APART = 16
+APART = 1 << 9
+"""Multiplications from which on a product is no part of the function that calls it."""
+GAP = 16
 """Elements between rows of a copy that would otherwise be a power of 2 apart."""
 
 
@@ -28,7 +30,7 @@ def packed(form: Form, *, blas: bool) -> int:
 def _pitch(form: Form) -> int:
     """How far rows of the copy are apart: not so that all begin in the same places of a cache."""
     columns = form.right.columns
-    return columns + APART if columns * (4 if form.kind == "f" else 8) % 256 == 0 else columns
+    return columns + GAP if columns * (4 if form.kind == "f" else 8) % 256 == 0 else columns
 
 
 def by_blas(form: Form, *, blas: bool) -> bool:
@@ -40,7 +42,8 @@ def written(name: str, form: Form, *, blas: bool) -> str:
     """The function of a product: c = a b, of one batch, given where the matrices begin."""
     kind = STORED[form.kind]
     room = f", {kind} *PB_RESTRICT packed" if packed(form, blas=blas) else ""
-    head = f"static void {name}(const {kind} *PB_RESTRICT a, const {kind} *PB_RESTRICT b, {kind} *PB_RESTRICT c{room})"
+    apart = "PB_APART" if form.work >= APART else "static"
+    head = f"{apart} void {name}(const {kind} *PB_RESTRICT a, const {kind} *PB_RESTRICT b, {kind} *PB_RESTRICT c{room})"
     block = CodeBlock()
     if by_blas(form, blas=blas):
         _call(form, block)
@@ -127,7 +130,7 @@ def _rows(form: Form, block: CodeBlock) -> None:
         inner.say(f"to += {_pitch(form)};")
         block.say("b = packed;")
         down = _pitch(form)
-    pairs = 2 if a.rows % 2 == 0 else 1
+    pairs = next(rows for rows in (TERMS, 2, 1) if a.rows % rows == 0)
     loop = block if a.rows == 1 else block.inner(f"for (int i = 0; i < {a.rows}; i += {pairs})")
     for row in range(pairs):
         at = _place((f"(i + {row})" if row else "i", b.columns, a.rows))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
@@ -29,6 +30,10 @@ from .words import STORED, TYPES, CContext, literal
 
 if TYPE_CHECKING:
     from .bound import Slot
+
+
+APART = 64
+"""Multiplications, or elements of a loop nest, from which on a function is no part of the one that calls it."""
 
 
 class ExportOptions(TypedDict, total=False):
@@ -80,6 +85,7 @@ class Unit:
         self.prefix, self.options, self.state = prefix, options, state
         self.functions = MathFunctions(Target(fma=options.fma), own=options.math == "own")
         self.texts: dict[str, str] = {}
+        self.heads: dict[str, str] = {}
         self.products: dict[Form, str] = {}
         self.constants: dict[tuple[str, bytes], tuple[str, str]] = {}
 
@@ -93,10 +99,12 @@ class Unit:
         """Whether larger products are calls of BLAS."""
         return self.options.products == "cblas"
 
-    def shared(self, text: str, *, checked: bool = False) -> str:
+    def shared(self, text: str, kind: str = "static void", *, checked: bool = False) -> str:
         """The name of a function whose text, but for its name, is this; equal ones are one. One that checks returns a code."""
         if text not in self.texts:
-            self.texts[text] = f"{self.prefix}_{'checked' if checked else 'loop'}{len(self.texts)}"
+            name = f"{self.prefix}_{'checked' if checked else 'loop'}{len(self.texts)}"
+            self.texts[text] = name
+            self.heads[text] = f"{'static int' if checked else kind} {name}"
         return self.texts[text]
 
     def constant(self, array: Array) -> str:
@@ -277,7 +285,8 @@ class FunctionWriter:
             f"{'' if name in writer.written else 'const '}{STORED[kinds[name]]} *PB_RESTRICT {name}"
             for name in names.values()
         ]
-        name = self.unit.shared("\n".join([f"({', '.join(given)})", "{", *lines, "}", ""]))
+        head = "PB_APART void" if math.prod(layout.domain) >= APART else "static void"
+        name = self.unit.shared("\n".join([f"({', '.join(given)})", "{", *lines, "}", ""]), head)
         self.block.say(f"{name}({', '.join(names)});")
 
     def _plain(self, key: Any) -> str:
