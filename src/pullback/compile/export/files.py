@@ -65,11 +65,6 @@ HELPERS = {
     "pb_real_f": "PB_INLINE float pb_real_f(uint32_t n) { float x; memcpy(&x, &n, 4); return x; }",
     "pb_real_d": "PB_INLINE double pb_real_d(uint64_t n) { double x; memcpy(&x, &n, 8); return x; }",
 }
-MAD = {
-    True: "#define PB_MAD_D(x, y, z) fma(x, y, z)\n#define PB_MAD_F(x, y, z) fmaf(x, y, z)\n",
-    False: "#define PB_MAD_D(x, y, z) ((x) * (y) + (z))\n#define PB_MAD_F(x, y, z) ((x) * (y) + (z))\n",
-}
-
 
 def shown(slot: Slot) -> str:
     """The dtype and the shape of a slot."""
@@ -233,7 +228,7 @@ def source(name: str, unit: Unit, functions: list[WrittenFunction], *, static: b
     )
     used = f"{formulas}\n{made}\n{nests}\n{bodies}"
     helpers = "".join(f"{text}\n" for title, text in HELPERS.items() if f"{title}(" in used)
-    mad = MAD[unit.options.fma] if "PB_MAD" in used else ""
+    mad = products.sums(used, fma=unit.options.fma)
     blas = "#include <cblas.h>\n" if "cblas_" in made else ""
     constants = "\n".join(text for _, text in unit.constants.values())
     parts = [

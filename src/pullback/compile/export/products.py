@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from ..machine.forms import Form
 from ..machine.fusion import leading
 from .code import CodeBlock
+from ..mathematics.lanes import REALS
 from .words import STORED
 
 BLAS = 1 << 12
@@ -17,6 +20,16 @@ APART = 1 << 9
 """Multiplications from which on a product is no part of the function that calls it."""
 GAP = 16
 """Elements between rows of a copy that would otherwise be a power of 2 apart."""
+
+
+def sums(text: str, *, fma: bool) -> str:
+    """The macros for x * y + z that a text uses, by the kind of numbers; whole ones as if they had no sign."""
+    found = []
+    for kind in sorted(set(re.findall(r"PB_MAD_(\w+)", text))):
+        body = "((x) * (y) + (z))" if kind in "DF" else f"(({STORED[kind.lower()]})((uint64_t)(x) * (uint64_t)(y) + (uint64_t)(z)))"
+        body = f"fma{'f' if kind == 'F' else ''}(x, y, z)" if fma and kind in "DF" else body
+        found.append(f"#define PB_MAD_{kind}(x, y, z) {body}\n")
+    return "".join(found)
 
 
 def packed(form: Form, *, blas: bool) -> int:
@@ -35,7 +48,7 @@ def _pitch(form: Form) -> int:
 
 def by_blas(form: Form, *, blas: bool) -> bool:
     """Whether a product is a call of BLAS."""
-    return blas and form.work >= BLAS
+    return blas and form.kind in REALS and form.work >= BLAS
 
 
 def written(name: str, form: Form, *, blas: bool) -> str:
@@ -101,8 +114,7 @@ def _dots(form: Form, block: CodeBlock) -> None:
         inner = loop.inner(f"for (int j = {start}; j < {end}; j += {step})" if step > 1 or end - start > 1 else "")
         column = "j" if step > 1 or end - start > 1 else str(start)
         names = [f"sum{place}" for place in range(step)]
-        zero = "0.0f" if form.kind == "f" else "0.0"
-        inner.say(f"{kind} ", ", ".join(f"{name} = {zero}" for name in names), ";")
+        inner.say(f"{kind} ", ", ".join(f"{name} = 0" for name in names), ";")
         terms = inner.inner(f"for (int k = 0; k < {a.columns}; ++k)")
         terms.say(f"const {kind} x = a[{_place(('i', a.down, a.rows), ('k', a.right, a.columns))}];")
         for place, name in enumerate(names):
@@ -161,6 +173,7 @@ def _terms(
         text = "" if first else f"c{row}[j]"
         for number, place in enumerate(places):
             x = f"b[{_times(str(place), down)} + j]"
-            product = f"a{row}{number} * {x}"
+            whole = "" if form.kind in REALS else f"PB_MAD_{form.kind.upper()}(a{row}{number}, {x}, 0)"
+            product = whole or f"a{row}{number} * {x}"
             text = product if not text else f"PB_MAD_{form.kind.upper()}(a{row}{number}, {x}, {text})"
         inner.say(f"c{row}[j] = {text};")

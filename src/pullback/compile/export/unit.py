@@ -338,9 +338,6 @@ class FunctionWriter:
     def _product(self, step: MatrixProduct) -> None:
         """A matrix product as a call of the function for its form, for each batch."""
         how = form(step)
-        known = how.from_start
-        if known not in self.unit.products:
-            self.unit.products[known] = f"{self.unit.prefix}_product{len(self.unit.products)}"
         addresses = [self.address(value) for value in factors(step)]
         size = how.left.rows * how.right.columns
         ends = [how.left.offset, how.right.offset, 0]
@@ -354,6 +351,11 @@ class FunctionWriter:
                     for place, each in enumerate((left, right, out * size)):
                         terms[place] += [f"{each} * {index}"] if each else []
             given = [" + ".join([text, *more]) for text, more in zip(addresses, terms, strict=True)]
-            if room := products.packed(known, blas=self.unit.blas):
-                given.append(self.room(f"packed_{how.kind}", how.kind, room))
-            self.block.say(f"{self.unit.products[known]}({', '.join(given)});")
+            self.block.say(self.product(how.from_start, given))
+
+    def product(self, known: Form, given: list[str]) -> str:
+        """The call of the function of a form, which is given its factors and its result."""
+        name = self.unit.products.setdefault(known, f"{self.unit.prefix}_product{len(self.unit.products)}")
+        if room := products.packed(known, blas=self.unit.blas):
+            given = [*given, self.room(f"packed_{known.kind}", known.kind, room)]
+        return f"{name}({', '.join(given)});"
