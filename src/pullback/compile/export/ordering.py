@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..machine.elements import KINDS
+from ..mathematics.lanes import REALS
 from ..mathematics.arithmetic import plus, times
 from ..mathematics.lanes import IRValue
 from ..program import Equation
@@ -30,7 +31,7 @@ static void {name}(const {type} *x, int count, int step, int64_t *order, int64_t
                 int later = left >= middle;
                 if (!later && right < end) {
                     const {type} a = x[order[left] * step], b = x[order[right] * step];
-                    later = b < a || (a != a && b == b);
+                    later = {later};
                 }
                 room[k] = later ? order[right++] : order[left++];
             }
@@ -55,7 +56,8 @@ def _lines(e: Equation) -> tuple[int, int, int]:
 def sorting(writer: FunctionWriter, kind: str) -> str:
     """The name of the function that sorts."""
     name = f"pb_order_{kind}"
-    writer.unit.functions.texts.setdefault(name, SORT.replace("{name}", name).replace("{type}", STORED[kind]))
+    text = SORT.replace("{later}", "b < a || (a != a && b == b)" if kind in REALS else "b < a")
+    writer.unit.functions.texts.setdefault(name, text.replace("{name}", name).replace("{type}", STORED[kind]))
     return name
 
 

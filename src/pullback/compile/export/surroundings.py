@@ -99,9 +99,10 @@ def test(exported: Exported) -> str:
         parts += arrays
         checks += lines
     body = "\n".join(f"    {line}" for line in checks)
+    gap, compared = (", pb_gap", [COMPARED]) if "pb_gap" in body else ("", [])
     end = '    puts(pb_worst <= 1 ? "passed" : "failed");\n    return !(pb_worst <= 1);'
-    main = f"int main(void)\n{{\n    double pb_worst = 0, pb_gap;\n{body}\n{end}\n}}\n"
-    return "\n".join([*parts, COMPARED, main])
+    main = f"int main(void)\n{{\n    double pb_worst = 0{gap};\n{body}\n{end}\n}}\n"
+    return "\n".join([*parts, *compared, main])
 
 
 def _checked(function: WrittenFunction, static: bool) -> tuple[list[str], list[str]]:

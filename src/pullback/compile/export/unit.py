@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
@@ -281,13 +282,14 @@ class FunctionWriter:
         writer = kind(self.unit.functions, body, layout, address, late)
         writer.emit()
         lines = Rendered(body, TYPES, writer.written).lines
+        read = {text: name for text, name in names.items() if any(re.search(rf"\b{name}\b", line) for line in lines)}
         given = [
             f"{'' if name in writer.written else 'const '}{STORED[kinds[name]]} *PB_RESTRICT {name}"
-            for name in names.values()
+            for name in read.values()
         ]
         head = "PB_APART void" if math.prod(layout.domain) >= APART else "static void"
         name = self.unit.shared("\n".join([f"({', '.join(given)})", "{", *lines, "}", ""]), head)
-        self.block.say(f"{name}({', '.join(names)});")
+        self.block.say(f"{name}({', '.join(read)});")
 
     def _plain(self, key: Any) -> str:
         """The pointer to a value as what an index can follow."""
