@@ -44,11 +44,10 @@ from tests.compile import test_export
 
 TURNS, SECONDS = 9, 0.02
 Case = Callable[[], tuple[Any, Any]]
-TRAINED = """mlp_small mlp_medium logistic_regression autoencoder variational_autoencoder convnet convnet_group_norm lstm gru
-    lstm_cells transformer_encoder gpt gpt_by_hand vision_transformer graph_network physics_informed
-    neural_differential_equation mixture_density gaussian_mixture gaussian_process flow contrastive random_field deep_q""".split()
+TRAINED = """mlp_small logistic_regression convnet lstm gru gpt graph_network skip_gram physics_informed sines mixture_density
+    neural_differential_equation gaussian_mixture gaussian_process flow contrastive random_field deep_q policy_gradient""".split()
 SMALL = """mlp_adam convnet_sgd transformer_block pendulum_by_scan kalman_by_scan ode_jacobian hessian ordering indexing branches
-    algebra integers""".split()
+    algebra integers normalized""".split()
 
 
 def trained(name: str) -> Case:
@@ -128,7 +127,7 @@ class Built(NamedTuple):
     arguments: int
 
 
-def built(folder: Path, program: Bound, **options: Any) -> Built:
+def built(folder: Path, program: Bound, *, level: str = "-O3", **options: Any) -> Built:
     """A program through gcc."""
     unit = Unit("f", Options(**options), together("f", [program]))
     function = WrittenFunction(unit, program, writer(unit, program))
@@ -137,7 +136,7 @@ def built(folder: Path, program: Bound, **options: Any) -> Built:
     count = len(program.arguments) + len(program.outputs) + bool(program.state) + bool(function.rooms)
     given = ", ".join(f"(void *)a[{number}]" for number in range(count))
     (folder / "loop.c").write_text(LOOP.format(declared='#include "f.h"', call=f"f({given})"))
-    flags = [*FLAGS.split(), "-march=native", "-fPIC"]
+    flags = [*FLAGS.split(), level, "-march=native", "-fPIC"]
     began = time.perf_counter()
     subprocess.run(["gcc", *flags, "-c", "f.c"], cwd=folder, check=True)
     seconds = time.perf_counter() - began
@@ -269,7 +268,7 @@ def measured(name: str, turns: int) -> Row:
         root = Path(place)
         gaps: dict[str, list[float]] = {}
         timed, expected, python = machine(root, program)
-        for title, options in {"fused": {"fma": True}, "plain": {}}.items():
+        for title, options in {"fused": {"fma": True, "level": "-O1"}, "plain": {}}.items():
             (root / title).mkdir()
             made = built(root / title, program, **options)
             arrays = Arrays(program, made)

@@ -557,6 +557,12 @@ def test_a_function_is_not_one_of_the_library(name, tmp_path):
     assert run_test(folder, f"{name}_").endswith("passed\n")
 
 
+def test_names_in_other_scripts_are_names_of_c(tmp_path):
+    folder = pullback.compile(lambda σ, été, 日: σ * été + 日).export(tmp_path / "Ω", *[numbers(2, seed=n) for n in range(3)])
+    head = (folder / "lambda.h").read_text().partition("int lambda")[2].partition(";")[0]
+    assert head == "(const float sigma[2], const float ete[2], const float ideograph_65e5[2], float out[2])"
+
+
 @needs_gcc
 def test_lines_with_signs_of_comments(tmp_path):
     texts = {"w*/ /*": pullback.ones(3)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Container, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -159,7 +160,7 @@ def _moved(array: Any) -> Array:
 
 def identifier(text: str, taken: set[str], function: str = "") -> str:
     """A name of C that is not taken yet, from a name of Python or a path like `layers[0].weight`, inside a function."""
-    plain = re.sub(r"\W+", "_", text).strip("_") or "x"
+    plain = re.sub(r"\W+", "_", _latin(text)).strip("_") or "x"
     plain = f"{plain}_" if of_others(plain, function) or plain[0].isdigit() else plain
     plain = f"x{plain}" if plain[0].isdigit() else plain
     found, number = plain, 2
@@ -167,6 +168,15 @@ def identifier(text: str, taken: set[str], function: str = "") -> str:
         found, number = f"{plain}_{number}", number + 1
     taken.add(found)
     return found
+
+
+def _latin(text: str) -> str:
+    """A text in ASCII, as C's names are: letters without accents, others by the end of their names, as sigma."""
+    found = []
+    for sign in unicodedata.normalize("NFKD", text):
+        name = unicodedata.name(sign, "").lower().split()[-1:]
+        found.append(sign if sign.isascii() else "_".join(name) if sign.isalpha() else "" if unicodedata.combining(sign) else "_")
+    return "".join(found)
 
 
 def _plans(structure: Structure) -> Iterator[Any]:
