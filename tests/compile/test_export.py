@@ -495,6 +495,13 @@ def test_empty_arrays_and_numbers_that_are_none_are_recorded(tmp_path):
 
 
 @needs_gcc
+def test_the_smallest_numbers_are_recorded(tmp_path):
+    x = pullback.tensor([5e-324, -1e-310, 0.0, -0.0], dtype=pullback.float64)
+    folder = pullback.compile(lambda x: (x.asin(), x * 3, x.float())).export(tmp_path / "out", x, name="f")
+    assert run_test(folder, "f", *SANITIZED).endswith("passed\n")
+
+
+@needs_gcc
 def test_a_function_and_arguments_may_have_names_of_c_and_of_the_file(tmp_path):
     def exp(t0, i0, failed, a, y, p0):
         return (t0 * i0).sin() + a, pullback.linalg.inv(y) @ y, failed.sum() * p0.cumsum(0), a[failed.argsort()]

@@ -46,10 +46,10 @@ def distance(one: Array, others: list[Array]) -> float:
         return 0.0
     with np.errstate(all="ignore"):
         finite = one[np.isfinite(one)].astype(float)
-        largest = float(np.max(np.abs(finite), initial=0.0))
+        largest = float(np.max(np.abs(finite), initial=float(np.finfo(one.dtype).tiny)))
         gaps = [np.abs(np.asarray(other, float) - one) for other in others]
         most = max((float(np.nanmax(np.where(np.isfinite(gap), gap, 0.0))) for gap in gaps), default=0.0)
-    return most / (largest * float(np.finfo(one.dtype).eps)) if largest else 0.0
+    return most / (largest * float(np.finfo(one.dtype).eps))
 
 
 NUMBERS = "#define PB_INF INFINITY\n#define PB_NAN NAN\n"
@@ -58,7 +58,7 @@ COMPARED = """
 /* The distance of results from what was recorded, in units in the last place of the largest element. */
 static double pb_distance(const char *name, const void *found, const void *expected, int count, char kind)
 {
-    double largest = 0, most = 0;
+    double largest = kind == 'd' ? DBL_MIN : FLT_MIN, most = 0;
     int odd = 0;
     for (int i = 0; i < count; ++i) {
         double f, e;
@@ -74,7 +74,7 @@ static double pb_distance(const char *name, const void *found, const void *expec
             if (fabs(f - e) > most) most = fabs(f - e);
         }
     }
-    most = most == 0 ? 0 : kind == 'b' || largest == 0 ? INFINITY : most / (largest * (kind == 'd' ? DBL_EPSILON : FLT_EPSILON));
+    most = most == 0 ? 0 : kind == 'b' ? INFINITY : most / (largest * (kind == 'd' ? DBL_EPSILON : FLT_EPSILON));
     if (odd) most = INFINITY;
     printf("%-24s %g units in the last place\\n", name, most);
     return most;
