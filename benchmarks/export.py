@@ -107,12 +107,12 @@ def rosenbrock() -> tuple[Any, Any]:
 
 
 PROGRAMS: dict[str, Case] = {
-    **{f"step: {name.replace('_', ' ')}": trained(name) for name in TRAINED},
     **{name.replace("_", " "): getattr(test_export, name) for name in SMALL},
     **{f.__name__.replace("_", " "): f for f in (gpt_forward, dropout, monte_carlo, bratu, rosenbrock)},
     "nine operations": lambda: casadi_code.nine()[:2],
     "orbit and Jacobian": lambda: casadi_code.orbit()[:2],
     "cart and pole": lambda: casadi_code.control()[:2],
+    **{f"step: {name.replace('_', ' ')}": trained(name) for name in TRAINED},
 }
 
 
