@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import json
 import math
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from statistics import geometric_mean, median
 from typing import Any, NamedTuple
@@ -30,12 +33,11 @@ from casadi_code import LOOP
 
 import pullback
 from pullback import nn
-from pullback.compile.export.bound import Bound, bound
+from pullback.compile.export.bound import Bound, Slot, bound, together
 from pullback.compile.export.exporting import writer
 from pullback.compile.export.files import WrittenFunction, header, source
 from pullback.compile.export.surroundings import FLAGS, distance
 from pullback.compile.export.unit import Options, Unit
-from pullback.compile.export.bound import together
 from pullback.compile.machine import executable
 from pullback.compile.machinery import Machinery
 
@@ -74,7 +76,11 @@ def dropout() -> tuple[Any, Any]:
     model = nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.Dropout(0.3), nn.Linear(64, 4))
     labels = pullback.arange(32) % 4
     return test_export.training(
-        model, lambda m, x, t: nn.functional.cross_entropy(m(x), t), lambda p: pullback.optim.Adam(p), pullback.randn(32, 16), labels
+        model,
+        lambda m, x, t: nn.functional.cross_entropy(m(x), t),
+        pullback.optim.Adam,
+        pullback.randn(32, 16),
+        labels,
     )
 
 
@@ -102,7 +108,10 @@ def bratu() -> tuple[Any, Any]:
 
 def rosenbrock() -> tuple[Any, Any]:
     """The sparse Hessian of Rosenbrock's function of 200 numbers."""
-    f = lambda x: (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
+
+    def f(x: Any) -> Any:
+        return (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
+
     return (lambda x: pullback.sparse_hessian(f, x)), (pullback.linspace(0, 1, 200, dtype=pullback.float64),)
 
 
@@ -117,29 +126,31 @@ PROGRAMS: dict[str, Case] = {
 
 
 class Built(NamedTuple):
-    """A function of C: its size, its memory, the bytes of its text, and gcc's seconds."""
+    """A function of C: the bytes of its code and of its memory, gcc's seconds, and how many pointers it is given."""
 
     library: Any
     text: int
     work: int
     state: int
     seconds: float
-    arguments: int
+    pointers: int
 
 
 def built(folder: Path, program: Bound, *, level: str = "-O3", **options: Any) -> Built:
-    """A program through gcc."""
-    unit = Unit("f", Options(**options), together("f", [program]))
-    function = WrittenFunction(unit, program, writer(unit, program))
+    """A program through gcc, with zeros for the values of the state."""
+    slots = [replace(each, array=np.zeros_like(each.array)) if each.state else each for each in program.inputs]
+    blank = replace(program, inputs=slots)
+    unit = Unit("f", Options(**options), together("f", [blank]))
+    function = WrittenFunction(unit, blank, writer(unit, blank))
     (folder / "f.h").write_text(header("f", [function], static=False))
     (folder / "f.c").write_text(source("f", unit, [function], static=False))
     count = len(program.arguments) + len(program.outputs) + bool(program.state) + bool(function.rooms)
     given = ", ".join(f"(void *)a[{number}]" for number in range(count))
     (folder / "loop.c").write_text(LOOP.format(declared='#include "f.h"', call=f"f({given})"))
     flags = [*FLAGS.split(), level, "-march=native", "-fPIC"]
-    began = time.perf_counter()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     subprocess.run(["gcc", *flags, "-c", "f.c"], cwd=folder, check=True)
-    seconds = time.perf_counter() - began
+    seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
     subprocess.run(["gcc", *flags, "-shared", "loop.c", "f.o", "-o", "f.so", "-lm"], cwd=folder, check=True)
     told = subprocess.run(["size", "f.o"], cwd=folder, check=True, capture_output=True, text=True).stdout
     text = sum(map(int, told.splitlines()[1].split()[:2]))
@@ -162,41 +173,40 @@ class Arrays:
 
     def __init__(self, program: Bound, made: Built) -> None:
         self.program = program
-        self.state = aligned(np.zeros(made.state + 64 * len(program.state), np.uint8))
+        self.given = [aligned(slot.array) for slot in program.arguments]
         self.results = [aligned(np.zeros(max(slot.value.size, 1), slot.value.dtype)) for slot in program.outputs]
-        self.work = aligned(np.zeros(made.work + 64, np.uint8))
-        made.library.f.restype = ctypes.c_int
-        self.begin(made)
-        every = [*self.given, *self.results, *[self.state] * bool(program.state), self.work][: made.arguments]
-        self.pointers = (ctypes.c_void_p * len(every))(*[each.ctypes.data for each in every])
-
-    def begin(self, made: Built) -> None:
-        """Everything as it was recorded."""
-        given = [aligned(slot.array) for slot in self.program.arguments]
-        if not hasattr(self, "given"):
-            self.given = given
-        for old, new in zip(self.given, given, strict=True):
-            old[...] = new
-        if self.program.state:
-            made.library.f_init(ctypes.c_void_p(self.state.ctypes.data))
-
-    def found(self) -> Iterator[tuple[Any, Any]]:
-        """Each result, and each slot that is written, with what it holds."""
-        for slot, array in zip(self.program.outputs, self.results, strict=True):
-            yield slot, array[: slot.value.size].reshape(slot.value.shape)
-        place = 0
-        held = {}
-        for slot in self.program.state:
-            width = slot.value.dtype.itemsize
+        state = aligned(np.zeros(made.state + 64 * len(program.state), np.uint8))
+        self.state, place = [], 0
+        for slot in program.state:
+            width, size = slot.value.dtype.itemsize, max(slot.value.size, 1)
             place = -(-place // width) * width
-            held[slot.name] = self.state[place : place + slot.value.nbytes].view(slot.value.dtype).reshape(slot.value.shape)
-            place += max(slot.value.size, 1) * width
-        for number, slot in enumerate(self.program.arguments):
-            if slot.written:
-                yield slot, self.given[number]
-        for slot in self.program.state:
-            if slot.written:
-                yield slot, held[slot.name]
+            self.state.append(state[place : place + size * width].view(slot.value.dtype))
+            place += size * width
+        every = [
+            *self.given,
+            *self.results,
+            *[state] * bool(program.state),
+            aligned(np.zeros(made.work + 64, np.uint8)),
+        ]
+        self.held = every[: made.pointers]
+        self.pointers = (ctypes.c_void_p * made.pointers)(*[each.ctypes.data for each in self.held])
+        self.begin()
+
+    def begin(self) -> None:
+        """Everything as it was recorded."""
+        slots, arrays = [*self.program.arguments, *self.program.state], [*self.given, *self.state]
+        for slot, array in zip(slots, arrays, strict=True):
+            array.reshape(-1)[: slot.value.size] = np.asarray(slot.array).reshape(-1)
+
+    def found(self) -> Iterator[tuple[Slot, Any]]:
+        """Each result, and each slot that is written, with what it holds."""
+        written = [
+            *zip(self.program.arguments, self.given, strict=True),
+            *zip(self.program.state, self.state, strict=True),
+        ]
+        pairs = [*zip(self.program.outputs, self.results, strict=True), *[pair for pair in written if pair[0].written]]
+        for slot, array in pairs:
+            yield slot, array.reshape(-1)[: slot.value.size].reshape(slot.value.shape)
 
 
 def caller(library: Any, pointers: Any) -> Callable[[], float]:
@@ -219,6 +229,7 @@ def machine(folder: Path, program: Bound) -> tuple[Callable[[], float], list[Any
     made = [*outputs, *[arrays[place] for place in _written(program)]]
     made = [np.array(each) for each in made]
     if len(code._assembly.stages) > 1:
+
         def seconds() -> float:
             began, count = time.process_time(), 0
             while time.process_time() - began < SECONDS:
@@ -245,18 +256,21 @@ def _written(program: Bound) -> list[int]:
 
 
 class Row(NamedTuple):
-    """What is told of a program."""
+    """What is told of a program: seconds, distances in units in the last place, bytes."""
 
     name: str
     equations: int
     ours: float
     machine: float
     python: bool
+    same: str
     units: float
     fused: float
     numpy: float
-    same: str
-    built: Built
+    text: int
+    work: int
+    state: int
+    gcc: float
 
 
 def measured(name: str, turns: int) -> Row:
@@ -264,31 +278,31 @@ def measured(name: str, turns: int) -> Row:
     function, args = PROGRAMS[name]()
     compiled = function if hasattr(function, "export") else pullback.compile(function)
     program = bound(compiled, "f", args, {})
+    together("f", [program])  # names the state
     with tempfile.TemporaryDirectory() as place:
-        root = Path(place)
-        gaps: dict[str, list[float]] = {}
+        root, gaps, pairs = Path(place), [], []
         timed, expected, python = machine(root, program)
-        for title, options in {"fused": {"fma": True, "level": "-O1"}, "plain": {}}.items():
-            (root / title).mkdir()
-            made = built(root / title, program, **options)
+        for options in ({"fma": True, "level": "-O0"}, {}):
+            folder = root / f"fused-{len(options)}"
+            folder.mkdir()
+            made = built(folder, program, **options)
             arrays = Arrays(program, made)
             status = made.library.f(*map(ctypes.c_void_p, arrays.pointers))
             assert status == 0, f"{name}: check {status} failed"
-            gaps[title] = [gap(found, other) for (_, found), other in zip(arrays.found(), expected, strict=True)]
-        others = program.rounded_otherwise()
-        slots = [slot for slot, _ in arrays.found()]
-        numpy = [distance(array, others[slot.name][:1]) for slot, array in zip(slots, expected, strict=True)]
+            gaps.append([gap(found, other) for (_, found), other in zip(arrays.found(), expected, strict=True)])
         ours = caller(made.library, arrays.pointers)
-        pairs = []
         for _ in range(turns):
-            arrays.begin(made)
+            arrays.begin()
             pairs.append((ours(), timed()))
-    same = f"{sum(not each for each in gaps['plain'])} of {len(slots)}"
+    others, slots = program.rounded_otherwise(), [slot for slot, _ in arrays.found()]
+    numpy = [distance(array, others[slot.name][:1]) for slot, array in zip(slots, expected, strict=True)]
     times = [median(each) for each in zip(*pairs, strict=True)]
+    fused, plain = (max(each, default=0.0) for each in gaps)
+    same = f"{sum(not each for each in gaps[1])} of {len(slots)}"
+    sizes = made.text, made.work, made.state, made.seconds
     return Row(
-        name, len(program.program.equations), times[0], times[1], python,
-        max(gaps["plain"], default=0), max(gaps["fused"], default=0), max(numpy, default=0), same, made,
-    )  # fmt: skip
+        name, len(program.program.equations), *times, python, same, plain, fused, max(numpy, default=0.0), *sizes
+    )
 
 
 def gap(found: Any, expected: Any) -> float:
@@ -300,23 +314,63 @@ def gap(found: Any, expected: Any) -> float:
     return distance(expected, [found])
 
 
-def why(row: Row) -> str:
-    """Why results have other bits."""
-    if not row.units:
-        return "same bits"
-    return f"{row.units:.2g}; fused {row.fused:.2g}; NumPy {row.numpy:.2g}"
+HEAD = (
+    "| program | equations | C, µs | machine code, µs | ratio | same arrays | units apart | fused | NumPy | code, KB | work, KB "
+    "| state, KB | gcc, s |\n|---|" + "---:|" * 12
+)
+PAGE = """# Exported programs
 
+`scripts/bench export --page FILE` wrote this page on {day}: {processor}, {gcc}, NumPy {numpy}, Python {python}. Each of {count} programs
+is recorded once and [exported](../how-to/export.md) with default options, and the C file compiled with `{flags} -march=native`. A loop in C
+calls it in turns with the machine code of `pullback.compile`, both on one thread, without Python around either; a row has medians
+of {turns} turns, of the processor's time. Steps are those of training the [models](models.md) with Adam; the other programs are those of
+[the tests](../../tests/compile/test_export.py) and of [benchmarks/export.py](../../benchmarks/export.py).
 
-HEAD = "| program | equations | C, µs | machine code, µs | ratio | same arrays | units in the last place | code, KB | work, KB | state, KB | gcc, s |"
+- same arrays: how many results, and tensors that are written, have the bits of machine code;
+- units apart: the largest distance of the others, in units in the last place of the largest element of each;
+- fused: the same with `fma=True`: where it is 0, fused multiply-adds are the whole difference; else exponentials in another form or
+  sums in another order;
+- NumPy: how far the program by NumPy's calls is from machine code;
+- code: instructions and constants, without the values of the state at the export.
+
+{summary}
+
+{table}
+
+`*`: a step of machine code runs in Python, so C has an advantage, and the row is not in the mean.
+"""
 
 
 def line(row: Row) -> str:
     """A row of the table."""
-    made, python = row.built, " *" * row.python
+    python = " *" * row.python
     return (
         f"| {row.name} | {row.equations} | {1e6 * row.ours:.3g} | {1e6 * row.machine:.3g}{python} | {row.ours / row.machine:.2f} | "
-        f"{row.same} | {why(row)} | {made.text / 1000:.1f} | {made.work / 1000:.1f} | {made.state / 1000:.1f} | {made.seconds:.1f} |"
+        f"{row.same} | {row.units:.2g} | {row.fused:.2g} | {row.numpy:.2g} | {row.text / 1000:.1f} | {row.work / 1000:.1f} | "
+        f"{row.state / 1000:.1f} | {row.gcc:.1f} |"
     )
+
+
+def summary(rows: list[Row]) -> str:
+    """What the table says together."""
+    ratios = [row.ours / row.machine for row in rows if not row.python]
+    same, within = sum(not row.units for row in rows), sum(row.units <= 2 * row.numpy + 1 for row in rows)
+    return (
+        f"The geometric mean of the time over that of machine code is {geometric_mean(ratios):.2f}, the median {median(ratios):.2f}, of "
+        f"{len(ratios)} programs. {same} have the same bits throughout, {sum(not row.fused for row in rows)} with `fma=True`; {within} "
+        "are within a unit and twice the distance of NumPy."
+    )
+
+
+def page(rows: list[Row], turns: int) -> str:
+    """The table as a page of the site."""
+    cores, named = models.processor()
+    gcc = subprocess.run(["gcc", "-dumpfullversion"], check=True, capture_output=True, text=True).stdout.strip()
+    return PAGE.format(
+        day=time.strftime("%Y-%m-%d"), processor=f"{cores} cores of {named}", gcc=f"gcc {gcc}", numpy=np.__version__,
+        python=sys.version.split()[0], count=len(rows), flags=FLAGS, turns=turns, summary=summary(rows),
+        table="\n".join([HEAD, *map(line, rows)]),
+    )  # fmt: skip
 
 
 def main() -> None:
@@ -324,20 +378,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", help="programs whose names have this in them")
     parser.add_argument("--quick", action="store_true", help="one turn of each: to see that it works, not to quote")
+    parser.add_argument("--json", help="keep the rows in this file; what is there is not measured again")
     parser.add_argument("--page", help="write the table as a page of the site")
     options = parser.parse_args()
     pullback.set_num_threads(1)
-    rows = []
-    print(HEAD, "|---" * HEAD.count(" | ") + "|---|", sep="\n")
+    kept = Path(options.json) if options.json else None
+    known = json.loads(kept.read_text("utf-8")) if kept and kept.exists() else {}
+    turns, rows = 1 if options.quick else TURNS, []
+    print(HEAD)
     for name in PROGRAMS:
         if options.only is None or options.only in name:
-            try:
-                rows.append(measured(name, 1 if options.quick else TURNS))
-                print(line(rows[-1]), flush=True)
-            except Exception as error:
-                print(f"| {name} | {type(error).__name__}: {error} |", flush=True)
-    ratios = [row.ours / row.machine for row in rows if not row.python]
-    print(f"\n{len(rows)} programs; geometric mean {geometric_mean(ratios):.2f}, median {median(ratios):.2f} of {len(ratios)}")
+            known[name] = known.get(name) or measured(name, turns)
+            rows.append(Row(*known[name]))
+            print(line(rows[-1]), flush=True)
+            if kept:
+                kept.write_text(json.dumps(known), "utf-8")
+    print(f"\n{summary(rows)}")
+    if options.page:
+        Path(options.page).write_text(page(rows, turns), encoding="utf-8")
 
 
 if __name__ == "__main__":

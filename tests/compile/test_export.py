@@ -565,8 +565,10 @@ def test_a_function_is_not_one_of_the_library(name, tmp_path):
 
 
 def test_names_in_other_scripts_are_names_of_c(tmp_path):
-    folder = pullback.compile(lambda σ, été, 日: σ * été + 日).export(tmp_path / "Ω", *[numbers(2, seed=n) for n in range(3)])
-    head = (folder / "lambda.h").read_text().partition("int lambda")[2].partition(";")[0]
+    scope = {}
+    exec("def f(\u03c3, \u00e9t\u00e9, \u65e5): return \u03c3 * \u00e9t\u00e9 + \u65e5", scope)
+    folder = pullback.compile(scope["f"]).export(tmp_path / "\u03a9", *[numbers(2, seed=n) for n in range(3)])
+    head = (folder / "f.h").read_text().partition("int f")[2].partition(";")[0]
     assert head == "(const float sigma[2], const float ete[2], const float ideograph_65e5[2], float out[2])"
 
 

@@ -137,7 +137,10 @@ class Bound:
     def rounded_otherwise(self) -> dict[str, list[Array]]:
         """What results, and inputs that are written, are by NumPy, and with all numbers on the way one unit in the last place off."""
         found: dict[str, list[Array]] = {}
-        for each, arrays in ((None, [slot.array for slot in self.inputs]), (_off, [_moved(s.array) for s in self.inputs])):
+        for each, arrays in (
+            (None, [slot.array for slot in self.inputs]),
+            (_off, [_moved(s.array) for s in self.inputs]),
+        ):
             made = run(self.program.changed(guards=()), [np.array(array) for array in arrays], each=each)
             slots = [*self.outputs, *[self.inputs[place] for place, _ in self.program.writes]]
             for slot, array in zip(slots, made, strict=True):
@@ -175,7 +178,9 @@ def _latin(text: str) -> str:
     found = []
     for sign in unicodedata.normalize("NFKD", text):
         name = unicodedata.name(sign, "").lower().split()[-1:]
-        found.append(sign if sign.isascii() else "_".join(name) if sign.isalpha() else "" if unicodedata.combining(sign) else "_")
+        found.append(
+            sign if sign.isascii() else "_".join(name) if sign.isalpha() else "" if unicodedata.combining(sign) else "_"
+        )
     return "".join(found)
 
 

@@ -66,6 +66,7 @@ HELPERS = {
     "pb_real_d": "PB_INLINE double pb_real_d(uint64_t n) { double x; memcpy(&x, &n, 8); return x; }",
 }
 
+
 def shown(slot: Slot) -> str:
     """The dtype and the shape of a slot."""
     return f"{slot.value.dtype}{list(slot.value.shape)}"

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..machine.elements import KINDS
-from ..mathematics.lanes import REALS
 from ..mathematics.arithmetic import plus, times
-from ..mathematics.lanes import IRValue
+from ..mathematics.lanes import REALS, IRValue
 from ..program import Equation
 from .kernels import Kernel, code
 from .sums import read, stored

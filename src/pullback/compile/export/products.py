@@ -6,8 +6,8 @@ import re
 
 from ..machine.forms import Form
 from ..machine.fusion import leading
-from .code import CodeBlock
 from ..mathematics.lanes import REALS
+from .code import CodeBlock
 from .words import STORED
 
 BLAS = 1 << 12
@@ -26,7 +26,11 @@ def sums(text: str, *, fma: bool) -> str:
     """The macros for x * y + z that a text uses, by the kind of numbers; whole ones as if they had no sign."""
     found = []
     for kind in sorted(set(re.findall(r"PB_MAD_(\w+)", text))):
-        body = "((x) * (y) + (z))" if kind in "DF" else f"(({STORED[kind.lower()]})((uint64_t)(x) * (uint64_t)(y) + (uint64_t)(z)))"
+        body = (
+            "((x) * (y) + (z))"
+            if kind in "DF"
+            else f"(({STORED[kind.lower()]})((uint64_t)(x) * (uint64_t)(y) + (uint64_t)(z)))"
+        )
         body = f"fma{'f' if kind == 'F' else ''}(x, y, z)" if fma and kind in "DF" else body
         found.append(f"#define PB_MAD_{kind}(x, y, z) {body}\n")
     return "".join(found)

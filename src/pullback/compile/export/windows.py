@@ -59,7 +59,9 @@ def _convolution(writer: FunctionWriter, e: Equation, *, image: str, weight: str
             writer.block.say(f"for (int i = 0; i < {outputs * taps}; ++i) y[{starts[weight]} + i] += {sums}[i];")
 
 
-def _windows(writer: FunctionWriter, e: Equation, shapes: Any, columns: tuple[str, tuple[int, int]], image: str) -> None:
+def _windows(
+    writer: FunctionWriter, e: Equation, shapes: Any, columns: tuple[str, tuple[int, int]], image: str
+) -> None:
     """Copies between an image and the matrix of its windows: the elements of windows that are inside."""
     (images, weights, results), (name, steps), window = shapes, columns, e.params["window"]
     *outer, last = range(len(weights) - 2)
