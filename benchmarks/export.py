@@ -321,7 +321,8 @@ HEAD = (
 PAGE = """# Exported programs
 
 `scripts/bench export --page FILE` wrote this page on {day}: {processor}, {gcc}, NumPy {numpy}, Python {python}. Each of {count} programs
-is recorded once and [exported](../how-to/export.md) with default options, and the C file compiled with `{flags} -march=native`. A loop in C
+is recorded once and [exported](../how-to/export.md) with default options, and the C file compiled with
+`{flags} -march=native`. A loop in C
 calls it in turns with the machine code of `pullback.compile`, both on one thread, without Python around either; a row has medians
 of {turns} turns, of the processor's time. Steps are those of training the [models](models.md) with Adam; the other programs are those of
 [the tests](../../tests/compile/test_export.py) and of [benchmarks/export.py](../../benchmarks/export.py).
