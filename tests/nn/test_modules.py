@@ -698,3 +698,12 @@ def test_sizes_along_several_axes_and_other_integers_of_layers_are_named() -> No
             make()
     with pytest.raises(RuntimeError, match=r"^GroupNorm: num_groups must be an int of at least 1: 0$"):
         nn.GroupNorm(0, 4)
+
+
+def test_a_state_of_before_batches_were_counted_leaves_the_count():
+    norm, older = nn.BatchNorm1d(2), nn.BatchNorm1d(2).state_dict()
+    norm(pullback.ones(3, 2))
+    del older["num_batches_tracked"]
+    older._metadata[""]["version"] = 1
+    norm.load_state_dict(older)
+    assert norm.num_batches_tracked == 1 and norm.running_mean.tolist() == [0, 0]
