@@ -154,6 +154,11 @@ REFUSED = {
         [*data.Sampler()]  # Subclasses of Sampler should implement __iter__
     """,
     RuntimeError: """
+        pullback.manual_seed(-(2**63) - 1)  # Overflow when unpacking long
+        pullback.rnn_tanh_cell(pullback.ones(1, 2), pullback.ones(1, 3), pullback.ones(4, 2), pullback.ones(4, 4))  # inconsistent hidden_size: got 3, expected 4
+        pullback.rnn_tanh_cell(pullback.ones(1, 3), pullback.ones(1, 4), pullback.ones(4, 2), pullback.ones(4, 4))  # inconsistent input_size: got 3 expected 2
+        pullback.rnn_tanh_cell(pullback.ones(1, 2), pullback.ones(2, 4), pullback.ones(4, 2), pullback.ones(4, 4))  # batch size 1 doesn't match hidden0 batch size 2
+        nn.LayerNorm(3)(PLAIN)  # Given normalized_shape=
         optim.Adam([w()], fused=True, differentiable=True)  # `fused` does not support `differentiable`
         optim.Adam([w()], fused=True, foreach=True)  # cannot be `True` together
         pullback.hann_window(3, dtype=pullback.int64)  # expects floating point dtypes, got
