@@ -61,6 +61,14 @@ def test_a_transform_of_vectors_knows_its_determinant_and_its_inverse(name):
     assert transform.inverse_shape((5, *y.shape)) == (5, 3)
 
 
+def test_a_kept_value_answers_for_its_own_argument_only():
+    kept, twice = d.ExpTransform().with_cache(), POINTS * 2
+    y = kept(POINTS)
+    assert kept(POINTS) is y and kept.inv(y) is POINTS
+    np.testing.assert_array_equal(kept(twice), twice.exp())
+    np.testing.assert_array_equal(kept.inv(POINTS), POINTS.log())
+
+
 NAN = float("nan")
 # A constraint, values that fulfil it, and values that do not: those at its bounds among them.
 CONSTRAINED = [
