@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Operands: TypeAlias = Single | Several
     Tensors: TypeAlias = Tensor | tuple[Tensor, ...]
 
-T = TypeVar("T", bound="Tensors")
+T = TypeVar("T")
 
 UNTRACKED = (
     "Output {index} of the user-provided function does not require gradients. The outputs must be computed in a "
@@ -245,12 +245,36 @@ def hessian(
 
 @overload
 def vjp(
-    func: Callable[..., T], inputs: Single, v: Operands | None = None, create_graph: bool = False, strict: bool = False
-) -> tuple[T, Tensor]: ...
+    func: Callable[..., Tensor],
+    inputs: Single,
+    v: Operands | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Tensor, Tensor]: ...
 @overload
 def vjp(
-    func: Callable[..., T], inputs: Several, v: Operands | None = None, create_graph: bool = False, strict: bool = False
-) -> tuple[T, tuple[Tensor, ...]]: ...
+    func: Callable[..., Tensor],
+    inputs: Several,
+    v: Operands | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Tensor, tuple[Tensor, ...]]: ...
+@overload
+def vjp(
+    func: Callable[..., tuple[Tensor, ...]],
+    inputs: Single,
+    v: Operands | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[tuple[Tensor, ...], Tensor]: ...
+@overload
+def vjp(
+    func: Callable[..., tuple[Tensor, ...]],
+    inputs: Several,
+    v: Operands | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]: ...
 @restoring
 def vjp(
     func: Function, inputs: Operands, v: Operands | None = None, create_graph: bool = False, strict: bool = False
@@ -273,14 +297,26 @@ def vjp(
     return _finished(outputs, alone, create_graph), _single(found, single)
 
 
-@restoring
+@overload
 def jvp(
-    func: Callable[..., T],
+    func: Callable[..., Tensor],
     inputs: Operands,
     v: Operands | None = None,
     create_graph: bool = False,
     strict: bool = False,
-) -> tuple[T, T]:
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def jvp(
+    func: Callable[..., tuple[Tensor, ...]],
+    inputs: Operands,
+    v: Operands | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]: ...
+@restoring
+def jvp(
+    func: Function, inputs: Operands, v: Operands | None = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Tensors, Tensors]:
     """(outputs, J @ v): the function's outputs, and its Jacobian-vector product, computed by two backward passes.
 
     v has the inputs' shapes; it may be left out for a single input of one element. `func.jvp` needs no graph.
@@ -298,8 +334,7 @@ def jvp(
         found = _pulled(pulled, starts, tangents, create_graph, False)
         if strict and create_graph:
             _require_tracked(found)
-    answer: tuple[Any, Any] = _finished(outputs, alone, create_graph), _single(found, alone)
-    return answer
+    return _finished(outputs, alone, create_graph), _single(found, alone)
 
 
 @overload
