@@ -39,7 +39,7 @@ def test_planted_differences_are_found_at_their_line(name, trained):
     other = ran(changed)
     for one, two in ((trained, other), (other, trained)):
         first = first_difference(one, two).first
-        assert first.place.line in {_line_of(line, text) for text in (TRAINED, changed) if line in text}, str(first)
+        assert first.entry.place.line in {_line_of(line, text) for text in (TRAINED, changed) if line in text}, str(first)
 
 
 def _line_of(line, text):
@@ -61,7 +61,7 @@ def test_the_answer_has_the_element_and_both_numbers():
         return ran(f"x = torch.arange(6.).reshape(2, 3)\ny = x * {factor}\n", name="y")
 
     first = first_difference(run(2.0), run(2.5)).first
-    assert (first.what, first.operation, first.element, first.first, first.second) == (
+    assert (first.what, first.entry.operation, first.element, first.first, first.second) == (
         "value",
         "multiply",
         (1, 2),
@@ -88,7 +88,7 @@ def test_an_element_that_is_not_kept_is_seen_in_the_statistics():
     one, other = run(1.0), run(1.01)
     assert all(len(each.values) <= 16 for each in one.entries)
     found = first_difference(one, other)
-    assert found.first.place.line == 6
+    assert found.first.entry.place.line == 6
     assert "raise values=" in str(found)
 
 

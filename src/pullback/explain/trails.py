@@ -22,7 +22,7 @@ from .._core.texts import printable
 from ..files.opening import writing
 from .arrays import Array, numeric
 from .schemas import problem
-from .sources import Place, text_of
+from .sources import Place
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -137,7 +137,7 @@ class Trail:
         room = self.values if self._bytes < BYTES else 0
         values = _some(array, room)
         self._bytes += values.nbytes
-        code = "" if place is None else _line(place)
+        code = "" if place is None else place.code or f"line {place.line}"
         given = tuple(map(int, array.shape)), dtype or str(array.dtype), _statistics(array), values, tuple(makers)
         self.entries.append(TrailEntry(phase, operation, name, module, place, code, *given))
         return len(self.entries) - 1
@@ -169,7 +169,8 @@ def read_trail(path: str | PathLike[str]) -> Trail:
             for number, line in enumerate(_lines(stream), 1):
                 _read(trail, json.loads(line), number)
     except (EOFError, ValueError, KeyError, RecursionError, gzip.BadGzipFile) as error:
-        raise ValueError(f"{path}, line {number}: not the file of a trail ({printable(str(error)[:300])})") from None
+        line = f", line {number}" if number else ""
+        raise ValueError(f"{path}{line}: not the file of a trail ({printable(str(error)[:300])})") from None
     if not number:
         raise ValueError(f"{path}: not the file of a trail (it is empty)")
     return trail
@@ -205,11 +206,6 @@ def module_path(frame: FrameType | None, call: CodeType) -> tuple[Any, str]:
     inner, outer = running[0], running[-1]
     found = next((path for path, each in outer.named_modules() if each is inner), "")
     return inner, ".".join(filter(None, [type(outer).__name__, found]))
-
-
-def _line(place: Place) -> str:
-    lines = text_of(place.file).lines
-    return " ".join(lines[place.line - 1].split()) if 0 < place.line <= len(lines) else f"line {place.line}"
 
 
 def _spread(size: int, count: int) -> Array:
