@@ -188,8 +188,9 @@ def first_difference(a: Trail, b: Trail) -> Comparison:
         if not compared[-1].differs:
             worst, last = max(worst, min(units, MOST_UNITS)), (i, j)
             scales.seen(here, _apart(one, other, 0.0)[0])
-        elif first is None:
-            first = (_only(a, b, alone, last, (i, j)) if same else None) or _difference(one, other, units, at, a)
+        elif first is None or (first.entry.phase == GIVEN and not first.entry.name):  # made unseen, of what may tell more
+            only = _only(a, b, alone, last, (i, j)) if same else None
+            first = only or first or _difference(one, other, units, at, a)
         since = AFTER if first is None else since - 1
         if not since:
             break
@@ -267,27 +268,45 @@ def _aligned(
 def _only(
     a: Trail, b: Trail, alone: tuple[list[int], list[int]], last: tuple[int, int], here: tuple[int, int]
 ) -> Difference | None:
-    """The first operation, or gradient that a rule sends, since the last agreement that one of the runs lacks."""
+    """The first operation, or gradient that a rule sends, that what differs comes from and that one of the runs lacks."""
     for trail, rest, since, until, whose in zip(
         (a, b), alone, last, here, ("the first run", "the second run"), strict=True
     ):
-        at_hand = trail.entries[until]
-        if at_hand.phase in {FORWARD, GIVEN}:
-            lacking = rest[bisect_left(rest, since) : bisect_left(rest, until)]
-            found = next((e for i in lacking if (e := trail.entries[i]).phase == FORWARD), None)
+        entries, lone = trail.entries, set(rest)
+        if entries[until].phase in {FORWARD, GIVEN}:
+            user = next((e for e in entries[until + 1 :] if until in e.makers), entries[until])
+            between = rest[bisect_left(rest, since) : bisect_left(rest, until)]
+            begin = [*_back(entries, (user if entries[until].phase == GIVEN else entries[until]).makers, lone), *between]
+            found = next((entries[i] for i in sorted(begin) if entries[i].phase == FORWARD), None)
         else:
-            users = {i for i, e in enumerate(trail.entries) if e.phase == FORWARD and _uses(e, at_hand)}
-            sent = (trail.entries[i] for i in rest if trail.entries[i].phase == SENT and i < until)
-            found = next((e for e in sent if users.intersection(e.makers)), None)
+            passed = _after(entries, entries[until].makers[:1])
+            sent = (entries[i] for i in rest if entries[i].phase == SENT and i < until)
+            found = next((e for e in sent if passed.intersection(e.makers)), None)
         if found is not None:
             also = f"what follows differs, first {a.entries[here[0]].operation}"
             return Difference("operation", found, None, None, whose, None, math.inf, also)
     return None
 
 
-def _uses(user: TrailEntry, gradient: TrailEntry) -> bool:
-    """Whether an operation has taken what a gradient is of."""
-    return bool(gradient.makers) and gradient.phase in {BACKWARD, LEAF} and gradient.makers[0] in user.makers
+def _back(entries: Sequence[TrailEntry], makers: Iterable[int], lone: set[int]) -> set[int]:
+    """Of entries and of what they come from those that stand in one run alone."""
+    found: set[int] = set()
+    waiting = [*makers]
+    while waiting:
+        if (at := waiting.pop()) in lone and at not in found:
+            found.add(at)
+            waiting += entries[at].makers
+    return found
+
+
+def _after(entries: Sequence[TrailEntry], made: Iterable[int]) -> set[int]:
+    """The operations that an entry is used by, at once or through others."""
+    reached, found = set(made), set[int]()
+    for i, entry in enumerate(entries):
+        if entry.phase == FORWARD and reached.intersection(entry.makers):
+            reached.add(i)
+            found.add(i)
+    return found
 
 
 # 2. Whether they differ
