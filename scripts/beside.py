@@ -57,12 +57,18 @@ def beside_torch(module: str, listed: list[str]) -> str:
             told.append(f"- {names}[{said}](../torch-differences.md#{anchor})")
     text = f"The same as {what}, but for {EVERYWHERE}"
     alone = f" torch has no {', '.join(f'`{name}`' for name in own)}." if own else ""
-    return f"{text}{' and this:' if told else '.'}{alone}\n\n" + "".join(f"{line}\n" for line in told) + "\n" * bool(told)
+    return (
+        f"{text}{' and this:' if told else '.'}{alone}\n\n" + "".join(f"{line}\n" for line in told) + "\n" * bool(told)
+    )
 
 
 def _spellings(module: str, name: str) -> set[str]:
     """How the page of differences writes a name: with its module, or alone where that is the package's or a tensor's."""
-    alone = {name, f"x.{name}", f"y.{name}", f"Tensor.{name}"} if module in {"pullback", "Tensor", "nn", "nn.functional"} else set()
+    alone = (
+        {name, f"x.{name}", f"y.{name}", f"Tensor.{name}"}
+        if module in {"pullback", "Tensor", "nn", "nn.functional"}
+        else set()
+    )
     return {f"{module}.{name}", *alone}
 
 

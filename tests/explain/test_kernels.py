@@ -6,7 +6,6 @@ import pytest
 
 import pullback
 from pullback.command import main
-from pullback.compile import store
 
 PROGRAM = """import pullback as pb
 from pullback import nn, optim
@@ -34,7 +33,7 @@ x, target = pb.randn(20, 6), pb.randint(0, 3, (20,))
 
 @pytest.fixture(autouse=True)
 def no_store(monkeypatch):
-    monkeypatch.setenv(store.VARIABLE, "off")
+    monkeypatch.setenv("PULLBACK_CACHE", "off")
 
 
 def test_each_line_has_its_kernels_with_their_times_and_limits():

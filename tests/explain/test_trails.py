@@ -39,7 +39,9 @@ def test_planted_differences_are_found_at_their_line(name, trained):
     other = ran(changed)
     for one, two in ((trained, other), (other, trained)):
         first = first_difference(one, two).first
-        assert first.entry.place.line in {_line_of(line, text) for text in (TRAINED, changed) if line in text}, str(first)
+        assert first.entry.place.line in {_line_of(line, text) for text in (TRAINED, changed) if line in text}, str(
+            first
+        )
 
 
 def _line_of(line, text):
@@ -69,7 +71,8 @@ total.backward()
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [("x.mean(1)", "x.amax(1)"), ("(out, t)", "(out, t, reduction='sum')"), ("second(h)", "second(h.detach())")]
+    ("old", "new"),
+    [("x.mean(1)", "x.amax(1)"), ("(out, t)", "(out, t, reduction='sum')"), ("second(h)", "second(h.detach())")],
 )
 def test_what_one_run_lacks_is_found_behind_lines_that_agree(old, new):
     one, other = ran(BETWEEN), ran(BETWEEN.replace(old, new))

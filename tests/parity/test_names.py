@@ -105,7 +105,9 @@ def test_the_reference_says_of_each_name_whether_torch_has_it(monkeypatch):
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "scripts"))
     try:
         beside = importlib.import_module("beside")
-        assert beside.FILE.read_text(encoding="utf-8") == beside.found(), "run scripts/beside.py where torch is installed"
+        assert beside.FILE.read_text(encoding="utf-8") == beside.found(), (
+            "run scripts/beside.py where torch is installed"
+        )
     finally:
         for name in ("beside", "reference", "gallery", "inserts", "source"):
             sys.modules.pop(name, None)

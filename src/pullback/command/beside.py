@@ -77,7 +77,9 @@ class Beside:
             self.differs = bool(self._digits.losses)
         if self.options.against:
             if not self._trail.entries:
-                raise ValueError("no operation of pullback ran; --torch puts it in the place of the torch that is installed")
+                raise ValueError(
+                    "no operation of pullback ran; --torch puts it in the place of the torch that is installed"
+                )
             asked = ["--values", str(self.values), *["--torch"] * self.options.torch]
             other = other_run(self.options.against, OtherRun(program, arguments, asked, self.options.folder))
             compared = first_difference(self._trail, other)
@@ -116,5 +118,7 @@ class Beside:
                 ) from None
             given.append(found)
         if len(given) < 3:
-            raise ValueError("--examples: name the model, loss(model, *batch) and the tensors: --examples model,loss,x,y")
+            raise ValueError(
+                "--examples: name the model, loss(model, *batch) and the tensors: --examples model,loss,x,y"
+            )
         self.sheets.append(examples(*given).sheet())

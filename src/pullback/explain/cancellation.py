@@ -348,7 +348,9 @@ def _fix(step: _Step) -> str:
         waiting = deque((each, 1) for each in step.before)
         while waiting:
             each, depth = waiting.popleft()
-            if each.name in FIXES and (each.name not in QUOTIENTS or [b.name in QUOTIENTS for b in step.before] == [True] * 2):
+            if each.name in FIXES and (
+                each.name not in QUOTIENTS or [b.name in QUOTIENTS for b in step.before] == [True] * 2
+            ):
                 return FIXES[each.name]
             waiting.extend((other, depth + 1) for other in each.before if depth < NEAREST)
     return PLAIN

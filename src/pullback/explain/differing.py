@@ -70,7 +70,9 @@ class Difference(NamedTuple):
     def __str__(self) -> str:
         if self.what == "operation":
             subject = self.subject.removesuffix(" gave").removesuffix(", is")
-            return f"{subject} {'runs' if self.entry.phase == FORWARD else 'is sent'} in {self.first} alone; {self.also}"
+            return (
+                f"{subject} {'runs' if self.entry.phase == FORWARD else 'is sent'} in {self.first} alone; {self.also}"
+            )
         index = "" if self.element in {None, ()} else f", at {[*(self.element or ())]}"
         one, other = (_said(each) for each in (self.first, self.second))
         units = ""
@@ -188,7 +190,9 @@ def first_difference(a: Trail, b: Trail) -> Comparison:
         if not compared[-1].differs:
             worst, last = max(worst, min(units, MOST_UNITS)), (i, j)
             scales.seen(here, _apart(one, other, 0.0)[0])
-        elif first is None or (first.entry.phase == GIVEN and not first.entry.name):  # made unseen, of what may tell more
+        elif first is None or (
+            first.entry.phase == GIVEN and not first.entry.name
+        ):  # made unseen, of what may tell more
             only = _only(a, b, alone, last, (i, j)) if same else None
             first = only or first or _difference(one, other, units, at, a)
         since = AFTER if first is None else since - 1
@@ -276,7 +280,10 @@ def _only(
         if entries[until].phase in {FORWARD, GIVEN}:
             user = next((e for e in entries[until + 1 :] if until in e.makers), entries[until])
             between = rest[bisect_left(rest, since) : bisect_left(rest, until)]
-            begin = [*_back(entries, (user if entries[until].phase == GIVEN else entries[until]).makers, lone), *between]
+            begin = [
+                *_back(entries, (user if entries[until].phase == GIVEN else entries[until]).makers, lone),
+                *between,
+            ]
             found = next((entries[i] for i in sorted(begin) if entries[i].phase == FORWARD), None)
         else:
             passed = _after(entries, entries[until].makers[:1])

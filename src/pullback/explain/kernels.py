@@ -34,7 +34,8 @@ def kernel_sheet(report: Report) -> Sheet:
     shown = sorted(report.kernels, key=lambda kernel: -_took(kernel))[:MOST]
     longest = _took(shown[0]) if shown else 0.0
     least = 0.0 if len(shown) == len(report.kernels) else _took(shown[-1])
-    rows, bars, over = [], [], []
+    rows: list[list[str]] = []
+    bars, over = list[float](), list[float]()
     for where, group in lines.items():
         code = places[where].code if where in places else ""
         for kernel, limit in group:

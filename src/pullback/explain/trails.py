@@ -172,8 +172,8 @@ def read_trail(path: str | PathLike[str]) -> Trail:
             for number, line in enumerate(_lines(stream), 1):
                 _read(trail, json.loads(line), number)
     except (EOFError, ValueError, KeyError, RecursionError, gzip.BadGzipFile) as error:
-        line = f", line {number}" if number else ""
-        raise ValueError(f"{path}{line}: not the file of a trail ({printable(str(error)[:300])})") from None
+        place = f", line {number}" if number else ""
+        raise ValueError(f"{path}{place}: not the file of a trail ({printable(str(error)[:300])})") from None
     if not number:
         raise ValueError(f"{path}: not the file of a trail (it is empty)")
     return trail
