@@ -82,9 +82,9 @@ def test_kernels_and_examples_on_the_command_line(tmp_path, capsys):
     ("options", "said"),
     [
         (["--kernels"], "the program called no compiled function"),
-        (["--examples", "model,lass,x,target"], "the program has no 'lass' at its end"),
+        (["--examples", "model,lass,x,target"], "'lass' is no variable of the script"),
         (["--examples", "model,loss"], "name the model, loss"),
-        (["--examples", "model,loss,x,model.kind"], "the program has no 'model.kind' at its end"),
+        (["--examples", "model,loss,x,model.kind"], "'model.kind' is no variable of the script"),
         (["--examples", "model,loss,x,loss"], "give the batch as tensors"),
     ],
 )

@@ -113,7 +113,7 @@ class Beside:
                     found = getattr(found, each)
             except (KeyError, AttributeError):
                 raise ValueError(
-                    f"--examples {','.join(names)}: the program has no {name.strip()!r} at its end; name its model, "
+                    f"--examples {','.join(names)}: {name.strip()!r} is no variable of the script; name its model, "
                     "loss(model, *batch) and the batch's tensors, such as model,loss,x,y"
                 ) from None
             given.append(found)
