@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ..explain.cancellation import Digits
+from ..explain.costs import kernel_sheet
 from ..explain.differing import first_difference
 from ..explain.foreign import under_torch
-from ..explain.kernels import kernel_sheet
 from ..explain.shares import examples
 from ..explain.sheets import Sheet
 from ..explain.trailing import trail
 from ..explain.trails import VALUES, Trail
 from .against import OtherRun, other_run
-from .noting import Calls, noted
 
 CALLS = 3
-"""How often a compiled function is called for its kernels: first calls make what later ones use."""
+"""How often a compiled function is called before its kernels are timed: a recorded one has run uncompiled."""
 
 
 class Beside:
-    """What is found while a program runs, and after it, as sheets."""
+    """What is found, as sheets."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
@@ -37,7 +37,7 @@ class Beside:
         """The program's, once it has come to its end."""
         self._digits = Digits() if options.digits else None
         self._trail = Trail()
-        self._calls: Calls = {}
+        self._calls: dict[int, Any] = {}
 
     @contextlib.contextmanager
     def block(self) -> Iterator[None]:
@@ -50,7 +50,8 @@ class Beside:
             if self._digits is not None:
                 blocks.enter_context(self._digits)
             if self.options.kernels:
-                blocks.enter_context(noted(self._calls))
+                export = importlib.import_module("pullback.command.export")  # it takes time to import
+                blocks.enter_context(export.noted(self._calls))
             yield
 
     def save(self) -> None:
@@ -94,14 +95,9 @@ class Beside:
         if not self._calls:
             raise ValueError("--kernels: the program called no compiled function: write @pullback.compile above one")
         for compiled, args, kwargs in self._calls.values():
-            for _ in range(CALLS):  # a recorded function has run uncompiled
-                with contextlib.suppress(RuntimeError):
-                    report = compiled.report(*args, **kwargs, profile=True)
-                    break
+            for _ in range(CALLS):
                 compiled(*args, **kwargs)
-            else:
-                report = compiled.report(profile=True)
-            self.sheets.append(kernel_sheet(report))
+            self.sheets.append(kernel_sheet(compiled.report(*args, **kwargs, profile=True)))
 
     def _find_examples(self, names: list[str]) -> None:
         given = []
@@ -112,10 +108,7 @@ class Beside:
                 for each in rest:
                     found = getattr(found, each)
             except (KeyError, AttributeError):
-                raise ValueError(
-                    f"--examples {','.join(names)}: {name.strip()!r} is no variable of the script; name its model, "
-                    "loss(model, *batch) and the batch's tensors, such as model,loss,x,y"
-                ) from None
+                raise ValueError(f"--examples: {name.strip()!r} is no variable of the script") from None
             given.append(found)
         if len(given) < 3:
             raise ValueError(

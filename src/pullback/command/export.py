@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import functools
 import os
 import runpy
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..compat.torch import install
@@ -14,7 +16,26 @@ from ..compile.compiled import Compiled
 from ..compile.export import ExportError
 from ..compile.export.exporting import exported
 from ..compile.export.unit import Options
-from .noting import Calls, noted
+
+Calls = dict[int, tuple[Compiled, tuple[Any, ...], dict[str, Any]]]
+"""Each compiled function that was called, with the arguments of its last call."""
+
+
+@contextlib.contextmanager
+def noted(calls: Calls) -> Iterator[None]:
+    """A block in which calls of compiled functions are noted."""
+    call: Callable[..., Any] = Compiled.__call__
+
+    @functools.wraps(call)
+    def noting(self: Compiled, *args: Any, **kwargs: Any) -> Any:
+        calls[id(self)] = self, args, kwargs
+        return call(self, *args, **kwargs)
+
+    type.__setattr__(Compiled, "__call__", noting)
+    try:
+        yield
+    finally:
+        type.__setattr__(Compiled, "__call__", call)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -15,10 +15,9 @@ from ..compile.report import Report
 from ..observe import node as node_of
 from .animation import animation
 from .arrays import Array, Limits
-from .costs import Cost
+from .costs import Cost, kernel_sheet
 from .document import document
 from .dot import to_dot
-from .kernels import kernel_sheet
 from .mermaid import to_mermaid
 from .page import EMBEDDED, browse, mimebundle, to_html
 from .pictures import to_svg
@@ -149,12 +148,7 @@ class Explanation:
     def attach(self, *found: Digits | Comparison | Examples | Report) -> Explanation:
         """Show what was found beside the call, too: a drawer of the page for each, of digits, a difference, examples or kernels.
 
-        Kernels are those of a compiled function's `report(profile=True)`.
-
-        Raises
-        ------
-        ValueError
-            If a report has no times.
+        Kernels are those of a compiled function's `report(profile=True)`; a report without times is a ValueError.
 
         >>> import pullback
         >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
