@@ -42,7 +42,7 @@ typedef enum { FAILED = -1, HAND_OVER = 0, DONE = 1 } Outcome;
     X(marker) X(whole)                /* what stands for an array in the metadata of an index; the slice of everything */ \
     X(spec_name) X(axis_name) X(label_name) X(join_names) X(reduction_names) X(loss_names) /* names of metadata, in tuples */ \
     X(make_ones) X(zero) X(add) X(add_reduce) X(exp) X(log) /* `ones` of `_core/xp.py`; 0; ufuncs, and a reduction */ \
-    X(adds)                           /* a list: empty, unless the loop of `add` gives what its reduction does */ \
+    X(adds) X(loops)                  /* a list: empty, unless the loop of `add` gives what its reduction does; ufuncs with such loops */ \
     X(loss_size)                      /* the elements of scores below which their losses are computed here: an int */ \
     X(small_size) X(block_size)       /* the elements of a matrix, and of an axis, up to which sums are products: ints */ \
     X(product_size) X(product_work)   /* the elements and multiplications below which a product is NumPy's: ints */ \
@@ -122,10 +122,14 @@ int is_none_attribute(PyObject *object, PyObject *name);
 PyObject *rules_of(PyObject *node_class);
 Outcome rules_apply(PyObject *rules, PyObject *g, PyObject *edges, PyObject *saved, PyObject **results);
 
+/* loops.c */
+PyObject *looped(PyObject *function, PyObject *const *operands, int count);
+PyObject *native_looped(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *added(PyObject *module, PyObject *array);
+
 /* operation.c, walk.c */
 extern PyTypeObject *operation_type;
 int operation_ready(void);
-PyObject *added(PyObject *module, PyObject *array);
 PyObject *native_order(PyObject *module, PyObject *roots);
 PyObject *native_survey(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_walk(PyObject *module, PyObject *const *args, Py_ssize_t count);

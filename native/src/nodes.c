@@ -60,14 +60,13 @@ static PyFrameObject *user_frame_of(PyFrameObject *frame)
     }
 }
 
-/* Sets the line of the user on a node: the code and the instruction of the innermost frame outside of pullback. */
+/* Sets the line of the user on a node: the code and the instruction of the innermost frame outside of pullback. Where no frame is to
+   be had, -1 without an exception: Python, which is called then, has one of its own. */
 static int site_set(PyObject *node)
 {
     PyFrameObject *frame = PyEval_GetFrame(); /* borrowed */
-    if (frame == NULL) {
-        PyErr_SetString(PyExc_SystemError, "pullback-native: no Python code runs");
+    if (frame == NULL)
         return -1;
-    }
     Py_INCREF(frame);
     PyCodeObject *code = PyFrame_GetCode(frame);
     int outside = PySet_Contains(core.outside, code->co_filename);

@@ -123,7 +123,9 @@ PyObject *computed(const Call *call)
     int beside = call->operation->typed && call->operation->variant == BESIDE_ZERO;
     if (beside && (given[call->count] = zero = array_of_number(core.zero, dtype)) == NULL)
         return NULL;
-    PyObject *result = quiet_array(call->operation->forward, given, (size_t)(call->count + beside), call->keywords);
+    PyObject *forward = call->operation->forward, *result = keywords > 0 ? NULL : looped(forward, given, call->count + beside);
+    if (result == NULL && !PyErr_Occurred())
+        result = quiet_array(forward, given, (size_t)(call->count + beside), call->keywords);
     Py_XDECREF(zero);
     if (result == NULL && PyErr_ExceptionMatches(PyExc_ValueError)) /* shapes that do not fit: Python says so properly */
         PyErr_Clear();

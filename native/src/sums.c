@@ -5,31 +5,11 @@
 
 #include "views.h"
 
-#define NO_IMPORT_UFUNC
-#include <numpy/ufuncobject.h>
-
 /* A reduction. `metadata` is `axis`, `keepdims` and `given`, all borrowed but for the first. */
 typedef struct {
     PyObject *dim; /* NULL for all axes */
     PyObject *metadata[3];
 } Reduction;
-
-/* The sum of all numbers that lie in order, by the loop that `add.reduce` calls for that: whether it does is looked at once, in Python. */
-PyObject *added(PyObject *Py_UNUSED(module), PyObject *array)
-{
-    PyUFuncObject *add = (PyUFuncObject *)core.add;
-    PyObject *total = array_of_number(core.zero, PyArray_DESCR((PyArrayObject *)array));
-    for (int i = 0; total != NULL && i < add->ntypes; i++) {
-        if (add->types[3 * i] != PyArray_TYPE((PyArrayObject *)array) || add->types[3 * i + 1] != add->types[3 * i])
-            continue;
-        char *data[3] = {PyArray_DATA((PyArrayObject *)total), PyArray_DATA((PyArrayObject *)array), PyArray_DATA((PyArrayObject *)total)};
-        npy_intp count = PyArray_SIZE((PyArrayObject *)array), steps[3] = {0, PyArray_ITEMSIZE((PyArrayObject *)array), 0};
-        add->functions[i](data, &count, steps, add->data == NULL ? NULL : add->data[i]);
-        return total;
-    }
-    Py_CLEAR(total);
-    return NULL;
-}
 
 /* The sum along an axis of a small matrix, by a product with ones. */
 static PyObject *product_with_ones(PyArrayObject *array, int axis, int kept)

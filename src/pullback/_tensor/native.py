@@ -13,7 +13,7 @@ from .._core.primitives import Function, Primitive
 from .._core.shapes import sum_to
 from .._numerics.blocks import BLOCK
 from .._tape import memory, node, views, walk
-from .._tape.native import core, operation, recording, viewing
+from .._tape.native import core, has_loops, operation, recording, viewing
 from .._tape.symbols import traced
 from ..ops import exponentials
 from ..vocabulary import shapes
@@ -82,7 +82,7 @@ def _table() -> dict[str, Any]:
         "keep_array": memory.keep_array, "aliased": memory._entries,
         "index": recording(ops.index, known={"spec": ()}), "marker": xp.array, "whole": xp.WHOLE, "spec_name": ("spec",),
         "axis_name": ("axis",), "label_name": ("label",), "join_names": ("axis", "sizes"), "reduction_names": ("axis", "keepdims", "given"),
-        "make_ones": xp.ones, "zero": 0, "add": np.add, "add_reduce": np.add.reduce, "exp": np.exp, "log": np.log, "adds": [],
+        "make_ones": xp.ones, "zero": 0, "add": np.add, "add_reduce": np.add.reduce, "exp": np.exp, "log": np.log, "adds": [], "loops": {each.forward for each in HOT.values() if has_loops(each.forward)},
         "loss_size": min(exponentials.LARGE, BLOCK // 8), "loss_names": ("reduction", "known"), "small_size": xp.SMALL, "product_size": min(machine.FACTOR, machine.BUSY),
         "product_work": machine.SPREAD, "block_size": xp.BLOCK,
         "getitem": ops.getitem, "overwrite": ops.overwrite, "kinds": {}, "unbind": ops.unbind, "split": ops.split, "kind_of": _kind_of, "rules": {}, "traced": traced, "raw": xp, "sum_to": sum_to, "by_age": walk.by_age,
