@@ -1,4 +1,4 @@
-/* The attributes of a tensor that only few set themselves, and those of nodes, as fields. */
+/* The attributes of a tensor that only few set themselves, as fields. */
 
 #ifndef PULLBACK_BASE_H
 #define PULLBACK_BASE_H
@@ -12,20 +12,8 @@ typedef struct {
     PyObject *storage, *base, *path, *made_untracked, *inference, *cut, *writes;
 } Base;
 
-/* The attributes of a node. Owns its fields, which follow each other; `slots` and Python know all but the edges by their places. */
-typedef struct {
-    PyObject_HEAD
-    PyObject *edges, *saved, *params, *hooks, *shape, *seq, *code, *offset;
-} Links;
-
-extern PyTypeObject *base_type, *links_type;
+extern PyTypeObject *base_type;
 int base_ready(void);
 int is_set(PyObject *value);
-
-/* The tuple of edges of a node, borrowed. */
-static inline PyObject *edges_of(PyObject *node)
-{
-    return ((Links *)node)->edges;
-}
 
 #endif

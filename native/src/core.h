@@ -22,7 +22,7 @@ typedef enum { FAILED = -1, HAND_OVER = 0, DONE = 1 } Outcome;
 #define SLOTS(X) \
     X(Tensor, _array, tensor_array) X(Tensor, _node, tensor_node) X(Tensor, _cell, tensor_cell) X(Cell, array, cell_array) \
     X(Storage, members, storage_members) X(Storage, cells, storage_cells) X(Storage, _limit, storage_limit) \
-    X(Storage, version, storage_version) X(Node, saved, saved) X(Node, params, params) X(Node, shape, shape) \
+    X(Storage, version, storage_version) X(Node, edges, edges) X(Node, saved, saved) X(Node, params, params) X(Node, shape, shape) \
     X(Node, seq, seq) X(Node, code, code) X(Node, offset, offset) X(Node, hooks, hooks)
 
 /* What Python tells once, by `setup`: classes, functions, and the values that are compared by identity. All are owned. */

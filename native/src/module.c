@@ -55,7 +55,6 @@ static int module_fill(PyObject *module)
     if (core.single == NULL || core.twice == NULL)
         return -1;
     if (PyModule_AddObjectRef(module, "Base", (PyObject *)base_type) < 0 ||
-        PyModule_AddObjectRef(module, "Links", (PyObject *)links_type) < 0 ||
         PyModule_AddObjectRef(module, "Operation", (PyObject *)operation_type) < 0)
         return -1;
     return PyModule_AddStringConstant(module, "__version__", PULLBACK_VERSION);

@@ -2,7 +2,7 @@
 
    Beside: `make` and `outputs` in `_tape/node.py`, and `Eager.wrap` in `_tensor/tensor.py`. */
 
-#include "base.h"
+#include "core.h"
 
 /* 1 if an attribute is None or False, 0 if it is not, -1 on an error. */
 int is_none_attribute(PyObject *object, PyObject *name)
@@ -94,7 +94,7 @@ static int node_fill(PyObject *node, PyObject *edges, PyObject *params, PyObject
 {
     PyObject *number = PyIter_Next(core.count);
     PyObject *nothing = PyTuple_New(0);
-    Py_XSETREF(((Links *)node)->edges, edges);
+    slot_set(node, core.slots.edges, edges);
     slot_set(node, core.slots.shape, shape);
     slot_set(node, core.slots.params, Py_NewRef(params));
     slot_set(node, core.slots.hooks, Py_NewRef(Py_None));
@@ -112,8 +112,6 @@ PyObject *node_new(PyObject *kind, PyObject *edges, PyObject *params, PyObject *
         Py_XDECREF(edges);
         return NULL;
     }
-    if (edges != NULL && Py_REFCNT(edges) == 1)
-        PyObject_GC_UnTrack(edges); /* the node visits what they hold */
     PyObject *shape = array == NULL ? Py_NewRef(Py_None) : shape_of(array);
     if (node_fill(node, edges, params, shape) < 0 || site_set(node) < 0)
         Py_CLEAR(node);

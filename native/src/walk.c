@@ -2,7 +2,7 @@
 
    Beside: `youngest_first`, `surveyed` and `Pass.walk` in `_tape/walk.py`. The caller is in the quiet context. */
 
-#include "base.h"
+#include "core.h"
 
 /* What a walk is given, all borrowed. `needed` and `freed` may be None. */
 typedef struct {
@@ -21,7 +21,7 @@ PyObject *native_order(PyObject *Py_UNUSED(module), PyObject *roots)
     PyObject *order = seen == NULL ? NULL : PySequence_List(seen);
     int failed = order == NULL || PySet_Add(seen, Py_None) < 0;
     for (Py_ssize_t i = 0; !failed && i < PyList_GET_SIZE(order); i++) { /* which grows meanwhile */
-        PyObject *edges = Py_XNewRef(edges_of(PyList_GET_ITEM(order, i)));
+        PyObject *edges = slot_new(PyList_GET_ITEM(order, i), core.slots.edges);
         if (edges == NULL || !PyTuple_CheckExact(edges)) {
             PyErr_SetString(PyExc_TypeError, "the edges of a node are a tuple");
             failed = 1;
@@ -50,7 +50,7 @@ static int survey_node(PyObject *node, PyObject *wanted)
         met |= 1;
     if (!PyTuple_CheckExact(slot_get(node, core.slots.saved)))
         met |= 2;
-    if (PyTuple_GET_SIZE(edges_of(node)) == 0) {
+    if (PyTuple_GET_SIZE(slot_get(node, core.slots.edges)) == 0) {
         int asked = PySet_Contains(wanted, node);
         if (asked < 0)
             return -1;
@@ -219,7 +219,7 @@ static PyObject *filled(PyObject *node, PyObject *g)
 /* One turn of the walk: the node takes what has reached it. Steals the cotangent. */
 static int visit(const Walk *walk, PyObject *node, PyObject *g)
 {
-    PyObject *edges = Py_XNewRef(edges_of(node));
+    PyObject *edges = slot_new(node, core.slots.edges);
     g = filled(node, g);
     int failed = g == NULL, wanted = failed ? 0 : PySet_Contains(walk->wanted, node);
     if (wanted < 0 || (wanted && PyDict_SetItem(walk->found, node, g) < 0))

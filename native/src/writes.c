@@ -25,7 +25,7 @@ static int is_alone(PyObject *tensor)
     if (is_set(fields->base) || is_set(fields->storage) || is_set(fields->made_untracked) || is_set(fields->cut))
         return 0;
     int inner = node == Py_None || (slot_get(node, core.slots.hooks) == Py_None &&
-                                    PyTuple_GET_SIZE(edges_of(node)) > 0); /* that of a leaf has no edges */
+                                    PyTuple_GET_SIZE(slot_get(node, core.slots.edges)) > 0); /* that of a leaf has no edges */
     return inner ? is_none_attribute(tensor, names._leaf) : 0;
 }
 

@@ -1,29 +1,70 @@
-"""Native forms of functions, where there is the native core, `pullback-native`; the functions themselves where there is none.
+"""The native core: `pullback-native`, which does in C what the hottest functions of the tape do, or nothing of it is here.
 
-A native function stands beside a Python one, of which it does the usual case; all else it hands over. docs/contribute/native.md
-leads through it.
+This is the one place where pullback looks for it. A native function stands beside a Python one, of which it does the usual
+case; all else it hands over. docs/contribute/native.md leads through it.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
+import os
 import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._core import machine, xp
 from .._core.primitives import Function, Primitive
-from .finding import core
 from .node import Node, node_class
 
 if TYPE_CHECKING:
     from .._core.typing import Params
 
+VARIABLE = "PULLBACK_NATIVE"
 RESULT = -1
 """The place of the result among the values that an operation saves; those of operands are counted from 0."""
 EACH = (1 << 64) - 1
 """The bits that say that each operand is meant."""
+
+
+def _found() -> Any:
+    """The core, or None: without one, with PULLBACK_NATIVE=0, and, with a warning, if it is that of another version."""
+    wanted = os.environ.get(VARIABLE, "")
+    if wanted not in {"", "0", "1"}:
+        raise ImportError(f"{VARIABLE}={wanted}: it is 0 for Python alone, 1 for the native core, or not set")
+    if wanted == "0":
+        return None
+    version = sys.modules[__name__.partition(".")[0]].__version__
+    try:
+        found = importlib.import_module("_pullback_native")
+    except ModuleNotFoundError:
+        why = f"it is not installed: python -m pip install pullback-native=={version}"
+    except ImportError as error:
+        why = str(error)
+    else:
+        if found.__version__ == version:
+            return found
+        why = f"pullback is {version}, pullback-native {found.__version__}: python -m pip install pullback-native=={version}"
+        if not wanted:
+            warnings.warn(f"the native core is not used, since versions differ: {why}", RuntimeWarning, stacklevel=2)
+    if wanted:
+        raise ImportError(f"{VARIABLE}=1 asks for the native core, and {why}; {VARIABLE}=0 goes without")
+    return None
+
+
+core = _found()
+
+
+class Fields:
+    """The attributes of tensors that the core has as fields; it reads them at each view."""
+
+    __slots__ = ()
+
+
+if not TYPE_CHECKING and core is not None:
+    Fields = core.Base
 
 
 def operation(

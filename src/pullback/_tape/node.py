@@ -20,7 +20,6 @@ from .._core.primitives import Primitive
 from .._core.sites import Site, outside, user_frame
 from .._core.values import require_hook
 from .._core.xp import missing
-from .finding import Links
 
 if TYPE_CHECKING:
     from .._core.dtypes import NumpyType
@@ -44,10 +43,10 @@ class _Pull:
         return pull
 
 
-class Node(Links):
+class Node:
     """One recorded operation: what `tensor.grad_fn` shows."""
 
-    __slots__ = ("_metadata", "__weakref__")
+    __slots__ = ("edges", "saved", "params", "shape", "seq", "code", "offset", "hooks", "_metadata", "__weakref__")
 
     primitive: Primitive
     """The operation; the ends of the graph and the single outputs of a node have none."""

@@ -22,7 +22,7 @@ from .._core.values import require_hook
 from .._tape import backward as _backward
 from .._tape.cuts import Cut, cut, looked
 from .._tape.memory import Cell, version
-from .._tape.finding import Fields
+from .._tape.native import Fields
 from .._tape.node import AccumulateGrad, Node, RemovableHandle, hooks_of, new
 from .._tape.refusals import UNTRACKED
 from .._tape.views import move_in
