@@ -118,16 +118,17 @@ PyObject *node_new(PyObject *kind, PyObject *edges, PyObject *params, PyObject *
     return node;
 }
 
-/* One output of a node with several, whose `edges` are that node alone; its line is the node's. */
-PyObject *output_new(PyObject *node, PyObject *edges, Py_ssize_t index, PyObject *array)
+/* One output of a node with several, whose `edges` are that node alone; its line is the node's. Steals the shape. */
+PyObject *output_new(PyObject *node, PyObject *edges, Py_ssize_t index, PyObject *shape)
 {
     PyObject *number = PyLong_FromSsize_t(index);
     PyObject *output = number == NULL ? NULL : instance_of(core.Output);
-    if (output != NULL && node_fill(output, Py_NewRef(edges), number, shape_of(array)) < 0)
-        Py_CLEAR(output);
-    Py_XDECREF(number);
-    if (output == NULL)
+    int failed = output == NULL || node_fill(output, Py_NewRef(edges), number, Py_XNewRef(shape)) < 0;
+    release(number, shape, NULL);
+    if (failed) {
+        Py_XDECREF(output);
         return NULL;
+    }
     slot_set(output, core.slots.code, Py_NewRef(slot_get(node, core.slots.code)));
     slot_set(output, core.slots.offset, Py_NewRef(slot_get(node, core.slots.offset)));
     return output;

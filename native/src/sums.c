@@ -63,13 +63,10 @@ static Outcome arguments_read(Reduction *facts, PyObject *const *args, Py_ssize_
     if (count < 1 || count + named > 3)
         return HAND_OVER;
     for (Py_ssize_t i = 0; i < named; i++) {
-        PyObject *name = PyTuple_GET_ITEM(keywords, i);
-        if (count < 2 && PyUnicode_Compare(name, names.dim) == 0)
-            dim = args[count + i];
-        else if (count < 3 && PyUnicode_Compare(name, names.keepdim) == 0)
-            kept = args[count + i];
-        else
+        int is_dim = PyUnicode_Compare(PyTuple_GET_ITEM(keywords, i), names.dim) == 0;
+        if (count > (is_dim ? 1 : 2) || (!is_dim && PyUnicode_Compare(PyTuple_GET_ITEM(keywords, i), names.keepdim) != 0))
             return HAND_OVER;
+        *(is_dim ? &dim : &kept) = args[count + i];
     }
     if (!PyBool_Check(kept))
         return HAND_OVER;
@@ -106,11 +103,9 @@ static PyObject *multiplied(const Call *call)
 /* The array of a plain tensor with so many axes, or, for 0, some axes. Borrowed; NULL for any other. */
 static PyArrayObject *array_with(PyObject *given, int ndim)
 {
-    PyObject *array = is_a(given, core.Tensor) ? slot_get(given, core.slots.tensor_array) : NULL;
-    if (array == NULL || !PyArray_CheckExact(array))
-        return NULL;
-    int own = PyArray_NDIM((PyArrayObject *)array);
-    return own > 0 && (ndim == 0 || own == ndim) ? (PyArrayObject *)array : NULL;
+    PyArrayObject *array = (PyArrayObject *)plain_array(given);
+    int own = array == NULL ? 0 : PyArray_NDIM(array);
+    return own > 0 && (ndim == 0 || own == ndim) ? array : NULL;
 }
 
 /* `x @ y` of matrices and vectors. */
