@@ -41,7 +41,7 @@ static PyFrameObject *user_frame_of(PyFrameObject *frame)
         return (PyFrameObject *)known;
     }
     Py_DECREF(known);
-    for (;;) {
+    while (frame != NULL) {
         PyCodeObject *code = PyFrame_GetCode(frame);
         PyObject *internal = PyDict_GetItemWithError(core.internal, code->co_filename); /* borrowed */
         Py_DECREF(code);
@@ -53,11 +53,11 @@ static PyFrameObject *user_frame_of(PyFrameObject *frame)
             return (PyFrameObject *)found; /* a file that is new: Python finds out whose it is */
         }
         PyFrameObject *back = PyFrame_GetBack(frame);
-        if (back == NULL)
+        if (back == NULL && !PyErr_Occurred())
             return frame;
-        Py_DECREF(frame);
-        frame = back;
+        Py_SETREF(frame, back);
     }
+    return NULL;
 }
 
 /* Sets the line of the user on a node: the code and the instruction of the innermost frame outside of pullback. Where no frame is to
