@@ -26,7 +26,9 @@ VIEWS = {
     "take": "take", "index_select": "index_select",
 }  # fmt: skip
 """Methods that make views, write through them, or select, and their native forms."""
-FUNCTIONS = {name: VIEWS[name] for name in ("unbind", "split", "chunk", "transpose", "unsqueeze", "t", "take", "index_select")}
+FUNCTIONS = {
+    name: VIEWS[name] for name in ("unbind", "split", "chunk", "transpose", "unsqueeze", "t", "take", "index_select")
+}
 """Functions of the package that are such a method."""
 OPERATIONS: dict[str, tuple[Primitive, str]] = {
     **{name: (primitive, "recorded") for name, primitive in HOT.items()}, "sum": (ops.sum, "sum"), "mean": (ops.mean, "mean"),
