@@ -40,8 +40,8 @@ FORMS = {
 OTHERS = ("<ufunc", "<built-in function", "recording.Freed")
 """Who raises a SystemError where memory runs out, also in Python alone: NumPy, and what comes after a frame's `f_back`, by CPython."""
 
-UNTRIED = {"without records"}
-"""Forms that are not run where memory runs out: CPython itself crashes in `no_grad`."""
+UNTRIED = {"without records", "handed over"}
+"""Forms that are not run where memory runs out: CPython itself crashes in `no_grad`, and what is handed over is Python's."""
 
 
 def both(x, y, r):
