@@ -172,15 +172,6 @@ def _lifted_scan(
 class LoopRecorder(Runner):
     """Writes down loops and branches, where their leaves are recorded; others run step by step."""
 
-    def truths(self, array: Any) -> Any:
-        """Where the condition holds in this run, as it then has to in every run."""
-        if not isinstance(array, Recorded):
-            return super().truths(array)
-        found = array.numbers != 0
-        same = ops.equal(ops.not_equal(array, np.zeros((), array.form.dtype)), found)
-        array.interpreter.guarded(ops.all(same, axis=tuple(range(same.ndim)), keepdims=False))
-        return found
-
     def scan(self, step: ScanStep, carry: Leaves, columns: Leaves, count: int, reverse: bool) -> tuple[Leaves, Leaves]:
         """One equation for all steps."""
         recorder = _plain([*carry, *columns])
