@@ -102,7 +102,9 @@ def sized(c, pool, t, f, world):
 
 def looped(c, pool, t, f, world):
     x, y = c.pick(pool), c.pick(pool)
-    count = c.choice([lambda: 4, lambda: abs(t) % 6, lambda: world.steps, lambda: min(len(x), 7), lambda: 20, lambda: 40])()
+    count = c.choice(
+        [lambda: 4, lambda: abs(t) % 6, lambda: world.steps, lambda: min(len(x), 7), lambda: 20, lambda: 40]
+    )()
     step = c.choice([
         lambda x, i: bounded(x + y * 0.1), lambda x, i: (x * 0.9 + i * 0.01).sin(), lambda x, i: x * world.scale + y.mean() * i * 0.1,
         lambda x, i: world.functions[i % len(world.functions)](x), lambda x, i: x + y if i == t else x * 0.5 + y * 0.1,
@@ -121,20 +123,29 @@ def controlled(c, pool, t, f, world):
     w = world.table["held"].to(x.dtype)
 
     def scan():
-        last, all_ = pullback.scan(lambda s, row: (bounded(s * 0.5 + row * f), (s * w).sum()), x.sum(0) * 0.1, x, reverse=bool(t % 2))
+        last, all_ = pullback.scan(
+            lambda s, row: (bounded(s * 0.5 + row * f), (s * w).sum()), x.sum(0) * 0.1, x, reverse=bool(t % 2)
+        )
         return x + last + all_.sum() * 0.01 if len(x) else x + last
 
     def fori():
         return pullback.fori_loop(0, abs(t) % 4, lambda i, s: (s * w).sin() + i * 0.1, x)
 
     def whiles():
-        return pullback.while_loop(lambda i, s: i < t % 5, lambda i, s: (i + 1, bounded(s + w)), (pullback.tensor(0), y))[1] + x
+        return (
+            pullback.while_loop(lambda i, s: i < t % 5, lambda i, s: (i + 1, bounded(s + w)), (pullback.tensor(0), y))[
+                1
+            ]
+            + x
+        )
 
     def cond():
         return pullback.cond(x.sum() * 0 + t > 1, lambda x: x * world.scale, lambda x: (x * w).cos(), (x,))
 
     def mapped():
-        return func.vmap(lambda row: pullback.cond(row.sum() * 0 + f > 0.5, lambda r: r * w, lambda r: r.sin() + t, (row,)))(x)
+        return func.vmap(
+            lambda row: pullback.cond(row.sum() * 0 + f > 0.5, lambda r: r * w, lambda r: r.sin() + t, (row,))
+        )(x)
 
     return c.choice([scan, fori, whiles, cond, mapped])() if len(x) else x
 
@@ -191,11 +202,26 @@ def of_closure(c, pool, t, f, world):
     return c.choice([
         lambda: x * world.scale, lambda: x * world.table["rate"], lambda: world.functions[0](x), lambda: x if world.flag else -x,
         lambda: x + sum(kept.to(x.dtype).sum() for kept in world.kept) * 0.1, lambda: x * len(world.functions), lambda: x + world.bias.to(x.dtype),
-        lambda: x * sum(world.table[key] for key in world.table if key not in ("held",)), lambda: pullback.stack([g(x) for g in world.functions]).mean(0),
+        lambda: x * sum(world.table[key] for key in world.table if key != "held"), lambda: pullback.stack([g(x) for g in world.functions]).mean(0),
     ])()  # fmt: skip
 
 
-STATEMENTS = (unary, binary, numbered, sized, looped, controlled, derived, written, of_module, remembered, of_closure, numbered, looped, written)
+STATEMENTS = (
+    unary,
+    binary,
+    numbered,
+    sized,
+    looped,
+    controlled,
+    derived,
+    written,
+    of_module,
+    remembered,
+    of_closure,
+    numbered,
+    looped,
+    written,
+)
 
 
 class Choices:
@@ -218,7 +244,9 @@ class Written:
     """A function that is drawn once; `of` is the function of a world."""
 
     def __init__(self, rng):
-        self.plan = [(STATEMENTS[i], int(rng.integers(1 << 30))) for i in rng.integers(len(STATEMENTS), size=rng.integers(2, 9))]
+        self.plan = [
+            (STATEMENTS[i], int(rng.integers(1 << 30))) for i in rng.integers(len(STATEMENTS), size=rng.integers(2, 9))
+        ]
         self.on_argument = rng.random() < 0.3
         self.backward = rng.random() < 0.5
         self.results = int(rng.integers(1 << 30))
@@ -367,5 +395,8 @@ def check(rng):
                 return compared + 1
             assert len(found) == len(expected), where
             single = any(isinstance(x, pullback.Tensor) and x.dtype == pullback.float32 for x in expected)
-            compared += sum(near(one, two, single, f"{where}, leaf {i}") for i, (one, two) in enumerate(zip(found, expected, strict=True)))
+            compared += sum(
+                near(one, two, single, f"{where}, leaf {i}")
+                for i, (one, two) in enumerate(zip(found, expected, strict=True))
+            )
     return compared

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .. import ops
 from .._core.modes import FieldBlock
 from .._core.package import package
 from .._core.primitives import Carrier, Function
