@@ -217,7 +217,7 @@ class LoopRecorder(Runner):
         left = iter(found[len(moving) :])
         return _filled(carry, moving, found), [None if leaf is None else next(left) for leaf in shape]
 
-    def cond(self, predicate: Tensor, first: Side, second: Side, operands: Leaves) -> Leaves:
+    def cond(self, predicate: Any, first: Side, second: Side, operands: Leaves) -> Leaves:
         """One equation for both sides."""
         recorder = _plain([predicate, *operands]) if hasattr(predicate, "_array") else None
         present = _present(operands)
@@ -283,7 +283,7 @@ class LoopRecorder(Runner):
         return _filled(carry, moving, _untracked(REPEAT, *given, *lifted, **options))
 
 
-def _guarded(predicate: Tensor) -> Tensor | bool:
+def _guarded(predicate: Any) -> Any:
     """A predicate of the program beside operands of a transform, as a bool that the record then depends on."""
     held: Any = predicate
     while isinstance(held, Tensor) and isinstance(held.interpreter, Tape):
