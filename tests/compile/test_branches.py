@@ -40,7 +40,7 @@ def scanned(xs, s):
 
 
 PROGRAMS = {
-    "grad": (lambda r, w: func.grad(lambda r, w: side(r, w).sum(), argnums=(0, 1))(r, w), "branch"),
+    "grad": (func.grad(lambda r, w: side(r, w).sum(), argnums=(0, 1)), "branch"),
     "hessian": (lambda r, w: func.hessian(lambda r: (side(r, w) ** 2).sum())(r), "branch"),
     "jvp": (lambda r, w: func.jvp(side, (r, w), (w, r))[1], "branch"),
     "vjp": (lambda r, w: func.vjp(side, r, w)[1](W), "branch"),

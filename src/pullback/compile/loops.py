@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import Tensor, ops
+from .. import Tensor
 from .._core.modes import FieldBlock, innermost, mode
 from .._numerics.random import Moment
 from .._tape.recording import Tape
