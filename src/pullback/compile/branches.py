@@ -17,7 +17,7 @@ from ..extend import general
 from ..func import batching_rules
 from ..func.arguments import Argument, whole
 from ..func.pushforwards import dtype_of
-from .lifting import recording
+from .lifting import STEPS, recording
 from .program import Program, Value, run
 from .recorder import RefusedError
 from .scans import (
@@ -93,7 +93,7 @@ def _batched(size: int, primitive: Primitive, args: list[Argument], params: Para
     """A branch of all examples of a batch, which take the same side."""
     bodies, (predicate, *rest) = params["bodies"], args
     if predicate.batched:
-        raise RefusedError("examples take different sides of a branch")
+        raise RefusedError(STEPS)
     moved = [arg.batched for arg in rest]
     ends = _either(bodies, moved, "buif")
     sides = tuple(_spread(size, body, moved, ends) for body in bodies)
@@ -183,7 +183,7 @@ def _batched_on(size: int, primitive: Primitive, args: list[Argument], params: P
     moved = reaching(body, [*given[:carries], *given[carries + tested :]], "buif", carries)
     asked = [*moved[:carries], *given[carries : carries + tested]]
     if dependent(test, asked, "buif")[0]:
-        raise RefusedError("examples take different numbers of steps")
+        raise RefusedError(STEPS)
     inputs = [Value((size, *v.shape), v.dtype) if each else v for v, each in zip(test.inputs, asked, strict=True)]
     values = [whole(size, arg) if each else arg.value for arg, each in zip(args[:carries], moved, strict=False)]
     values += [whole(size, arg) if arg.batched else arg.value for arg in args[carries:]]
