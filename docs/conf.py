@@ -26,6 +26,7 @@ html_js_files = ["site.js"]
 html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 html_copy_source = False
 html_show_sphinx = False
+html_use_index = False  # 95 000 pixels high; the search finds names
 REPOSITORY = "https://github.com/pullback-autograd/pullback"
 html_theme_options = {
     "source_repository": REPOSITORY,

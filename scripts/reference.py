@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pullback
+from beside import beside_torch
 from gallery import gallery
 from inserts import DOCS, LINK, ROOT, SOURCE, changelog, drawn, fields, live, symptoms
 from pullback import vocabulary
@@ -352,7 +353,7 @@ def in_common(module: str) -> dict[str, str]:
 
 def explained(text: str, form: str, module: str) -> Iterator[tuple[str, str, str, str]]:
     """The arguments of a signature with their types, defaults and meanings."""
-    cells = [*arguments(form)]
+    cells = [cell for cell in arguments(form) if not cell[0].startswith("_")]
     taken = {name for name, *_ in cells}
     found: dict[str, str] = {}
     for said in (in_common(module), all_meanings(text)):
@@ -532,8 +533,8 @@ def split(texts: dict[str, str]) -> list[list[str]]:
 
 
 def class_page(module: str, name: str, known: set[str]) -> str:
-    """The page of a class: its entry, what refers to it, and what differs from torch."""
-    up = f"In [{prefix(module)}]({module}.md)."
+    """The page of a class: what differs from torch, its entry, and what refers to it."""
+    up = f"In [{prefix(module)}]({module}.md). {beside_torch(module, [name])}"
     return f"# {name}\n\n{up}\n\n{entry(module, name, known)}\n{see_also(module, name)}"
 
 
@@ -552,8 +553,9 @@ def chapter(module: str, known: set[str]) -> dict[str, str]:
     alone = [name for name in listed if module != "Tensor" and isinstance(getattr(holder, name), type)]
     texts = {name: entry(module, name, known) for name in listed if name not in alone}
     about = f"# {prefix(module)}\n\n{markdown(inspect.getdoc(holder) or '', known)}\n\n"
+    same = beside_torch(module, [*texts]) if texts else ""
     made = {f"{module}.{name}": class_page(module, name, known) for name in alone}
-    whole = f"{about}{table(module, listed)}\n\n" + "\n".join(texts.values())
+    whole = f"{about}{same}{table(module, listed)}\n\n" + "\n".join(texts.values())
     if module not in FORMS and height(whole) <= PIXELS:
         return made | {module: whole}
     rows, tree = [], []
@@ -564,7 +566,7 @@ def chapter(module: str, known: set[str]) -> dict[str, str]:
             )
             page = f"{module}-{re.sub('[^A-Za-z0-9_]+', '-', title)}"
             body = "\n".join(texts[name] for name in part)
-            made[page] = f"# {module}: {title}\n\n{table(module, part)}\n\n{body}"
+            made[page] = f"# {module}: {title}\n\n{beside_torch(module, part)}\n\n{table(module, part)}\n\n{body}"
             rows.append(f"| [{title}]({page}.md) | {linked(module, part)} |")
             tree.append(page)
     head = [f"| the first | {linked(module, FIRST[module].split())} |"] if module in FORMS else []
@@ -601,16 +603,8 @@ def named(form: re.Pattern[str], name: str, text: str) -> bool:
     return name in text and form.search(text) is not None
 
 
-@functools.cache
-def differences() -> dict[str, str]:
-    """The sections about what differs from torch, by their titles."""
-    text = (DOCS / "reference" / "torch-differences.md").read_text(encoding="utf-8")
-    sections = re.split(r"(?m)^## (.*)\n", text)[1:]
-    return dict(zip(sections[::2], sections[1::2], strict=True))
-
-
 def see_also(module: str, name: str) -> str:
-    """Classes and functions of the module whose docstrings name a class, pages that use it, and what differs from torch."""
+    """Classes and functions of the module whose docstrings name a class, and pages that use it."""
     path = name if module == "pullback" else f"{module}.{name}"
     word = re.compile(rf"(?<![\w.])(?:(?:pullback|torch)\.)?{re.escape(path)}(?!\w)")
     own = re.compile(rf"`(?:{re.escape(module)}\.)?{name}(?:\(\))?`")
@@ -618,11 +612,6 @@ def see_also(module: str, name: str) -> str:
     used = [f"[{title}](../../{page})" for page, (title, text) in guides().items() if named(word, path, text)]
     lines = [f"- Named by {linked(module, near[:8])}"] if near else []
     lines += [f"- Used in {', '.join(used[:6])}"] if used else []
-    differs = [head for head, text in differences().items() if named(word, path, text)]
-    places = ", ".join(
-        f"[{head}](../torch-differences.md#{re.sub('[^a-z0-9]+', '-', head.lower())})" for head in differs
-    )
-    lines += [f"- Beside torch: {places}"] if differs else []
     return "\n## See also\n\n" + "\n".join(lines) + "\n" if lines else ""
 
 

@@ -4,6 +4,7 @@
 "use strict";
 
 const LONG = 20;
+const TALL = 60;
 const LONG_LINE = 90;
 
 function field(before, things, what) {
@@ -113,6 +114,7 @@ document.addEventListener("DOMContentLoaded", () => {
         const rows = [...table.querySelectorAll("tbody tr")];
         const wrapper = table.closest(".table-wrapper") ?? table;
         wrapper.tabIndex = 0;
+        wrapper.classList.toggle("tall", rows.length > TALL);
         if (rows.length >= LONG) field(wrapper, rows.map((row) => [row, row.textContent.toLowerCase()]), "rows");
     }
     for (const list of document.querySelectorAll("article p")) {

@@ -1,5 +1,6 @@
 // What chooses: the view, the theme, the call, and what of it.
 import { Fragment, h } from "preact";
+import { Choice } from "./choice";
 import type { Page } from "./page";
 import type { Theme } from "./state";
 
@@ -7,13 +8,7 @@ const NEXT_THEME: Record<Theme, Theme> = { auto: "light", light: "dark", dark: "
 
 /** The story, or everything at once. */
 export function ModeSwitch({ page }: { page: Page }) {
-  const { mode } = page.state;
-  return (
-    <span class="choice mode-switch" role="group" aria-label="View">
-      <button aria-pressed={mode === "read"} onClick={() => page.set({ mode: "read" })}>Read</button>
-      <button aria-pressed={mode === "workbench"} onClick={() => page.set({ mode: "workbench" })}>Workbench</button>
-    </span>
-  );
+  return <Choice label="View" also="mode-switch" names={{ read: "Read", workbench: "Workbench" }} value={page.state.mode} choose={(mode) => page.set({ mode })} />;
 }
 
 export function ThemeButton({ page }: { page: Page }) {

@@ -1,6 +1,7 @@
 // The right pane: the step, what is not well, and what it costs.
 import { Fragment, h } from "preact";
 import { useState } from "preact/hooks";
+import { Choice } from "./choice";
 import { bytes, clip, plural, seconds } from "./format";
 import { findingName, isAlarm } from "./model";
 import { isTimed } from "./trace";
@@ -11,11 +12,11 @@ import { StepPanel } from "./step";
 
 export function Health({ page }: { page: Page }) {
   const { call, state, model } = page;
-  if (page.editing.changes.size) return <p class="well">What is not well after a change is found where the program runs again.</p>;
+  if (page.editing.changes.size) return <p class="well">What is not well after a change is found by another run.</p>;
   if (!call.findings.length) return <p class="well"><span aria-hidden="true">✓</span> No NaN, no inf, no zero, tiny or huge gradients.</p>;
   return (
     <>
-      <p class="muted">Choose one to go to where it was born; the way it was carried is painted in the graph.</p>
+      <p class="muted">Choose one to see where it was born, and its way in the graph.</p>
       <ol class="findings">
         {call.findings.map((finding, i) => (
           <li key={i}>
@@ -72,16 +73,11 @@ export function CostPanel({ page }: { page: Page }) {
   });
   const sorted = [...rows].sort((a, b) => amount(b[1], measure) - amount(a[1], measure));
   const most = Math.max(1e-12, ...sorted.map(([, cost]) => amount(cost, measure)));
-  const choice = <T extends string>(name: string, options: readonly T[], value: T, set: (value: T) => void) => (
-    <span class="choice" role="group" aria-label={name}>
-      {options.map((one) => <button key={one} aria-pressed={one === value} onClick={() => set(one)}>{one}</button>)}
-    </span>
-  );
   return (
     <>
       <div class="choices">
-        {timed && choice<Measure>("Colour by", ["time", "bytes"], measure, (value) => page.set({ measure: value }))}
-        {choice<By>("Table by", ["line", "op", "scope"], by, setBy)}
+        {timed && <Choice<Measure> label="Colour by" names={{ time: "time", bytes: "bytes" }} value={measure} choose={(measure) => page.set({ measure })} />}
+        <Choice<By> label="Table by" names={{ line: "line", op: "op", scope: "scope" }} value={by} choose={setBy} />
       </div>
       {timed && <p>Forward {seconds(call.cost.forward)}, backward {seconds(call.cost.backward)}: {call.cost.estimated ? "explain's own run of the rules." : "while recorded, which takes longer than alone."}</p>}
       <p>{bytes(call.cost.kept_bytes)} kept for backward.</p>

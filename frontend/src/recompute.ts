@@ -195,9 +195,9 @@ class Backward {
     const tensors = call.tensors.map((tensor, i) => this.tensor(tensor, i));
     const steps = call.steps.map((step) => (step.phase === "backward" ? this.step(step) : step));
     const touched = forward.states.some((state) => state.why !== undefined || state.changed);
-    const { kind, place, outputs, leaves, cost } = call;
+    const { kind, place, outputs, leaves, cost, stops } = call;
     // Only what does not tell of numbers is taken over: a field that is not named here is one that the page does not know.
-    const made: Call = touched ? { text: call.text, kind, place, outputs, leaves, cost, account: forward.account, tensors, steps, said: null, gradients: null, loss: null, findings: [] } : call;
+    const made: Call = touched ? { text: call.text, kind, place, outputs, leaves, cost, account: forward.account, tensors, steps, stops, said: null, gradients: null, loss: null, findings: [] } : call;
     if (touched) {
       made.leaves = call.leaves.map((_, i) => this.leaf(made, i));
       made.gradients = call.gradients && call.gradients.map(({ group }, i) => ({ ...sizes(made, i), group }));

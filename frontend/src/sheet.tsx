@@ -2,6 +2,12 @@
 import { Fragment, h } from "preact";
 import type { Page } from "./page";
 
+/** A line of the program: where steps stop at it, a button that goes there. */
+function Where({ page, text }: { page: Page; text: string }) {
+  const to = page.stops.findIndex(({ source, line }) => `${page.trace.sources[source!]?.file}:${line}` === text.split(",")[0]);
+  return to < 0 ? <>{text}</> : <button class="link" onClick={() => page.move(to - page.stop)}>{text}</button>;
+}
+
 export function SheetTable({ page }: { page: Page }) {
   const sheet = page.trace.sheets?.find(({ kind }) => kind === page.state.drawer);
   if (!sheet) return null;
@@ -14,8 +20,8 @@ export function SheetTable({ page }: { page: Page }) {
             <thead><tr>{sheet.columns.map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>
             <tbody>
               {sheet.rows.map((row, i) => (
-                <tr key={i} class={i === sheet.marked ? "now" : ""} aria-current={i === sheet.marked ? "true" : undefined}>
-                  {row.map((cell, k) => <td key={k} class="mono" dir="auto">{cell}{k === row.length - 1 && sheet.bars[i]! > 0 && <span class="bar" style={{ width: `${120 * sheet.bars[i]!}px` }} />}</td>)}
+                <tr key={i} class={i === sheet.marked ? "now" : ""} aria-current={i === sheet.marked}>
+                  {row.map((cell, k) => <td key={k} class="mono" dir="auto">{k ? cell : <Where page={page} text={cell} />}{k === row.length - 1 && sheet.bars[i]! > 0 && <span class="bar" style={{ width: `${120 * sheet.bars[i]!}px` }} />}</td>)}
                 </tr>
               ))}
             </tbody>

@@ -189,6 +189,8 @@ export interface Call {
   outputs: Output[];
   tensors: Tensor[];
   steps: Step[];
+  /** The backward steps with which a line begins, one of the times that it ran. */
+  stops: number[];
   leaves: Leaf[];
   findings: Finding[];
   /** What is needed to compute the call anew; traces of older versions have none. */

@@ -36,35 +36,7 @@ static int turn_give(void)
     return done == NULL ? -1 : 0;
 }
 
-static int is_alive(PyObject *entry)
-{
-#if PY_VERSION_HEX >= 0x030D0000
-    PyObject *referent = NULL;
-    int alive = PyWeakref_GetRef(entry, &referent) > 0;
-    Py_XDECREF(referent);
-    return alive;
-#else
-    return PyWeakref_GET_OBJECT(entry) != Py_None;
-#endif
-}
-
-/* Drops the entries of what is gone from a list, and returns how many are left; -1 on an error. Nothing is allocated that the
-   collector counts, so that no code of users runs meanwhile, nor another thread. */
-static Py_ssize_t entries_dropped(PyObject *entries)
-{
-    PyObject **items = ((PyListObject *)entries)->ob_item;
-    Py_ssize_t left = 0, known = PyList_GET_SIZE(entries);
-    for (Py_ssize_t i = 0; i < known; i++) {
-        if (!is_alive(items[i]))
-            continue;
-        PyObject *moved = items[i];
-        items[i] = items[left];
-        items[left++] = moved;
-    }
-    return PyList_SetSlice(entries, left, known, NULL) < 0 ? -1 : left;
-}
-
-/* Has Python wait for the turn where another thread has it, and call a method of a storage. */
+/* Calls a method of a storage, where another thread has the turn, or is done by Python as quickly. */
 static int by_python(PyObject *storage, PyObject *name, PyObject *argument)
 {
     PyObject *given[] = {storage, argument}, *done = PyObject_VectorcallMethod(name, given, argument == NULL ? 1 : 2, NULL);
@@ -76,17 +48,7 @@ static int by_python(PyObject *storage, PyObject *name, PyObject *argument)
 static int forget_if_many(PyObject *storage, PyObject *entries)
 {
     Py_ssize_t limit = PyLong_AsSsize_t(slot_get(storage, core.slots.storage_limit));
-    if (limit < 0 || PyList_GET_SIZE(entries) < limit)
-        return limit < 0 && PyErr_Occurred() ? -1 : 0;
-    int mine = turn_take();
-    if (mine <= 0)
-        return mine < 0 ? -1 : by_python(storage, names._forget, NULL);
-    Py_ssize_t members = entries_dropped(slot_get(storage, core.slots.storage_members));
-    Py_ssize_t cells = members < 0 ? -1 : entries_dropped(slot_get(storage, core.slots.storage_cells));
-    PyObject *new = cells < 0 ? NULL : PyLong_FromSsize_t(2 * Py_MAX(members, cells) + 16);
-    if (new != NULL)
-        slot_set(storage, core.slots.storage_limit, new);
-    return turn_give() < 0 || new == NULL ? -1 : 0;
+    return limit < 0 ? -1 : PyList_GET_SIZE(entries) < limit ? 0 : by_python(storage, names._forget, NULL);
 }
 
 /* `storage.hold(cell)`. */

@@ -102,9 +102,19 @@ PyObject *array_of_number(PyObject *number, PyArray_Descr *dtype)
     return array;
 }
 
-/* The current mode. */
-PyObject *current_mode(void)
+/* What the current mode does. */
+Usage usage_now(void)
 {
     PyObject *mode = NULL;
-    return PyContextVar_Get(core.mode, NULL, &mode) < 0 ? NULL : mode;
+    if (PyContextVar_Get(core.mode, NULL, &mode) < 0)
+        return UNKNOWN;
+    Py_XDECREF(mode); /* which is only compared from here on */
+    return mode == core.RECORD ? RECORDS : mode == core.NO_GRAD ? NO_RECORDS : OTHER;
+}
+
+/* The array of a plain tensor, borrowed; NULL for any other. */
+PyObject *plain_array(PyObject *given)
+{
+    PyObject *array = is_a(given, core.Tensor) ? slot_get(given, core.slots.tensor_array) : NULL;
+    return array != NULL && PyArray_CheckExact(array) ? array : NULL;
 }

@@ -17,6 +17,7 @@
 #include <numpy/arrayobject.h>
 
 typedef enum { FAILED = -1, HAND_OVER = 0, DONE = 1 } Outcome;
+typedef enum { UNKNOWN = -1, OTHER, RECORDS, NO_RECORDS } Usage; /* of the current mode: an exception, none of the usual ones, ... */
 
 /* Where slots of Python classes lie inside of their instances, in bytes: each class, its slot, and what it is called here. */
 #define SLOTS(X) \
@@ -32,17 +33,17 @@ typedef enum { FAILED = -1, HAND_OVER = 0, DONE = 1 } Outcome;
     X(quiet)                          /* a context without floating-point warnings; in NumPy 1 an object with `run` */ \
     X(outside) X(internal) X(user_frame) X(asking) /* of `_core.sites` */ \
     X(count)                          /* the numbers of nodes */ \
-    X(turn_acquire) X(turn_release) X(cell_of) X(storage_of) X(mark) X(share) X(keep_array) X(protect) X(getattr) \
+    X(turn_acquire) X(turn_release) X(cell_of) X(storage_of) X(mark) X(share) X(keep_array) X(protect) \
     X(aliased)                        /* a dict: empty, unless arrays of tensors are known to NumPy code */ \
     X(getitem) X(overwrite) X(unbind) X(split) X(reshape) X(permute_dims) X(expand_dims) /* primitives */ \
     X(ViewNode) X(PermuteNode) X(TransposeNode) X(TNode) X(UnsqueezeNode) /* classes of nodes */ \
     X(kind_of)                        /* the class of nodes of a primitive with some metadata */ \
     X(kinds)                          /* those that were asked for, by keys: of an index the types of its entries */ \
     X(index)                          /* the operation of the primitive `index` */ \
-    X(marker) X(whole)                /* what stands for an array in the metadata of an index; the slice of everything */ \
-    X(spec_name) X(axis_name) X(label_name) X(join_names) X(reduction_names) X(loss_names) /* names of metadata, in tuples */ \
+    X(marker) X(whole) X(flat_shape) X(dots) /* what stands for an array in the metadata of an index; the slice of everything; (-1,); (...,) */ \
+    X(spec_name) X(pick_names) X(axis_name) X(label_name) X(join_names) X(reduction_names) X(loss_names) /* names of metadata, in tuples */ \
     X(make_ones) X(zero) X(add) X(add_reduce) X(exp) X(log) /* `ones` of `_core/xp.py`; 0; ufuncs, and a reduction */ \
-    X(adds)                           /* a list: empty, unless the loop of `add` gives what its reduction does */ \
+    X(adds) X(loops)                  /* a list: empty, unless the loop of `add` gives what its reduction does; ufuncs with such loops */ \
     X(loss_size)                      /* the elements of scores below which their losses are computed here: an int */ \
     X(small_size) X(block_size)       /* the elements of a matrix, and of an axis, up to which sums are products: ints */ \
     X(product_size) X(product_work)   /* the elements and multiplications below which a product is NumPy's: ints */ \
@@ -52,7 +53,8 @@ typedef enum { FAILED = -1, HAND_OVER = 0, DONE = 1 } Outcome;
 /* Names of attributes and of metadata, made once. */
 #define NAMES(X) \
     X(index) X(axis) X(axes) X(label) X(shape) X(shapes) X(sizes) X(dim) X(keepdim) X(path) X(_leaf) X(forward) X(hold) X(_forget) \
-    X(run) X(pull) X(foreign) X(TransposeBackward0) X(TBackward0) X(SplitBackward0) X(MvBackward0) X(DotBackward0) X(mean)
+    X(run) X(pull) X(foreign) X(TransposeBackward0) X(TBackward0) X(SplitBackward0) X(MvBackward0) X(DotBackward0) X(mean) \
+    X(IndexSelectBackward0) X(TakeBackward0)
 
 #define OFFSET(class_name, name, place) Py_ssize_t place;
 #define OBJECT(name) PyObject *name;
@@ -93,7 +95,8 @@ PyObject *tuple_of(const npy_intp *ints, Py_ssize_t count);
 PyObject *shape_of(PyObject *array);
 int axis_of(PyObject *dim, int ndim);
 PyObject *array_of_number(PyObject *number, PyArray_Descr *dtype);
-PyObject *current_mode(void);
+Usage usage_now(void);
+PyObject *plain_array(PyObject *given);
 
 static inline int is_a(PyObject *object, PyObject *class)
 {
@@ -105,6 +108,14 @@ static inline PyObject *instance_of(PyObject *class)
     return ((PyTypeObject *)class)->tp_alloc((PyTypeObject *)class, 0);
 }
 
+/* Lets go of objects, each of which may be NULL. */
+static inline void release(PyObject *one, PyObject *two, PyObject *three)
+{
+    Py_XDECREF(one);
+    Py_XDECREF(two);
+    Py_XDECREF(three);
+}
+
 /* cells.c */
 PyObject *cell_new(PyObject *array);
 PyObject *cell_of_tensor(PyObject *tensor);
@@ -113,7 +124,7 @@ int storage_join(PyObject *storage, PyObject *tensor);
 /* nodes.c */
 PyObject *kind_known(PyObject *key, PyObject *primitive, PyObject *params);
 PyObject *node_new(PyObject *kind, PyObject *edges, PyObject *params, PyObject *array);
-PyObject *output_new(PyObject *node, PyObject *edges, Py_ssize_t index, PyObject *array);
+PyObject *output_new(PyObject *node, PyObject *edges, Py_ssize_t index, PyObject *shape);
 PyObject *tensor_new(PyObject *array, PyObject *node);
 int is_none_attribute(PyObject *object, PyObject *name);
 
@@ -122,10 +133,14 @@ int is_none_attribute(PyObject *object, PyObject *name);
 PyObject *rules_of(PyObject *node_class);
 Outcome rules_apply(PyObject *rules, PyObject *g, PyObject *edges, PyObject *saved, PyObject **results);
 
+/* loops.c */
+PyObject *looped(PyObject *function, PyObject *const *operands, int count);
+PyObject *native_looped(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *added(PyObject *module, PyObject *array);
+
 /* operation.c, walk.c */
 extern PyTypeObject *operation_type;
 int operation_ready(void);
-PyObject *added(PyObject *module, PyObject *array);
 PyObject *native_order(PyObject *module, PyObject *roots);
 PyObject *native_survey(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_walk(PyObject *module, PyObject *const *args, Py_ssize_t count);

@@ -76,18 +76,11 @@ PyObject *plain_index(PyArrayObject *array, PyObject *index, long *key)
     PyObject *entries = PyTuple_CheckExact(index) ? Py_NewRef(index) : PyTuple_Pack(1, index);
     if (entries == NULL)
         return NULL;
-    Py_ssize_t count = PyTuple_GET_SIZE(entries);
-    *key = count > MOST_ENTRIES ? 0 : key_of(array, entries, &dotted);
+    *key = PyTuple_GET_SIZE(entries) > MOST_ENTRIES ? 0 : key_of(array, entries, &dotted);
     if (*key == 0)
         Py_CLEAR(entries);
-    else if (!dotted) {
-        PyObject *longer = PyTuple_New(count + 1);
-        for (Py_ssize_t i = 0; longer != NULL && i < count; i++)
-            PyTuple_SET_ITEM(longer, i, Py_NewRef(PyTuple_GET_ITEM(entries, i)));
-        if (longer != NULL)
-            PyTuple_SET_ITEM(longer, count, Py_NewRef(Py_Ellipsis));
-        Py_SETREF(entries, longer);
-    }
+    else if (!dotted)
+        Py_SETREF(entries, PySequence_Concat(entries, core.dots));
     return entries;
 }
 

@@ -87,9 +87,8 @@ static PyObject *join_made(const Call *call)
 PyObject *joined(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
     Py_ssize_t given = count + (keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords));
-    if (count < 1 || given > 2 || !(PyList_CheckExact(args[0]) || PyTuple_CheckExact(args[0])))
-        return NULL;
-    if (count < given && PyUnicode_Compare(PyTuple_GET_ITEM(keywords, 0), names.dim) != 0)
+    if (count < 1 || given > 2 || !(PyList_CheckExact(args[0]) || PyTuple_CheckExact(args[0])) ||
+        (count < given && PyUnicode_Compare(PyTuple_GET_ITEM(keywords, 0), names.dim) != 0))
         return NULL;
     Join join = {given == 2 ? args[1] : NULL, operation->variant, 0, 0, {NULL, NULL}};
     PyObject *tensors = PySequence_Tuple(args[0]), *result = NULL;
@@ -99,8 +98,6 @@ PyObject *joined(Operation *operation, PyObject *const *args, Py_ssize_t count, 
         Call call = {operation, (int)many, known, join.metadata, join_made, &join, NULL, 0, NULL};
         result = record(&call, ((PyTupleObject *)tensors)->ob_item);
     }
-    Py_XDECREF(tensors);
-    Py_XDECREF(join.metadata[0]);
-    Py_XDECREF(join.metadata[1]);
+    release(tensors, join.metadata[0], join.metadata[1]);
     return result;
 }

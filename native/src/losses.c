@@ -72,11 +72,8 @@ static PyObject *finished(PyObject **parts, npy_intp rows, npy_intp columns)
     }
     if (logs != NULL && (total = dot(parts[0], column)) != NULL)
         divide(total, 0, 1, (double)rows);
-    Py_XDECREF(logs);
-    Py_XDECREF(sums);
-    Py_XDECREF(column);
-    Py_XDECREF(row);
-    Py_XDECREF(powers);
+    release(logs, sums, column);
+    release(row, powers, NULL);
     return total;
 }
 

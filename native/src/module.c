@@ -13,18 +13,13 @@ static int names_make(void)
 
 static PyObject *setup(PyObject *Py_UNUSED(module), PyObject *told)
 {
-    if (!PyDict_CheckExact(told)) {
-        PyErr_SetString(PyExc_TypeError, "setup takes a dict");
-        return NULL;
-    }
-    if (table_read(told) < 0)
-        return NULL;
-    Py_RETURN_NONE;
+    return table_read(told) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 static PyMethodDef functions[] = {
     {"setup", setup, METH_O, "Tell the core once of the classes and functions of pullback."},
     {"added", added, METH_O, "The sum of an array of float32 or float64 numbers in order, by the loop of `add`."},
+    {"looped", (PyCFunction)(void (*)(void))native_looped, METH_FASTCALL, "What the loop of a ufunc gives for arrays in order, or None."},
     {"youngest_first", native_order, METH_O, "Every node reachable from the roots, the latest made first."},
     {"surveyed", (PyCFunction)(void (*)(void))native_survey, METH_FASTCALL, "What a pass has to know of its nodes."},
     {"walk", (PyCFunction)(void (*)(void))native_walk, METH_FASTCALL, "Run the nodes of a plain pass in order."},

@@ -41,7 +41,7 @@ static PyFrameObject *user_frame_of(PyFrameObject *frame)
         return (PyFrameObject *)known;
     }
     Py_DECREF(known);
-    for (;;) {
+    while (frame != NULL) {
         PyCodeObject *code = PyFrame_GetCode(frame);
         PyObject *internal = PyDict_GetItemWithError(core.internal, code->co_filename); /* borrowed */
         Py_DECREF(code);
@@ -53,21 +53,20 @@ static PyFrameObject *user_frame_of(PyFrameObject *frame)
             return (PyFrameObject *)found; /* a file that is new: Python finds out whose it is */
         }
         PyFrameObject *back = PyFrame_GetBack(frame);
-        if (back == NULL)
+        if (back == NULL && !PyErr_Occurred())
             return frame;
-        Py_DECREF(frame);
-        frame = back;
+        Py_SETREF(frame, back);
     }
+    return NULL;
 }
 
-/* Sets the line of the user on a node: the code and the instruction of the innermost frame outside of pullback. */
+/* Sets the line of the user on a node: the code and the instruction of the innermost frame outside of pullback. Where no frame is to
+   be had, -1 without an exception: Python, which is called then, has one of its own. */
 static int site_set(PyObject *node)
 {
     PyFrameObject *frame = PyEval_GetFrame(); /* borrowed */
-    if (frame == NULL) {
-        PyErr_SetString(PyExc_SystemError, "pullback-native: no Python code runs");
+    if (frame == NULL)
         return -1;
-    }
     Py_INCREF(frame);
     PyCodeObject *code = PyFrame_GetCode(frame);
     int outside = PySet_Contains(core.outside, code->co_filename);
@@ -119,16 +118,17 @@ PyObject *node_new(PyObject *kind, PyObject *edges, PyObject *params, PyObject *
     return node;
 }
 
-/* One output of a node with several, whose `edges` are that node alone; its line is the node's. */
-PyObject *output_new(PyObject *node, PyObject *edges, Py_ssize_t index, PyObject *array)
+/* One output of a node with several, whose `edges` are that node alone; its line is the node's. Steals the shape. */
+PyObject *output_new(PyObject *node, PyObject *edges, Py_ssize_t index, PyObject *shape)
 {
     PyObject *number = PyLong_FromSsize_t(index);
     PyObject *output = number == NULL ? NULL : instance_of(core.Output);
-    if (output != NULL && node_fill(output, Py_NewRef(edges), number, shape_of(array)) < 0)
-        Py_CLEAR(output);
-    Py_XDECREF(number);
-    if (output == NULL)
+    int failed = output == NULL || node_fill(output, Py_NewRef(edges), number, Py_XNewRef(shape)) < 0;
+    release(number, shape, NULL);
+    if (failed) {
+        Py_XDECREF(output);
         return NULL;
+    }
     slot_set(output, core.slots.code, Py_NewRef(slot_get(node, core.slots.code)));
     slot_set(output, core.slots.offset, Py_NewRef(slot_get(node, core.slots.offset)));
     return output;

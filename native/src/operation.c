@@ -49,10 +49,11 @@ static int form_read(Operation *self, const char *name)
         int variant;
     } all[] = {
         {"recorded", recorded, 0}, {"beside zero", recorded, BESIDE_ZERO}, {"getitem", indexed, 0}, {"setitem", assigned, 0},
-        {"any view", viewed, 0}, {"reshape", reshaped, 0}, {"unsqueeze", unsqueezed, 0}, {"transpose", transposed, 0},
-        {"T", reversed, 0}, {"t", reversed, 1}, {"unbind", unbound, 0}, {"iter", unbound, 1}, {"split", divided, 0}, {"chunk", divided, 1},
+        {"any view", viewed, 0}, {"reshape", reshaped, 0}, {"unsqueeze", reshaped, 1}, {"transpose", transposed, EXCHANGED},
+        {"T", transposed, 0}, {"t", transposed, NAMED}, {"unbind", unbound, 0}, {"iter", unbound, 1}, {"split", divided, 0}, {"chunk", divided, 1},
         {"cat", joined, 0}, {"stack", joined, 1}, {"sum", reduced, 0}, {"mean", reduced, 1}, {"linear", projected, 0},
         {"matmul", product, 0}, {"dot", product, 1}, {"mm", product, 2}, {"in place", replaced, 0}, {"cross entropy", lost, 0},
+        {"take", selected, 0}, {"index_select", selected, 1},
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (strcmp(all[i].name, name) == 0) {
@@ -111,37 +112,15 @@ static void operation_dealloc(PyObject *object)
     if (((Operation *)object)->weakrefs != NULL)
         PyObject_ClearWeakRefs(object);
     operation_clear(object);
-    Py_XDECREF(((Operation *)object)->fallback);
-    Py_XDECREF(((Operation *)object)->forward);
-    Py_XDECREF(((Operation *)object)->kind);
+    release(((Operation *)object)->fallback, ((Operation *)object)->forward, ((Operation *)object)->kind);
     type->tp_free(object);
     Py_DECREF(type);
-}
-
-/* Pickled by its name, as a function is: that of a method as what `getattr(Tensor, name)` gives, also where there is no core. */
-static PyObject *operation_reduce(PyObject *self, PyObject *Py_UNUSED(none))
-{
-    PyObject *member = PyObject_GetAttrString(self, "member");
-    if (member == NULL) {
-        if (!PyErr_ExceptionMatches(PyExc_AttributeError))
-            return NULL;
-        PyErr_Clear();
-        return PyObject_GetAttrString(self, "__qualname__");
-    }
-    PyObject *pickled = Py_BuildValue("O(OO)", core.getattr, core.Tensor, member);
-    Py_DECREF(member);
-    return pickled;
 }
 
 static PyObject *operation_repr(PyObject *self)
 {
     return PyObject_Repr(((Operation *)self)->fallback);
 }
-
-static PyMethodDef methods[] = {
-    {"__reduce__", operation_reduce, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
 
 /* An attribute of its own, or else one of the Python function. */
 static PyObject *operation_attribute(PyObject *self, PyObject *name)
@@ -175,8 +154,7 @@ static PyGetSetDef attributes[] = {
 static PyType_Slot slots[] = {
     {Py_tp_new, operation_new},         {Py_tp_dealloc, operation_dealloc}, {Py_tp_traverse, operation_traverse},
     {Py_tp_clear, operation_clear},     {Py_tp_call, PyVectorcall_Call},    {Py_tp_descr_get, operation_get},
-    {Py_tp_getattro, operation_attribute},
-    {Py_tp_repr, operation_repr},       {Py_tp_methods, methods},           {Py_tp_members, members},
+    {Py_tp_getattro, operation_attribute}, {Py_tp_repr, operation_repr},    {Py_tp_members, members},
     {Py_tp_getset, attributes},         {0, NULL},
 };
 

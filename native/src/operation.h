@@ -11,6 +11,8 @@
 #define MANY (-1)   /* any number of operands */
 #define RESULT (-1) /* the place of the result among what is saved */
 #define BESIDE_ZERO 2 /* the variant whose function takes a 0 as its last operand */
+#define NAMED 1       /* that of `t()`, of the variants of transposes */
+#define EXCHANGED 2   /* that of two axes */
 
 /* A value that the rules of some operands name: saved if one of these is tracked. */
 typedef struct {
@@ -70,14 +72,13 @@ FORM(replaced);
 FORM(unbound);
 FORM(divided);
 FORM(reshaped);
-FORM(unsqueezed);
 FORM(transposed);
-FORM(reversed);
 FORM(viewed);
 FORM(joined);
 FORM(reduced);
 FORM(product);
 FORM(projected);
 FORM(lost);
+FORM(selected);
 
 #endif

@@ -1,6 +1,7 @@
 /* Indices of tensors of places, masks, and lists of ints, which copy.
 
-   Beside: `getitem` in `vocabulary/indexing.py`, `index_in_order` in `_core/xp.py`. */
+   Beside: `getitem` in `vocabulary/indexing.py`, `index_in_order` in `_core/xp.py`, `take` and `index_select` in
+   `vocabulary/scatter.py`. */
 
 #include "views.h"
 
@@ -15,10 +16,8 @@ static int is_selecting(PyObject *entry)
                 return 0;
         return PyList_GET_SIZE(entry) > 0;
     }
-    PyObject *array = is_a(entry, core.Tensor) ? slot_get(entry, core.slots.tensor_array) : NULL;
-    if (array == NULL || !PyArray_CheckExact(array))
-        return 0;
-    int type = PyArray_TYPE((PyArrayObject *)array);
+    PyObject *array = plain_array(entry);
+    int type = array == NULL ? NPY_NOTYPE : PyArray_TYPE((PyArrayObject *)array);
     return type == NPY_BOOL || (PyTypeNum_ISSIGNED(type) && PyTypeNum_ISINTEGER(type) && PyArray_NDIM((PyArrayObject *)array) > 0);
 }
 
@@ -91,11 +90,45 @@ PyObject *picked(PyObject *tensor, PyObject *index)
         PyTuple_SET_ITEM(spec, read, Py_NewRef(entry));
     }
     if (read == count && known > 1) {
-        Call call = {(Operation *)core.index, known, core.spec_name, &spec, taken, NULL, NULL, 0, NULL};
+        Call call = {(Operation *)core.index, known, core.spec_name, &spec, taken, NULL, core.index, 0, NULL};
         result = record(&call, operands);
     }
     for (int i = 1; i < known; i++)
         Py_DECREF(operands[i]);
     Py_XDECREF(spec);
+    return result;
+}
+
+/* Whether a tensor has places of an axis in order: ints from the least on, below a length. */
+static int are_places(PyObject *given, npy_intp least, npy_intp length)
+{
+    PyArrayObject *array = (PyArrayObject *)plain_array(given);
+    int fits = array != NULL && PyArray_TYPE(array) == NPY_INTP && PyArray_ISCARRAY_RO(array);
+    for (npy_intp i = 0; fits && i < PyArray_SIZE(array); i++) {
+        npy_intp place = ((npy_intp *)PyArray_DATA(array))[i];
+        fits = least <= place && place < length;
+    }
+    return fits;
+}
+
+/* `x.take(index)`, of the elements in order; or `x.index_select(dim, index)`. */
+PyObject *selected(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+{
+    int along = operation->variant;
+    PyArrayObject *array = keywords == NULL && count == 2 + along ? (PyArrayObject *)plain_array(args[0]) : NULL;
+    int axis = array == NULL || PyArray_NDIM(array) > MOST_PICKS ? -1 : along ? axis_of(args[1], PyArray_NDIM(array)) : 0;
+    PyObject *index = axis < 0 ? NULL : args[1 + along];
+    npy_intp length = axis < 0 ? 0 : along ? PyArray_DIM(array, axis) : PyArray_SIZE(array);
+    if (axis < 0 || !are_places(index, along ? 0 : -length, length) || (along && PyArray_NDIM((PyArrayObject *)plain_array(index)) != 1))
+        return NULL;
+    PyObject *spec = PyTuple_New(axis + 1), *tensor = along ? Py_NewRef(args[0]) : flattened(args[0]), *result = NULL;
+    for (int i = 0; spec != NULL && i <= axis; i++)
+        PyTuple_SET_ITEM(spec, i, Py_NewRef(i == axis ? core.marker : core.whole));
+    if (spec != NULL && tensor != NULL) {
+        PyObject *metadata[] = {spec, along ? names.IndexSelectBackward0 : names.TakeBackward0}, *operands[] = {tensor, index};
+        Call call = {(Operation *)core.index, 2, core.pick_names, metadata, taken, NULL, metadata[1], 0, NULL};
+        result = record(&call, operands);
+    }
+    release(tensor, spec, NULL);
     return result;
 }

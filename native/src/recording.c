@@ -5,16 +5,11 @@
 #include "base.h"
 #include "operation.h"
 
-static int is_tensor(PyObject *given)
-{
-    return is_a(given, core.Tensor);
-}
-
 /* Reads a plain tensor. */
 static Outcome tensor_read(PyObject *given, Operand *operand)
 {
-    PyObject *array = slot_get(given, core.slots.tensor_array), *edge = slot_get(given, core.slots.tensor_node);
-    if (array == NULL || !PyArray_CheckExact(array))
+    PyObject *array = plain_array(given), *edge = slot_get(given, core.slots.tensor_node);
+    if (array == NULL)
         return HAND_OVER;
     operand->tensor = given;
     operand->array = Py_NewRef(array);
@@ -25,7 +20,7 @@ static Outcome tensor_read(PyObject *given, Operand *operand)
 /* Reads an operand of one floating dtype, that of the first one, or a Python number in place of the second. */
 static Outcome typed_read(PyObject *given, PyArray_Descr *dtype, int numbers, Operand *operand)
 {
-    if (is_tensor(given)) {
+    if (is_a(given, core.Tensor)) {
         if (tensor_read(given, operand) != DONE)
             return HAND_OVER;
         PyArray_Descr *own = PyArray_DESCR((PyArrayObject *)operand->array);
@@ -44,7 +39,7 @@ static Outcome typed_read(PyObject *given, PyArray_Descr *dtype, int numbers, Op
 /* Reads an operand of any dtype but the complex ones: a plain tensor or array. */
 static Outcome any_read(PyObject *given, Operand *operand)
 {
-    if (is_tensor(given)) {
+    if (is_a(given, core.Tensor)) {
         if (tensor_read(given, operand) != DONE)
             return HAND_OVER;
     } else if (PyArray_CheckExact(given))
@@ -78,12 +73,10 @@ static Outcome operands_read(Call *call, PyObject *const *args)
 /* Whether the mode and the operands are usual: recorded with a history, or without one that was lost. */
 static Outcome mode_read(const Call *call)
 {
-    PyObject *mode = current_mode();
-    if (mode == NULL)
-        return FAILED;
-    int records = mode == core.RECORD, usual = records || mode == core.NO_GRAD;
-    Py_DECREF(mode);
-    if (!usual || (call->tracked && (!records || call->operation->kind == NULL)))
+    Usage usage = usage_now();
+    if (usage <= OTHER)
+        return usage == UNKNOWN ? FAILED : HAND_OVER;
+    if (call->tracked && (usage == NO_RECORDS || call->operation->kind == NULL))
         return HAND_OVER;
     for (int i = 0; !call->tracked && i < call->count; i++) {
         PyObject *tensor = call->operands[i].tensor;
@@ -123,7 +116,9 @@ PyObject *computed(const Call *call)
     int beside = call->operation->typed && call->operation->variant == BESIDE_ZERO;
     if (beside && (given[call->count] = zero = array_of_number(core.zero, dtype)) == NULL)
         return NULL;
-    PyObject *result = quiet_array(call->operation->forward, given, (size_t)(call->count + beside), call->keywords);
+    PyObject *forward = call->operation->forward, *result = keywords > 0 ? NULL : looped(forward, given, call->count + beside);
+    if (result == NULL && !PyErr_Occurred())
+        result = quiet_array(forward, given, (size_t)(call->count + beside), call->keywords);
     Py_XDECREF(zero);
     if (result == NULL && PyErr_ExceptionMatches(PyExc_ValueError)) /* shapes that do not fit: Python says so properly */
         PyErr_Clear();
@@ -205,8 +200,7 @@ static int noted(const Call *call, PyObject *tensor)
         PyTuple_SET_ITEM(edges, i, Py_NewRef(call->operands[i].edge == NULL ? Py_None : call->operands[i].edge));
     if (edges != NULL)
         node = node_new(kind, edges, call->keywords == NULL ? Py_None : params, slot_get(tensor, core.slots.tensor_array));
-    Py_XDECREF(kind);
-    Py_XDECREF(params);
+    release(kind, params, NULL);
     if (node != NULL && call->operation->savings > 0) {
         PyObject *saved = all_kept(call, tensor);
         if (saved == NULL)
@@ -227,8 +221,7 @@ static int shared_with(const Call *call, PyObject *const *args, PyObject *tensor
     for (int i = 0; operands != NULL && i < call->count; i++)
         PyTuple_SET_ITEM(operands, i, Py_NewRef(args[i]));
     PyObject *done = operands == NULL ? NULL : PyObject_CallFunctionObjArgs(core.share, operands, tensor, NULL);
-    Py_XDECREF(operands);
-    Py_XDECREF(done);
+    release(operands, done, NULL);
     return done == NULL ? -1 : 0;
 }
 
@@ -254,8 +247,7 @@ PyObject *record(Call *call, PyObject *const *args)
     }
     Py_XDECREF(result);
     for (int i = 0; i < call->count; i++) {
-        Py_XDECREF(operands[i].array);
-        Py_XDECREF(operands[i].edge);
+        release(operands[i].array, operands[i].edge, NULL);
     }
     return tensor;
 }

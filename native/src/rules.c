@@ -27,12 +27,16 @@ static PyObject *rule_apply(PyObject *rule, PyObject **values, Py_ssize_t known)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(constants); i++)
         values[known++] = PyTuple_GET_ITEM(constants, i);
     Py_ssize_t first = known;
+    int single = PyArray_NDIM((PyArrayObject *)values[0]) == 0; /* of which ufuncs make NumPy's scalars */
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(steps) && result != NULL; i++) {
         PyObject *step = PyTuple_GET_ITEM(steps, i), *places = PyTuple_GET_ITEM(step, 1);
         Py_ssize_t count = PyTuple_GET_SIZE(places);
         for (Py_ssize_t k = 0; k < count; k++)
             arguments[k] = values[PyLong_AsSsize_t(PyTuple_GET_ITEM(places, k))];
-        values[known++] = result = PyObject_Vectorcall(PyTuple_GET_ITEM(step, 0), arguments, (size_t)count, NULL);
+        result = single ? NULL : looped(PyTuple_GET_ITEM(step, 0), arguments, (int)count);
+        if (result == NULL && !PyErr_Occurred())
+            result = PyObject_Vectorcall(PyTuple_GET_ITEM(step, 0), arguments, (size_t)count, NULL);
+        values[known++] = result;
     }
     Py_XINCREF(result);
     for (Py_ssize_t i = first; i < known; i++)

@@ -52,103 +52,75 @@ static Outcome lengths_inferred(Axes *axes, npy_intp size)
     return DONE;
 }
 
-/* A view by a primitive with one entry of metadata, and perhaps a label. Steals the array and the value, either may be NULL. */
+/* A view by a primitive with one entry of metadata, and perhaps a label. Steals the array and the value, either may be NULL, and lets
+   go of the source. */
 static PyObject *made(Source *source, PyObject *moved, PyObject *primitive, PyObject *name, PyObject *value, PyObject *label,
                       PyObject *kind)
 {
-    PyObject *params = moved == NULL || value == NULL ? NULL : PyDict_New(), *result = NULL;
-    if (params != NULL && PyDict_SetItem(params, name, value) == 0 &&
-        (label == NULL || PyDict_SetItem(params, names.label, label) == 0) && lies_within(moved, source->array))
+    PyObject *params = moved == NULL || value == NULL ? NULL : params_with(name, value), *result = NULL;
+    if (params != NULL && (label == NULL || PyDict_SetItem(params, names.label, label) == 0) && lies_within(moved, source->array))
         result = view_made(source, moved, primitive, params, kind);
-    Py_XDECREF(params);
-    Py_XDECREF(value);
-    Py_XDECREF(moved);
+    release(params, value, moved);
+    source_release(source);
     return result;
 }
 
-static PyObject *array_reshaped(PyObject *array, Axes *axes)
-{
-    PyArray_Dims lengths = {axes->at, axes->count};
-    return PyArray_Newshape((PyArrayObject *)array, &lengths, NPY_CORDER);
-}
-
-/* `x.reshape(...)` and `x.view(...)` of what lies in order. */
-PyObject *reshaped(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+/* `x.reshape(...)` and `x.view(...)` of what lies in order; or `x.unsqueeze(dim)`. */
+PyObject *reshaped(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
     Source source;
     Axes axes;
-    if (keywords != NULL || count < 2 || ints_read(&axes, args + 1, count - 1) != DONE || source_read(&source, args[0]) != DONE)
+    if (keywords != NULL || count < 2 || source_read(&source, args[0]) != DONE)
         return NULL;
     PyArrayObject *array = (PyArrayObject *)source.array;
-    PyObject *result = NULL;
-    if (PyArray_IS_C_CONTIGUOUS(array) && lengths_inferred(&axes, PyArray_SIZE(array)) == DONE)
-        result = made(&source, array_reshaped(source.array, &axes), core.reshape, names.shape, tuple_of(axes.at, axes.count), NULL,
-                      core.ViewNode);
-    source_release(&source);
-    return result;
-}
-
-/* `x.unsqueeze(dim)`. */
-PyObject *unsqueezed(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssize_t count, PyObject *keywords)
-{
-    Source source;
-    Axes axes;
-    if (keywords != NULL || count != 2 || source_read(&source, args[0]) != DONE)
-        return NULL;
-    PyArrayObject *array = (PyArrayObject *)source.array;
-    int ndim = PyArray_NDIM(array), axis = axis_of(args[1], ndim + 1);
-    PyObject *result = NULL;
-    if (axis >= 0 && ndim < MOST_AXES) {
-        axes.count = ndim + 1;
+    PyArray_Dims lengths = {axes.at, 0};
+    PyObject *moved = NULL, *value = NULL;
+    int ndim = PyArray_NDIM(array), axis = operation->variant && count == 2 && ndim < MOST_AXES ? axis_of(args[1], ndim + 1) : -1;
+    if (axis >= 0) {
         for (int i = 0; i <= ndim; i++)
             axes.at[i] = i == axis ? 1 : PyArray_DIM(array, i - (i > axis));
-        result = made(&source, array_reshaped(source.array, &axes), core.expand_dims, names.axis, PyLong_FromLong(axis), NULL,
-                      core.UnsqueezeNode);
-    }
-    source_release(&source);
-    return result;
+        lengths.len = ndim + 1;
+        value = PyLong_FromLong(axis);
+    } else if (!operation->variant && ints_read(&axes, args + 1, count - 1) == DONE && PyArray_IS_C_CONTIGUOUS(array) &&
+               lengths_inferred(&axes, PyArray_SIZE(array)) == DONE)
+        value = tuple_of(axes.at, lengths.len = axes.count);
+    if (value != NULL)
+        moved = PyArray_Newshape(array, &lengths, NPY_CORDER);
+    if (operation->variant)
+        return made(&source, moved, core.expand_dims, names.axis, value, NULL, core.UnsqueezeNode);
+    return made(&source, moved, core.reshape, names.shape, value, NULL, core.ViewNode);
 }
 
-/* A view with the axes in another order. */
-static PyObject *ordered(Source *source, Axes *axes, PyObject *label, PyObject *kind)
-{
-    PyArray_Dims order = {axes->at, axes->count};
-    PyObject *moved = PyArray_Transpose((PyArrayObject *)source->array, &order);
-    return made(source, moved, core.permute_dims, names.axes, tuple_of(axes->at, axes->count), label, kind);
-}
-
-/* `x.transpose(one, other)`. */
-PyObject *transposed(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+/* What lies in order, seen as one axis: as Python's `view(ops.reshape, x, shape=(-1,))`. */
+PyObject *flattened(PyObject *tensor)
 {
     Source source;
-    if (keywords != NULL || count != 3 || source_read(&source, args[0]) != DONE)
+    npy_intp size = -1;
+    PyArray_Dims lengths = {&size, 1};
+    if (source_read(&source, tensor) != DONE)
         return NULL;
-    int ndim = PyArray_NDIM((PyArrayObject *)source.array), one = axis_of(args[1], ndim), other = axis_of(args[2], ndim);
-    Axes axes = {ndim, {0}};
-    PyObject *result = NULL;
-    if (ndim <= MOST_AXES && one >= 0 && other >= 0) {
-        for (int i = 0; i < ndim; i++)
-            axes.at[i] = i == one ? other : i == other ? one : i;
-        result = ordered(&source, &axes, names.TransposeBackward0, core.TransposeNode);
-    }
-    source_release(&source);
-    return result;
+    PyArrayObject *array = (PyArrayObject *)source.array;
+    PyObject *moved = PyArray_IS_C_CONTIGUOUS(array) ? PyArray_Newshape(array, &lengths, NPY_CORDER) : NULL;
+    return made(&source, moved, core.reshape, names.shape, Py_NewRef(core.flat_shape), NULL, core.ViewNode);
 }
 
-/* `x.T`, the axes in reverse order; or `x.t()` of a matrix. */
-PyObject *reversed(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+/* `x.T`, the axes in reverse order; `x.t()` of a matrix; or `x.transpose(one, other)`. */
+PyObject *transposed(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
     Source source;
-    if (keywords != NULL || count != 1 || source_read(&source, args[0]) != DONE)
+    int way = operation->variant, pair = way == EXCHANGED;
+    if (keywords != NULL || count != (pair ? 3 : 1) || source_read(&source, args[0]) != DONE)
         return NULL;
-    int ndim = PyArray_NDIM((PyArrayObject *)source.array), named = operation->variant;
-    Axes axes = {ndim, {0}};
-    PyObject *result = NULL;
-    if (named ? ndim == 2 : ndim <= MOST_AXES) {
-        for (int i = 0; i < ndim; i++)
-            axes.at[i] = ndim - 1 - i;
-        result = ordered(&source, &axes, named ? names.TBackward0 : NULL, named ? core.TNode : core.PermuteNode);
-    }
-    source_release(&source);
-    return result;
+    int ndim = PyArray_NDIM((PyArrayObject *)source.array), one = 0, other = 0;
+    if (pair)
+        one = axis_of(args[1], ndim), other = axis_of(args[2], ndim);
+    npy_intp at[MOST_AXES];
+    PyArray_Dims order = {at, ndim};
+    int fits = way == NAMED ? ndim == 2 : ndim <= MOST_AXES && one >= 0 && other >= 0;
+    for (int i = 0; fits && i < ndim; i++)
+        at[i] = !pair ? ndim - 1 - i : i == one ? other : i == other ? one : i;
+    PyObject *moved = fits ? PyArray_Transpose((PyArrayObject *)source.array, &order) : NULL;
+    return made(&source, moved, core.permute_dims, names.axes, moved == NULL ? NULL : tuple_of(at, ndim),
+                pair ? names.TransposeBackward0 : way == NAMED ? names.TBackward0 : NULL,
+                pair ? core.TransposeNode : way == NAMED ? core.TNode : core.PermuteNode);
 }

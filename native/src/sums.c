@@ -5,31 +5,11 @@
 
 #include "views.h"
 
-#define NO_IMPORT_UFUNC
-#include <numpy/ufuncobject.h>
-
 /* A reduction. `metadata` is `axis`, `keepdims` and `given`, all borrowed but for the first. */
 typedef struct {
     PyObject *dim; /* NULL for all axes */
     PyObject *metadata[3];
 } Reduction;
-
-/* The sum of all numbers that lie in order, by the loop that `add.reduce` calls for that: whether it does is looked at once, in Python. */
-PyObject *added(PyObject *Py_UNUSED(module), PyObject *array)
-{
-    PyUFuncObject *add = (PyUFuncObject *)core.add;
-    PyObject *total = array_of_number(core.zero, PyArray_DESCR((PyArrayObject *)array));
-    for (int i = 0; total != NULL && i < add->ntypes; i++) {
-        if (add->types[3 * i] != PyArray_TYPE((PyArrayObject *)array) || add->types[3 * i + 1] != add->types[3 * i])
-            continue;
-        char *data[3] = {PyArray_DATA((PyArrayObject *)total), PyArray_DATA((PyArrayObject *)array), PyArray_DATA((PyArrayObject *)total)};
-        npy_intp count = PyArray_SIZE((PyArrayObject *)array), steps[3] = {0, PyArray_ITEMSIZE((PyArrayObject *)array), 0};
-        add->functions[i](data, &count, steps, add->data == NULL ? NULL : add->data[i]);
-        return total;
-    }
-    Py_CLEAR(total);
-    return NULL;
-}
 
 /* The sum along an axis of a small matrix, by a product with ones. */
 static PyObject *product_with_ones(PyArrayObject *array, int axis, int kept)
@@ -83,13 +63,10 @@ static Outcome arguments_read(Reduction *facts, PyObject *const *args, Py_ssize_
     if (count < 1 || count + named > 3)
         return HAND_OVER;
     for (Py_ssize_t i = 0; i < named; i++) {
-        PyObject *name = PyTuple_GET_ITEM(keywords, i);
-        if (count < 2 && PyUnicode_Compare(name, names.dim) == 0)
-            dim = args[count + i];
-        else if (count < 3 && PyUnicode_Compare(name, names.keepdim) == 0)
-            kept = args[count + i];
-        else
+        int is_dim = PyUnicode_Compare(PyTuple_GET_ITEM(keywords, i), names.dim) == 0;
+        if (count > (is_dim ? 1 : 2) || (!is_dim && PyUnicode_Compare(PyTuple_GET_ITEM(keywords, i), names.keepdim) != 0))
             return HAND_OVER;
+        *(is_dim ? &dim : &kept) = args[count + i];
     }
     if (!PyBool_Check(kept))
         return HAND_OVER;
@@ -126,11 +103,9 @@ static PyObject *multiplied(const Call *call)
 /* The array of a plain tensor with so many axes, or, for 0, some axes. Borrowed; NULL for any other. */
 static PyArrayObject *array_with(PyObject *given, int ndim)
 {
-    PyObject *array = is_a(given, core.Tensor) ? slot_get(given, core.slots.tensor_array) : NULL;
-    if (array == NULL || !PyArray_CheckExact(array))
-        return NULL;
-    int own = PyArray_NDIM((PyArrayObject *)array);
-    return own > 0 && (ndim == 0 || own == ndim) ? (PyArrayObject *)array : NULL;
+    PyArrayObject *array = (PyArrayObject *)plain_array(given);
+    int own = array == NULL ? 0 : PyArray_NDIM(array);
+    return own > 0 && (ndim == 0 || own == ndim) ? array : NULL;
 }
 
 /* `x @ y` of matrices and vectors. */

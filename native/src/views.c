@@ -10,22 +10,18 @@
 Outcome source_read(Source *source, PyObject *tensor)
 {
     memset(source, 0, sizeof(Source));
-    if (!is_a(tensor, core.Tensor))
+    PyObject *array = plain_array(tensor), *edge = array == NULL ? NULL : slot_get(tensor, core.slots.tensor_node);
+    if (edge == NULL || PyArray_ISCOMPLEX((PyArrayObject *)array))
         return HAND_OVER;
-    PyObject *array = slot_get(tensor, core.slots.tensor_array), *edge = slot_get(tensor, core.slots.tensor_node);
-    if (array == NULL || edge == NULL || !PyArray_CheckExact(array) || PyArray_ISCOMPLEX((PyArrayObject *)array))
-        return HAND_OVER;
-    PyObject *mode = current_mode();
-    if (mode == NULL)
+    Usage usage = usage_now();
+    if (usage == UNKNOWN)
         return FAILED;
-    int records = mode == core.RECORD, usual = records || (mode == core.NO_GRAD && edge == Py_None);
-    Py_DECREF(mode);
-    if (!usual || (edge == Py_None && is_set(((Base *)tensor)->cut)))
+    if (usage == OTHER || (edge != Py_None ? usage == NO_RECORDS : is_set(((Base *)tensor)->cut)))
         return HAND_OVER;
     source->tensor = tensor;
     source->array = Py_NewRef(array);
     source->edge = edge == Py_None ? NULL : Py_NewRef(edge);
-    source->marked = !records;
+    source->marked = usage == NO_RECORDS;
     return DONE;
 }
 
@@ -43,11 +39,8 @@ int source_ready(Source *source)
 /* Lets go of all that a source owns. */
 void source_release(Source *source)
 {
-    Py_XDECREF(source->array);
-    Py_XDECREF(source->edge);
-    Py_XDECREF(source->storage);
-    Py_XDECREF(source->base);
-    Py_XDECREF(source->path);
+    release(source->array, source->edge, source->storage);
+    release(source->base, source->path, NULL);
 }
 
 /* What owns the memory of an array, as far as arrays lead. Borrowed. */
@@ -65,15 +58,32 @@ int lies_within(PyObject *moved, PyObject *array)
     return PyArray_BASE((PyArrayObject *)moved) == array || end_of(moved) == end_of(array);
 }
 
-/* A tensor around an array that lies in the memory of a source, a step away; NULL for no node. Steals the step, which may be NULL. */
-static PyObject *seen(const Source *source, PyObject *moved, PyObject *node, PyObject *step)
+/* Metadata of one entry, as a dict. */
+PyObject *params_with(PyObject *name, PyObject *value)
 {
-    PyObject *result = step == NULL ? NULL : tensor_new(moved, node);
-    PyObject *path = result == NULL ? NULL : PyTuple_Pack(2, source->path, step);
+    PyObject *params = PyDict_New();
+    if (params != NULL && PyDict_SetItem(params, name, value) < 0)
+        Py_CLEAR(params);
+    return params;
+}
+
+/* The path that leads on by a step. Steals the step, which may be NULL. */
+static PyObject *path_on(PyObject *path, PyObject *step)
+{
+    PyObject *longer = step == NULL ? NULL : PyTuple_Pack(2, path, step);
     Py_XDECREF(step);
-    if (result == NULL)
+    return longer;
+}
+
+/* A tensor around an array that lies in the memory of a source; NULL for no node. Steals the path to it, which may be NULL. */
+static PyObject *seen(const Source *source, PyObject *moved, PyObject *node, PyObject *path)
+{
+    PyObject *result = path == NULL ? NULL : tensor_new(moved, node);
+    if (result == NULL) {
+        Py_XDECREF(path);
         return NULL;
-    int failed = path == NULL || storage_join(source->storage, result) < 0;
+    }
+    int failed = storage_join(source->storage, result) < 0;
     Py_XSETREF(((Base *)result)->base, Py_NewRef(source->base));
     Py_XSETREF(((Base *)result)->path, path);
     if (!failed && source->marked) {
@@ -99,7 +109,8 @@ PyObject *view_made(Source *source, PyObject *moved, PyObject *primitive, PyObje
     PyObject *node = NULL;
     if (source->edge != NULL && (node = noted(source, kind, params, moved)) == NULL)
         return NULL;
-    PyObject *result = source_ready(source) < 0 ? NULL : seen(source, moved, node, PyTuple_Pack(2, primitive, params));
+    PyObject *path = source_ready(source) < 0 ? NULL : path_on(source->path, PyTuple_Pack(2, primitive, params));
+    PyObject *result = seen(source, moved, node, path);
     Py_XDECREF(node);
     return result;
 }
@@ -138,12 +149,10 @@ static PyObject *part(Source *source, PyObject *index, long key)
         Py_XDECREF(moved);
         return NULL;
     }
-    PyObject *params = PyDict_New();
-    if (params != NULL && PyDict_SetItem(params, names.index, index) == 0 &&
-        (source->edge == NULL || (kind = index_kind(params, key)) != NULL))
+    PyObject *params = params_with(names.index, index);
+    if (params != NULL && (source->edge == NULL || (kind = index_kind(params, key)) != NULL))
         result = view_made(source, moved, core.getitem, params, kind);
-    Py_XDECREF(kind);
-    Py_XDECREF(params);
+    release(kind, params, NULL);
     Py_DECREF(moved);
     return result;
 }
@@ -178,9 +187,7 @@ PyObject *viewed(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssiz
     if (within && (params = params_of(keywords, args + 2)) != NULL &&
         (source.edge == NULL || (kind = PyObject_CallFunctionObjArgs(core.kind_of, primitive, params, NULL)) != NULL))
         result = view_made(&source, moved, primitive, params, kind);
-    Py_XDECREF(kind);
-    Py_XDECREF(params);
-    Py_XDECREF(moved);
+    release(kind, params, moved);
     Py_XDECREF(forward);
     source_release(&source);
     return result;
@@ -209,23 +216,29 @@ static PyObject *step_to(const Cut *cut, npy_intp start, npy_intp length)
         PyTuple_SET_ITEM(index, cut->axis, Py_NewRef(entry));
         if (single)
             PyTuple_SET_ITEM(index, cut->axis + 1, Py_NewRef(Py_Ellipsis));
-        step = Py_BuildValue("(O{OO})", core.getitem, names.index, index);
+        PyObject *params = params_with(names.index, index);
+        step = params == NULL ? NULL : PyTuple_Pack(2, core.getitem, params);
+        Py_XDECREF(params);
     }
-    Py_XDECREF(index);
-    Py_XDECREF(entry);
+    release(index, entry, NULL);
     return step;
 }
 
-/* The step to a row or column: the first ones are made once, since nothing changes them. */
-static PyObject *step_to_row(const Cut *cut, npy_intp number)
+/* The path to a row or column. The first ones of what is no view are made once, since nothing changes them. */
+static PyObject *path_to_row(const Cut *cut, PyObject *path, npy_intp number)
 {
     static PyObject *known[2][MOST_PIECES];
     if (cut->axis > 1 || number >= MOST_PIECES)
-        return step_to(cut, number, -1);
+        return path_on(path, step_to(cut, number, -1));
     PyObject **place = &known[cut->axis][number];
-    if (*place == NULL && (*place = step_to(cut, number, -1)) == NULL)
-        return NULL;
-    return Py_NewRef(*place);
+    if (*place == NULL) {
+        PyObject *none = PyTuple_New(0);
+        *place = none == NULL ? NULL : path_on(none, step_to(cut, number, -1));
+        Py_XDECREF(none);
+    }
+    if (*place == NULL || PyTuple_GET_SIZE(path) == 0)
+        return Py_XNewRef(*place);
+    return path_on(path, Py_NewRef(PyTuple_GET_ITEM(*place, 1)));
 }
 
 /* One piece as a tensor; `edges` are those of the outputs, or NULL without a history. Adds its shape to the list. */
@@ -236,13 +249,14 @@ static PyObject *piece_seen(const Source *source, Cut *cut, PyObject *edges, PyO
     cut->start += length < 0 ? 1 : length;
     int failed = piece == NULL;
     if (!failed && edges != NULL) {
-        output = output_new(PyTuple_GET_ITEM(edges, 0), edges, number, piece);
+        int known = length < 0 && number > 0; /* rows have one shape */
+        output = output_new(PyTuple_GET_ITEM(edges, 0), edges, number, known ? Py_NewRef(PyList_GET_ITEM(shapes, 0)) : shape_of(piece));
         failed = output == NULL || PyList_Append(shapes, slot_get(output, core.slots.shape)) < 0;
     }
     if (!failed)
-        result = seen(source, piece, output, length < 0 ? step_to_row(cut, start) : step_to(cut, start, length));
-    Py_XDECREF(output);
-    Py_XDECREF(piece);
+        result = seen(source, piece, output,
+                      length < 0 ? path_to_row(cut, source->path, start) : path_on(source->path, step_to(cut, start, length)));
+    release(output, piece, NULL);
     return result;
 }
 
@@ -259,9 +273,7 @@ static PyObject *cutting(const Source *source, const Cut *cut, PyObject *label, 
         node = noted(source, kind, params, NULL);
     if (node != NULL)
         edges = PyTuple_Pack(1, node);
-    Py_XDECREF(node);
-    Py_XDECREF(kind);
-    Py_XDECREF(params);
+    release(node, kind, params);
     Py_XDECREF(axis);
     return edges;
 }
@@ -280,8 +292,7 @@ static PyObject *pieces(Source *source, Cut *cut, PyObject *label)
         else
             PyTuple_SET_ITEM(all, i, piece);
     }
-    Py_XDECREF(edges);
-    Py_XDECREF(shapes);
+    release(edges, shapes, NULL);
     return all;
 }
 

@@ -23,6 +23,8 @@ int source_ready(Source *source);
 void source_release(Source *source);
 PyObject *view_made(Source *source, PyObject *moved, PyObject *primitive, PyObject *params, PyObject *kind);
 int lies_within(PyObject *moved, PyObject *array);
+PyObject *flattened(PyObject *tensor);
+PyObject *params_with(PyObject *name, PyObject *value);
 
 /* The types of the entries of an index, as digits of its key; and the key of an index of one int. */
 enum { NUMBER = 1, PART, WHOLE, ADDED, DOTS, DIGITS, ROW = NUMBER * DIGITS + DOTS };

@@ -9,11 +9,6 @@ typedef struct {
     PyObject *pending, *wanted, *needed, *freed, *leaves, *found;
 } Walk;
 
-static PyObject *slot_new(PyObject *node, Py_ssize_t offset)
-{
-    return Py_XNewRef(slot_get(node, offset));
-}
-
 /* `youngest_first(roots)`: every node reachable from the roots, the latest made first. */
 PyObject *native_order(PyObject *Py_UNUSED(module), PyObject *roots)
 {
@@ -21,7 +16,7 @@ PyObject *native_order(PyObject *Py_UNUSED(module), PyObject *roots)
     PyObject *order = seen == NULL ? NULL : PySequence_List(seen);
     int failed = order == NULL || PySet_Add(seen, Py_None) < 0;
     for (Py_ssize_t i = 0; !failed && i < PyList_GET_SIZE(order); i++) { /* which grows meanwhile */
-        PyObject *edges = slot_new(PyList_GET_ITEM(order, i), core.slots.edges);
+        PyObject *edges = Py_XNewRef(slot_get(PyList_GET_ITEM(order, i), core.slots.edges));
         if (edges == NULL || !PyTuple_CheckExact(edges)) {
             PyErr_SetString(PyExc_TypeError, "the edges of a node are a tuple");
             failed = 1;
@@ -39,45 +34,28 @@ PyObject *native_order(PyObject *Py_UNUSED(module), PyObject *roots)
     return sorted;
 }
 
-/* 1 if some node has hooks or runs code of users, 2 if one has lost what it saved, 4 if a leaf is not wanted: all that are met. */
-static int survey_node(PyObject *node, PyObject *wanted)
-{
-    int met = slot_get(node, core.slots.hooks) == Py_None ? 0 : 1;
-    int plain = is_none_attribute(node, names.foreign);
-    if (plain < 0)
-        return -1;
-    if (!plain)
-        met |= 1;
-    if (!PyTuple_CheckExact(slot_get(node, core.slots.saved)))
-        met |= 2;
-    if (PyTuple_GET_SIZE(slot_get(node, core.slots.edges)) == 0) {
-        int asked = PySet_Contains(wanted, node);
-        if (asked < 0)
-            return -1;
-        met |= asked ? 0 : 4;
-    }
-    return met;
-}
-
-/* `surveyed(order, wanted)`: whether code of users runs, whether values are missing, and whether all leaves are wanted. */
+/* `surveyed(order, wanted)`: whether code of users runs, as hooks, whether values are missing, and whether all leaves are wanted. */
 PyObject *native_survey(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
-    int met = 0;
+    int users = 0, missing = 0, all = 1;
     for (Py_ssize_t i = 0; count == 2 && i < PyList_GET_SIZE(args[0]); i++) {
         PyObject *node = Py_NewRef(PyList_GET_ITEM(args[0], i));
-        int found = survey_node(node, args[1]);
+        int plain = slot_get(node, core.slots.hooks) == Py_None ? is_none_attribute(node, names.foreign) : 0;
+        int asked = PyTuple_GET_SIZE(slot_get(node, core.slots.edges)) == 0 ? PySet_Contains(args[1], node) : 1;
+        missing |= !PyTuple_CheckExact(slot_get(node, core.slots.saved));
+        users |= plain == 0;
+        all &= asked;
         Py_DECREF(node);
-        if (found < 0)
+        if (plain < 0 || asked < 0)
             return NULL;
-        met |= found;
     }
-    return Py_BuildValue("OOO", met & 1 ? Py_True : Py_False, met & 2 ? Py_True : Py_False, met & 4 ? Py_False : Py_True);
+    return Py_BuildValue("OOO", users ? Py_True : Py_False, missing ? Py_True : Py_False, all ? Py_True : Py_False);
 }
 
 /* A cotangent with the shape of its edge: summed along axes that were broadcast. Steals the cotangent. */
 static PyObject *fitted(PyObject *g, PyObject *edge)
 {
-    PyObject *shape = slot_new(edge, core.slots.shape), *own = NULL, *summed = NULL;
+    PyObject *shape = Py_XNewRef(slot_get(edge, core.slots.shape)), *own = NULL, *summed = NULL;
     int fits = shape == Py_None;
     if (!fits && (own = PyArray_CheckExact(g) ? shape_of(g) : PyObject_GetAttr(g, names.shape)) != NULL)
         fits = PyObject_RichCompareBool(own, shape, Py_EQ);
@@ -135,11 +113,10 @@ static int send_part(const Walk *walk, PyObject *node, PyObject *index, PyObject
 static int pull_by_python(const Walk *walk, PyObject *node, PyObject *g, PyObject *edges, PyObject *saved)
 {
     PyObject *pull = PyObject_GetAttr(node, names.pull);
-    PyObject *params = slot_new(node, core.slots.params);
+    PyObject *params = Py_XNewRef(slot_get(node, core.slots.params));
     PyObject *args[] = {core.raw, g, edges, saved, params};
     PyObject *given = pull == NULL ? NULL : PyObject_Vectorcall(pull, args, 5, NULL);
-    Py_XDECREF(pull);
-    Py_XDECREF(params);
+    release(pull, params, NULL);
     PyObject *results = given == NULL ? NULL : PySequence_Fast(given, "a rule gives a sequence");
     Py_XDECREF(given);
     if (results == NULL)
@@ -195,7 +172,7 @@ static int run_node(const Walk *walk, PyObject *node, PyObject *g, PyObject *edg
 {
     if (is_a(node, core.Output))
         return send_part(walk, PyTuple_GET_ITEM(edges, 0), slot_get(node, core.slots.params), Py_NewRef(g));
-    PyObject *saved = slot_new(node, core.slots.saved);
+    PyObject *saved = Py_XNewRef(slot_get(node, core.slots.saved));
     Outcome outcome = pull_by_rules(walk, node, g, edges, saved);
     if (outcome == HAND_OVER)
         outcome = pull_by_python(walk, node, g, edges, saved) < 0 ? FAILED : DONE;
@@ -219,7 +196,7 @@ static PyObject *filled(PyObject *node, PyObject *g)
 /* One turn of the walk: the node takes what has reached it. Steals the cotangent. */
 static int visit(const Walk *walk, PyObject *node, PyObject *g)
 {
-    PyObject *edges = slot_new(node, core.slots.edges);
+    PyObject *edges = Py_XNewRef(slot_get(node, core.slots.edges));
     g = filled(node, g);
     int failed = g == NULL, wanted = failed ? 0 : PySet_Contains(walk->wanted, node);
     if (wanted < 0 || (wanted && PyDict_SetItem(walk->found, node, g) < 0))
@@ -233,8 +210,7 @@ static int visit(const Walk *walk, PyObject *node, PyObject *g)
             Py_SETREF(edges, needed_edges(walk, edges));
         failed = edges == NULL || (edges != Py_None && run_node(walk, node, g, edges) < 0);
     }
-    Py_XDECREF(edges);
-    Py_XDECREF(g);
+    release(edges, g, NULL);
     return failed ? -1 : 0;
 }
 

@@ -32,8 +32,7 @@ static int is_alone(PyObject *tensor)
 /* Whether memory can be written, and no two elements lie at one place. */
 static int is_writable(PyArrayObject *array)
 {
-    if (!PyArray_CheckExact(array) || !PyArray_ISWRITEABLE(array) ||
-        (PyArray_DESCR(array) != core.single && PyArray_DESCR(array) != core.twice))
+    if (!PyArray_ISWRITEABLE(array) || (PyArray_DESCR(array) != core.single && PyArray_DESCR(array) != core.twice))
         return 0;
     for (int i = 0; i < PyArray_NDIM(array); i++)
         if (PyArray_STRIDE(array, i) == 0)
@@ -59,8 +58,8 @@ static PyObject *value_read(PyObject *given, PyArrayObject *region)
 {
     if (!is_a(given, core.Tensor))
         return number_read(given, PyArray_DESCR(region));
-    PyObject *object = slot_get(given, core.slots.tensor_array);
-    if (object == NULL || !PyArray_CheckExact(object) || is_set(((Base *)given)->cut))
+    PyObject *object = plain_array(given);
+    if (object == NULL || is_set(((Base *)given)->cut))
         return NULL;
     PyArrayObject *array = (PyArrayObject *)object;
     int fits = PyArray_NDIM(array) == 0 || PyArray_SAMESHAPE(array, region);
@@ -105,16 +104,13 @@ static int count_write(PyObject *tensor, PyObject *storage)
 static PyObject *node_of_write(PyObject *tensor, PyObject *array, PyObject *index, PyObject *edge)
 {
     PyObject *path = Py_BuildValue("((O{OO}))", core.getitem, names.index, index), *edges = NULL, *node = NULL;
-    PyObject *params = path == NULL ? NULL : PyDict_New(), *kind = NULL;
-    if (params != NULL && PyDict_SetItem(params, names.path, path) == 0)
-        kind = kind_known(core.overwrite, core.overwrite, params);
+    PyObject *params = path == NULL ? NULL : params_with(names.path, path);
+    PyObject *kind = params == NULL ? NULL : kind_known(core.overwrite, core.overwrite, params);
     if (kind != NULL)
         edges = PyTuple_Pack(2, slot_get(tensor, core.slots.tensor_node), edge);
     if (edges != NULL)
         node = node_new(kind, edges, params, array); /* which steals the edges */
-    Py_XDECREF(kind);
-    Py_XDECREF(params);
-    Py_XDECREF(path);
+    release(kind, params, path);
     return node;
 }
 
@@ -131,22 +127,17 @@ static int written(PyObject *tensor, PyObject *region, PyObject *value, PyObject
     if (!failed && node != NULL)
         slot_set(tensor, core.slots.tensor_node, Py_NewRef(node));
     failed = failed || count_write(tensor, storage) < 0;
-    Py_XDECREF(done);
-    Py_XDECREF(storage);
+    release(done, storage, NULL);
     return failed ? -1 : 0;
 }
 
 /* Reads a tensor that is about to be written: its array. NULL without an exception where Python must look at it. */
 static PyObject *target_read(PyObject *tensor, int *records)
 {
-    PyObject *mode = is_a(tensor, core.Tensor) ? current_mode() : NULL;
-    if (mode == NULL)
-        return NULL;
-    PyObject *array = slot_get(tensor, core.slots.tensor_array);
-    *records = mode == core.RECORD;
-    int usual = *records || mode == core.NO_GRAD;
-    Py_DECREF(mode);
-    return usual && array != NULL && is_writable((PyArrayObject *)array) && !is_set(((Base *)tensor)->inference) ? Py_NewRef(array) : NULL;
+    PyObject *array = plain_array(tensor);
+    Usage usage = array == NULL ? OTHER : usage_now();
+    *records = usage == RECORDS;
+    return usage > OTHER && is_writable((PyArrayObject *)array) && !is_set(((Base *)tensor)->inference) ? Py_NewRef(array) : NULL;
 }
 
 /* `x[index] = value`. */
@@ -167,11 +158,8 @@ PyObject *assigned(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ss
             result = Py_NewRef(Py_None);
         Py_DECREF(edge);
     }
-    Py_XDECREF(node);
-    Py_XDECREF(value);
-    Py_XDECREF(region);
-    Py_XDECREF(index);
-    Py_XDECREF(array);
+    release(node, value, region);
+    release(index, array, NULL);
     return result;
 }
 

@@ -56,6 +56,19 @@ def test_strange_numbers_between_do_not_matter(strange):
         np.testing.assert_array_equal(mine, x[:, : 2 * length : 2].sum(1))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("step", STEPS)
+def test_quotients_are_added_up_without_what_lies_beside_them(step, dtype):
+    def function(x, y):
+        return [(x / y)[:, : step * (length - 1) + 1 : step].sum(-1) for length in LENGTHS]
+
+    x = np.random.default_rng(0).uniform(1, 2, (2, 3, step * LENGTHS[-1])).astype(dtype)
+    found = pullback.compile(function, fullgraph=True)(*pullback.from_numpy(x).unbind(0))
+    for length, mine in zip(LENGTHS, found, strict=True):
+        expected = (x[0] / x[1])[:, : step * (length - 1) + 1 : step].sum(-1)
+        np.testing.assert_allclose(mine.numpy(), expected, rtol=1e-5 if dtype is np.float32 else 1e-13)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="protects a page")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("step", STEPS)

@@ -58,6 +58,20 @@ def test_correct_programs_lose_none(program, seed):
     assert found.steps > 2
 
 
+def test_what_a_sum_of_both_signs_loses_by_chance_is_not_named():
+    with pullback.explain.digits() as found:
+        (pullback.tensor([1 / 3, 2 / 7, -0.6173]).exp().log() * 1).mean()
+    assert not found.losses, str(found)
+
+
+def test_what_helps_a_difference_of_quotients_is_said_of_no_other():
+    a = pullback.tensor([10.0])
+    with pullback.explain.digits() as found:
+        (a + a * 0.500013 + a * 0.500013) / 2 - a
+    (loss,) = found.losses
+    assert "1/a" not in loss.fix
+
+
 def test_a_rule_of_backward_that_cancels_is_named():
     x = pullback.tensor([2.0, 3.0], requires_grad=True)
     with pullback.explain.digits() as found:

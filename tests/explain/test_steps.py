@@ -640,6 +640,24 @@ def test_a_line_that_ran_again_says_which_time_it_was():
     assert [tensor.round for tensor in ex.calls[0].tensors if tensor.round] == [tuple(each) for each in loop]
 
 
+def test_a_reader_stops_at_lines_and_each_time_that_they_ran():
+    x = pullback.tensor([1.0, 2.0], requires_grad=True)
+    with pullback.explain.record() as ex:
+        y = x
+        for _ in range(3):
+            y = (y * 2 + x).tanh()
+        (y * y).sum().backward()
+    (call,) = ex.to_dict()["calls"]
+    stops = [*zip(call["stops"], [*call["stops"][1:], len(call["steps"])], strict=True)]
+    lines = [{step["place"]["line"] for step in call["steps"][a:b] if step["place"]} for a, b in stops]
+    first = lines[1].copy().pop()
+    assert lines == [{first + 1}, {first}, {first}, {first}]
+    ops = [[step["op"] for step in call["steps"][a:b]] for a, b in stops]
+    assert ops[0] == ["sum", "mul"]
+    assert [each[:2] for each in ops[1:]] == [["tanh", "add"]] * 3
+    assert ops[-1][-1] is None  # what has been added up for x
+
+
 @pytest.mark.parametrize("size", [2, 5000])
 def test_a_hook_on_a_node_is_told_with_what_it_changed(size):
     def triple(sent, given):

@@ -39,7 +39,9 @@ def test_planted_differences_are_found_at_their_line(name, trained):
     other = ran(changed)
     for one, two in ((trained, other), (other, trained)):
         first = first_difference(one, two).first
-        assert first.place.line in {_line_of(line, text) for text in (TRAINED, changed) if line in text}, str(first)
+        assert first.entry.place.line in {_line_of(line, text) for text in (TRAINED, changed) if line in text}, str(
+            first
+        )
 
 
 def _line_of(line, text):
@@ -56,12 +58,34 @@ def test_what_changes_no_number_is_no_difference(name, trained):
     assert len(found.agreed) > 150
 
 
+BETWEEN = """x, t = torch.randn(6, 5, 3), torch.tensor([0, 1, 2, 0, 1, 2])
+norm, first, second = nn.BatchNorm1d(3), nn.Linear(3, 4), nn.Linear(4, 3)
+pooled = x.mean(1)
+h = first(norm(pooled))
+out = second(h)
+loss = F.cross_entropy(out, t)
+smooth = 0.1 * first.weight.square().sum()
+total = loss + smooth
+total.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("x.mean(1)", "x.amax(1)"), ("(out, t)", "(out, t, reduction='sum')"), ("second(h)", "second(h.detach())")],
+)
+def test_what_one_run_lacks_is_found_behind_lines_that_agree(old, new):
+    one, other = ran(BETWEEN), ran(BETWEEN.replace(old, new))
+    for first in (first_difference(one, other).first, first_difference(other, one).first):
+        assert old in first.entry.code or new in first.entry.code, str(first)
+
+
 def test_the_answer_has_the_element_and_both_numbers():
     def run(factor):
         return ran(f"x = torch.arange(6.).reshape(2, 3)\ny = x * {factor}\n", name="y")
 
     first = first_difference(run(2.0), run(2.5)).first
-    assert (first.what, first.operation, first.element, first.first, first.second) == (
+    assert (first.what, first.entry.operation, first.element, first.first, first.second) == (
         "value",
         "multiply",
         (1, 2),
@@ -88,7 +112,7 @@ def test_an_element_that_is_not_kept_is_seen_in_the_statistics():
     one, other = run(1.0), run(1.01)
     assert all(len(each.values) <= 16 for each in one.entries)
     found = first_difference(one, other)
-    assert found.first.place.line == 6
+    assert found.first.entry.place.line == 6
     assert "raise values=" in str(found)
 
 

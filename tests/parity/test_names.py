@@ -1,8 +1,11 @@
 """The names of arguments: what torch's functions can be told by name, ours can be told by the same."""
 
+import importlib
 import re
+import sys
 import warnings
 from collections import defaultdict
+from pathlib import Path
 
 import pytest
 
@@ -96,3 +99,15 @@ def test_out_is_given_by_name(t):
             call()
     assert x.tolist() == [1.0, 1.0]
     assert t.outer(x, vec2=x).tolist() == [[1.0, 1.0], [1.0, 1.0]]
+
+
+def test_the_reference_says_of_each_name_whether_torch_has_it(monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "scripts"))
+    try:
+        beside = importlib.import_module("beside")
+        assert beside.FILE.read_text(encoding="utf-8") == beside.found(), (
+            "run scripts/beside.py where torch is installed"
+        )
+    finally:
+        for name in ("beside", "reference", "gallery", "inserts", "source"):
+            sys.modules.pop(name, None)

@@ -120,4 +120,4 @@ def test_what_is_planted_is_found_at_its_line(name, folder):
     )
     for one, other in ((ours, theirs), (theirs, ours)):
         first = first_difference(one, other).first
-        assert line in first.code, str(first)
+        assert line in first.entry.code, str(first)

@@ -1,5 +1,6 @@
 // Bars on an axis: ticks at powers of ten, or, where values lie close, linear ones from zero.
 import { h } from "preact";
+import { Choice } from "../choice";
 import { number } from "../format";
 
 export interface Scale {
@@ -78,10 +79,5 @@ export function Bar({ scale, value, kind, mark = false }: { scale: Scale; value:
 
 /** Where values lie close: a switch between both kinds of axis. */
 export function ScaleSwitch({ values, wanted, choose }: { values: number[]; wanted: "log" | "linear"; choose: (wanted: "log" | "linear") => void }) {
-  if (!isClose(values)) return null;
-  return (
-    <span class="choice" role="group" aria-label="Axis">
-      {(["log", "linear"] as const).map((kind) => <button key={kind} aria-pressed={wanted === kind} onClick={() => choose(kind)}>{kind}</button>)}
-    </span>
-  );
+  return isClose(values) ? <Choice label="Axis" names={{ log: "log", linear: "linear" }} value={wanted} choose={choose} /> : null;
 }

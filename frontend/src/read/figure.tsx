@@ -1,6 +1,7 @@
 // The picture beside the program: the graph, or the plane of a leaf of two elements.
 import { h } from "preact";
 import type { ComponentChildren } from "preact";
+import { Choice } from "../choice";
 import type { Story } from "../page";
 import { hasPlane } from "./arrows";
 import { Drawing } from "./drawing";
@@ -10,16 +11,10 @@ import { PlaneDrawing } from "./plane";
 export function Figure({ page, children, bar }: { page: Story; children?: ComponentChildren; bar?: ComponentChildren }) {
   const flat = hasPlane(page);
   const plane = flat && page.state.figure === "plane";
-  const show = (figure: "graph" | "plane") => () => page.set({ figure });
   return (
     <section class="card figure-pane" aria-label={plane ? "Plane" : "Graph"}>
       <div class="figure-bar">
-        {flat && (
-          <span class="choice" role="group" aria-label="Picture">
-            <button aria-pressed={!plane} onClick={show("graph")}>Graph</button>
-            <button aria-pressed={plane} onClick={show("plane")}>Plane</button>
-          </span>
-        )}
+        {flat && <Choice label="Picture" names={{ graph: "Graph", plane: "Plane" }} value={plane ? "plane" : "graph"} choose={(figure) => page.set({ figure })} />}
         <span class="muted">{plane ? "each row of J is an arrow; v stretches the arrows; their sum is the gradient" : "values go down, gradients ↑ up"}</span>
         {!plane && bar}
       </div>

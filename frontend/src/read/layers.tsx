@@ -1,6 +1,7 @@
 // A network by its module tree: a column of layers, each with value and gradient as cells, or, where they are large, as bars.
 import { Fragment, h } from "preact";
 import { useState } from "preact/hooks";
+import { Choice } from "../choice";
 import { clip, number } from "../format";
 import { Gradients } from "../gradients";
 import type { Page } from "../page";
@@ -78,10 +79,7 @@ export function Layers({ page }: { page: Page }) {
     <div class="layers">
       <section class="card figure-pane" aria-label="Layers">
         <div class="figure-bar">
-          <span class="choice" role="group" aria-label="Picture">
-            <button aria-pressed={view === "layers"} onClick={() => show("layers")}>{cells ? "Layers" : "Stream"}</button>
-            <button aria-pressed={view === "parameters"} onClick={() => show("parameters")}>Parameters</button>
-          </span>
+          <Choice label="Picture" names={{ layers: cells ? "Layers" : "Stream", parameters: "Parameters" }} value={view} choose={show} />
           <span class="muted">{view === "parameters" ? "press one to go there" : cells ? "each cell is one number: blue below 0, orange above" : "values go down, gradients ↑ up; press a stage to go there"}</span>
         </div>
         {view === "parameters" ? <Gradients page={page} /> : cells ? <Column page={page} all={all} now={now} /> : <Stream page={page} all={all} now={now} />}

@@ -2,6 +2,7 @@
 import { Fragment, h } from "preact";
 import type { ComponentType } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Choice } from "../choice";
 import { array, plural } from "../format";
 import type { Story } from "../page";
 import { ROOM } from "./boxes";
@@ -56,10 +57,7 @@ function Stepper({ page }: { page: Story }) {
       <button class={stop === stops.length - 1 ? "primary idle" : "primary"} id="step" onClick={() => move(1)}>Step →</button>
       <input type="range" min={0} max={stops.length - 1} value={stop} aria-label="Step" aria-valuetext={`${stop + 1} of ${stops.length}`} onInput={(event) => go(Number(event.currentTarget.value))} />
       <span id="position" class="muted">{stop + 1} of {stops.length}</span>
-      <span class="choice" role="group" aria-label="One step is">
-        <button aria-pressed={state.by === "line"} onClick={() => set({ by: "line" })}>{isNetwork(page) ? "by layer" : "by line"}</button>
-        <button aria-pressed={state.by === "operation"} onClick={() => set({ by: "operation" })}>by operation</button>
-      </span>
+      <Choice label="One step is" names={{ line: isNetwork(page) ? "by layer" : "by line", operation: "by operation" }} value={state.by} choose={(by) => set({ by })} />
     </div>
   );
 }

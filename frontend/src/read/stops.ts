@@ -35,11 +35,9 @@ export function stops(call: Call, by: Pacing, partOf?: ((tensor: number) => unkn
       continue;
     }
     const round = call.tensors[step.outputs[0]!]!.round ?? null;
-    const { line, source } = at(step.place);
-    const sameLine = line !== null && line === last.line && source === last.source && round?.[0] === last.round?.[0];
-    const same = partOf && last.steps.length ? partOf(step.outputs[0]!) === partOf(call.steps[last.steps[0]!]!.outputs[0]!) : sameLine;
-    if (by === "line" && last.steps.length && same) last.steps.push(n);
-    else found.push({ line, source, round, steps: [n] });
+    const same = last.steps.length > 0 && (partOf ? partOf(step.outputs[0]!) === partOf(call.steps[last.steps[0]!]!.outputs[0]!) : !call.stops.includes(n));
+    if (by === "line" && same) last.steps.push(n);
+    else found.push({ ...at(step.place), round, steps: [n] });
   }
   return found;
 }

@@ -91,7 +91,7 @@ class Storage:
             for entries in (self.members, self.cells):
                 known = len(entries)
                 entries[:known] = [entry for entry in entries[:known] if entry() is not None]
-            self._limit = 2 * max(len(self.members), len(self.cells)) + 16
+            self._limit = 2 * max(len(self.members), len(self.cells)) + 128
 
     def tensors(self) -> list[Tensor]:
         """The members that are alive."""

@@ -106,6 +106,28 @@ def viewing(form: str, function: Function) -> Any:
     return functools.update_wrapper(made, function)
 
 
+def has_loops(function: Function) -> bool:
+    """Whether the core, which calls the inner loop of a ufunc itself, gives the bits that the ufunc gives.
+
+    Each operand is tried with all axes, with the last one and without axes, on numbers of all sorts.
+    """
+    if type(function) is not np.ufunc or function.nout > 1:
+        return False
+    for dtype in (np.float32, np.float64):
+        kinds = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, -1.0, 1e30], dtype)
+        whole = np.concatenate([np.sin(np.arange(75, dtype=dtype)), kinds, -kinds[::-1], kinds]).reshape(11, 9)
+        others = (
+            [()] if function.nin == 1 else [(whole.T.copy().reshape(11, 9),), (whole[8],), (whole[0, 1:2].reshape(()),)]
+        )
+        for other in others:
+            for operands in ((whole, *other), (*other, whole)):
+                made = core.looped(function, *operands)
+                with np.errstate(all="ignore"):
+                    if made is None or made.tobytes() != function(*operands).tobytes():
+                        return False
+    return True
+
+
 def _kind(primitive: Primitive, known: Params | None) -> type[Node] | Primitive | None:
     """The class of a primitive's nodes; the primitive itself where it follows from metadata that is not known."""
     if not primitive.differentiable:

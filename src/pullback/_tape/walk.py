@@ -387,7 +387,8 @@ def owned(g: Value, like: Array, dtype: NumpyType, held: set[int]) -> Value:
             held.add(key)
             return g
     elif isinstance(g, Carrier):
-        return ops.clone(g) if g._dtype == dtype else ops.astype(g, dtype=dtype, source=g._dtype)
+        g = g if g._dtype == dtype else ops.astype(g, dtype=dtype, source=g._dtype)
+        return like.copy_of(g) if hasattr(like, "copy_of") else ops.clone(g)
     out = np.empty_like(like, dtype=dtype, subok=False)
     if not out.flags.c_contiguous and np.empty_like(like).strides != like.strides:
         out = np.empty(like.shape, dtype)  # the leaf has gaps or repeats

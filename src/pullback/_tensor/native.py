@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import math
 from typing import Any
 
@@ -13,7 +14,7 @@ from .._core.primitives import Function, Primitive
 from .._core.shapes import sum_to
 from .._numerics.blocks import BLOCK
 from .._tape import memory, node, views, walk
-from .._tape.native import core, operation, recording, viewing
+from .._tape.native import core, has_loops, operation, recording, viewing
 from .._tape.symbols import traced
 from ..ops import exponentials
 from ..vocabulary import shapes
@@ -22,9 +23,12 @@ from .tensor import HOT, IN_PLACE, Tensor
 VIEWS = {
     "__getitem__": "getitem", "__setitem__": "setitem", "__iter__": "iter", "reshape": "reshape", "view": "reshape",
     "unsqueeze": "unsqueeze", "transpose": "transpose", "t": "t", "unbind": "unbind", "split": "split", "chunk": "chunk",
+    "take": "take", "index_select": "index_select",
 }  # fmt: skip
-"""Methods that make views, or write through them, and their native forms."""
-FUNCTIONS = {name: VIEWS[name] for name in ("unbind", "split", "chunk", "transpose", "unsqueeze", "t")}
+"""Methods that make views, write through them, or select, and their native forms."""
+FUNCTIONS = {
+    name: VIEWS[name] for name in ("unbind", "split", "chunk", "transpose", "unsqueeze", "t", "take", "index_select")
+}
 """Functions of the package that are such a method."""
 OPERATIONS: dict[str, tuple[Primitive, str]] = {
     **{name: (primitive, "recorded") for name, primitive in HOT.items()}, "sum": (ops.sum, "sum"), "mean": (ops.mean, "mean"),
@@ -42,6 +46,7 @@ def install() -> None:
     table = _table()
     core.setup(table)
     table["adds"] += [True] * _adds_in_order()
+    copyreg.pickle(core.Operation, _reduced)
     for name in (*OPERATIONS, *PRODUCTS, *VIEWS):
         setattr(Tensor, name, formed(name, getattr(Tensor, name), VIEWS))
         getattr(Tensor, name).member = name
@@ -72,6 +77,12 @@ def layer(name: str, function: Function) -> Any:
     return function if primitive is None else operation(primitive, function, numbers=False, form=form)
 
 
+def _reduced(form: Any) -> Any:
+    """How a native form is pickled: by its name, as a function is; a method as `getattr(Tensor, name)`, also where there is no core."""
+    member = vars(form).get("member")
+    return form.__qualname__ if member is None else (getattr, (Tensor, member))
+
+
 def _table() -> dict[str, Any]:
     return {
         "Tensor": Tensor, "Cell": memory.Cell, "Storage": memory.Storage, "Node": node.Node, "Output": node.Output,
@@ -80,13 +91,13 @@ def _table() -> dict[str, Any]:
         "user_frame": sites.user_frame, "count": node.count, "turn_acquire": memory._turn.acquire,
         "turn_release": memory._turn.release, "cell_of": memory.cell_of, "storage_of": memory.storage_of, "mark": views._mark, "share": memory.share,
         "keep_array": memory.keep_array, "aliased": memory._entries,
-        "index": recording(ops.index, known={"spec": ()}), "marker": xp.array, "whole": xp.WHOLE, "spec_name": ("spec",),
+        "index": recording(ops.index), "marker": xp.array, "whole": xp.WHOLE, "spec_name": ("spec",), "pick_names": ("spec", "label"), "flat_shape": (-1,), "dots": (...,),
         "axis_name": ("axis",), "label_name": ("label",), "join_names": ("axis", "sizes"), "reduction_names": ("axis", "keepdims", "given"),
-        "make_ones": xp.ones, "zero": 0, "add": np.add, "add_reduce": np.add.reduce, "exp": np.exp, "log": np.log, "adds": [],
+        "make_ones": xp.ones, "zero": 0, "add": np.add, "add_reduce": np.add.reduce, "exp": np.exp, "log": np.log, "adds": [], "loops": {each.forward for each in HOT.values() if has_loops(each.forward)},
         "loss_size": min(exponentials.LARGE, BLOCK // 8), "loss_names": ("reduction", "known"), "small_size": xp.SMALL, "product_size": min(machine.FACTOR, machine.BUSY),
         "product_work": machine.SPREAD, "block_size": xp.BLOCK,
         "getitem": ops.getitem, "overwrite": ops.overwrite, "kinds": {}, "unbind": ops.unbind, "split": ops.split, "kind_of": _kind_of, "rules": {}, "traced": traced, "raw": xp, "sum_to": sum_to, "by_age": walk.by_age,
-        "Parts": node.Parts, "filled": walk.filled, "protect": memory.protect, "getattr": getattr, "reshape": ops.reshape,
+        "Parts": node.Parts, "filled": walk.filled, "protect": memory.protect, "reshape": ops.reshape,
         "permute_dims": ops.permute_dims, "expand_dims": ops.expand_dims, **_kinds(),
     }  # fmt: skip
 

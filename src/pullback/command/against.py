@@ -21,7 +21,7 @@ NO_TORCH = (
 )
 
 
-class OtherRunError(Exception):
+class OtherRunError(ValueError):
     """Raised if there is no other run to compare with."""
 
 

@@ -17,24 +17,22 @@ from typing import Any, NamedTuple, TextIO
 
 from ..compat.torch import available, stands_in
 from ..explain.arrays import Limits
-from ..explain.cancellation import Digits
 from ..explain.choosing import calls_at, only_inputs
 from ..explain.differing import first_difference
 from ..explain.explanation import SUFFIXES, Explanation
 from ..explain.failing import names_at
-from ..explain.foreign import under_torch
 from ..explain.naming import names_of
 from ..explain.page import browse
 from ..explain.reading import read
 from ..explain.recording import Recording
 from ..explain.runs import RUNS, Run, read_run
+from ..explain.sheets import Sheet
 from ..explain.terminal import colored, terminal_width
 from ..explain.text import step_text, to_text
 from ..explain.trace import Leaf
-from ..explain.trailing import trail
-from ..explain.trails import VALUES, Trail
+from ..explain.trails import read_trail
 from ..explain.training import begin
-from .against import OtherRun, OtherRunError, other_run
+from .beside import Beside
 from .pipes import own_streams, reader_gone
 from .trying import Script, try_fixes, try_mends
 
@@ -83,12 +81,14 @@ def main(arguments: Sequence[str]) -> int:
         return _show_saved(program, options)
     if program.kind == "script" and program.what.endswith(".jsonl"):
         return _show_runs([program.what, *program.arguments], options)
+    if program.kind == "script" and program.what.endswith(".trail"):
+        return _show_trails(program, options)
     if options.under_torch:
         return _compare(program, options)
     with available(always=options.torch or options.against == "torch"):
         if options.training:
             return _train(program, options)
-        if options.trail or options.against or options.digits:
+        if any([options.trail, options.against, options.digits, options.kernels, options.examples]):
             return _compare(program, options)
         recording = Recording(limits, base=sys._getframe(0), hint="")
         begun, folder = time.monotonic(), str(Path.cwd())
@@ -107,7 +107,7 @@ def main(arguments: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="pullback explain",
-        usage="pullback explain [options] script.py [arguments] | -m module | -c code | trace.json | run.jsonl ...",
+        usage="pullback explain [options] script.py [arguments] | -m module | -c code | trace.json | run.jsonl ... | a.trail b.trail",
         description="Run a program and show what each of its backward() calls did.",
         epilog=EXITS,
         allow_abbrev=False,
@@ -117,6 +117,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--training", action="store_true", help="record the optimizer's steps in place of the operations")
     add("--every", type=_positive, default=10, metavar="N", help="with --training: record one step in N (default: 10)")
     add("--digits", action="store_true", help="find the lines that lose digits: all is computed again in float64")
+    add("--kernels", action="store_true", help="time the kernels of compiled functions, by line: they are called again")
+    each = "divide the gradient among the examples of a batch: the program's model, loss(model, *batch) and tensors"
+    add("--examples", metavar="model,loss,x,y", help=each)
     add("--trail", metavar="FILE", help="record what each operation gives, for --against")
     against = "find the first difference from another run: a trail, torch, a script, a folder or a commit"
     add("--against", metavar="WHAT", help=against)
@@ -192,16 +195,21 @@ def _check(options: argparse.Namespace, program: ExplainedProgram | None) -> Non
     parser = _parser()
     if program is None:
         parser.error("which program? Give a script, -m module, -c code, a saved trace.json or run.jsonl")
-    recorded = program.kind == "script" and program.what.endswith(".jsonl")
+    ending = Path(program.what).suffix if program.kind == "script" else ""
+    recorded = ending in {".jsonl", ".trail"}
     suffixes = RUNS[1:] if recorded else RUNS if options.training else SUFFIXES
     for name in options.save:
         if Path(name).suffix.lower() not in suffixes:
             parser.error(f"-o {name}: the suffix says what to write, one of {' '.join(suffixes)}")
     for name in [program.what, *(program.arguments if recorded else ())] if program.kind == "script" else ():
-        if recorded and not name.endswith(".jsonl"):
+        if recorded and not name.endswith(ending):
             parser.error(f"{name}: after a recorded run come other runs; options stand before the first one")
         if not Path(name).exists():
             parser.error(f"there is no file {name}")
+    if ending == ".trail" and (len(program.arguments) != 1 or options.save):
+        parser.error(f"{program.what}: a trail is compared with another one, as text: pullback explain a.trail b.trail")
+    if options.trail and not Path(options.trail).absolute().parent.is_dir():
+        parser.error(f"--trail {options.trail}: there is no folder {Path(options.trail).parent}")
     if options.under_torch and (not options.trail or options.torch or options.digits or options.save):
         parser.error(
             "--under-torch goes with --trail, --against and --values alone: pullback is not in the program then"
@@ -216,9 +224,17 @@ def _check(options: argparse.Namespace, program: ExplainedProgram | None) -> Non
 
 
 def run(
-    program: ExplainedProgram, recording: Any, after: Callable[[Any], None] | None, *, quiet: bool = False
+    program: ExplainedProgram,
+    recording: Any,
+    after: Callable[[Any], None] | None,
+    *,
+    quiet: bool = False,
+    variables: dict[str, Any] | None = None,
 ) -> str | None:
-    """Run a program in a block, then call `after` with the names of its variables; returns what ended it, or None."""
+    """Run a program in a block, then call `after` with the names of its variables; returns what ended it, or None.
+
+    `variables` is given those that it has at its end.
+    """
     before = sys.argv, sys.path[:], sys.modules.get("__main__")
     first = program.what if program.kind == "script" else "-c" if program.kind == "code" else program.what
     sys.argv = [first, *program.arguments]
@@ -227,9 +243,11 @@ def run(
     out = contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext()
     try:
         with own_streams(), out, recording:
-            variables = _started(program)
+            made = _started(program)
         if after is not None:
-            after(names_of(variables))
+            after(names_of(made))
+        if variables is not None:
+            variables |= made
     except SystemExit as stop:
         if after is not None:
             after(names_at(stop))
@@ -264,51 +282,45 @@ def _started(program: ExplainedProgram) -> dict[str, Any]:
 
 
 def _compare(program: ExplainedProgram, options: argparse.Namespace) -> int:
-    """Run a program beside itself in float64, or another run, and show what differs."""
-    folder, values = str(Path.cwd()), max(options.values, VALUES)
-    options.folder = folder
+    """Run a program, and show what the options ask for beside the steps of its calls."""
+    options.folder = str(Path.cwd())
     limits = Limits(values=options.values, max_nodes=options.max_nodes, redact=options.redact)
-    found = Digits() if options.digits else None
-    here = Trail()
     paged = bool(options.save or options.open or options.json or options.svg)
-    recording = Recording(limits, base=sys._getframe(0), hint="")
-    with (
-        contextlib.ExitStack() as blocks
-    ):  # entered with the program's block, so that an error of theirs is not its own
-        if options.trail or options.against:
-            here = blocks.enter_context(trail(values=values))
-            if options.under_torch:
-                blocks.enter_context(under_torch(here))
-        if found is not None:
-            blocks.enter_context(found)
+    recording, beside = Recording(limits, base=sys._getframe(0), hint=""), Beside(options)
+    after = recording.keep_unpulled if paged else None
+    with contextlib.ExitStack() as blocks:  # entered with the program's block, so that its error is not theirs
+        blocks.enter_context(beside.block())
         if paged:
             blocks.enter_context(recording)
-        raised = run(program, blocks.pop_all(), recording.keep_unpulled if paged else None, quiet=options.json)
+        raised = run(program, blocks.pop_all(), after, quiet=options.json, variables=beside.variables)
     _say(raised)
-    if options.trail:
-        here.save(Path(folder, options.trail))
-        _say(f"wrote {options.trail}: {here}")
-    sheets = [] if found is None else [found.sheet()]
-    differs = bool(found and found.losses)
-    if options.against and not here.entries:
-        _say("no operation of pullback ran; --torch puts it in the place of the torch that is installed")
+    try:
+        beside.save()
+        beside.find(program.named, program.arguments, ended=raised is None)
+    except (ValueError, TypeError) as error:
+        _say(str(error))
         return USAGE
-    if options.against:
-        try:
-            asked = ["--values", str(values), *["--torch"] * options.torch]
-            other = other_run(options.against, OtherRun(program.named, program.arguments, asked, folder))
-        except OtherRunError as error:
-            _say(str(error))
-            return USAGE
-        compared = first_difference(here, other)
-        sheets.append(compared.sheet())
-        differs = differs or bool(compared)
-    recording.sheets += sheets
+    recording.sheets += beside.sheets
     if paged and recording.all_calls:
         _show(_chosen(recording, options), program, options)
-    for sheet in [] if options.json else sheets:
-        _write(sys.stdout, sheet.to_text(options.width or terminal_width(), ascii=not _unicode(sys.stdout)))
-    return USAGE if options.unwritten else RAISED if raised is not None else FOUND if differs else DONE
+    for sheet in [] if options.json else beside.sheets:
+        _print(sheet, options)
+    return USAGE if options.unwritten else RAISED if raised is not None else FOUND if beside.differs else DONE
+
+
+def _show_trails(program: ExplainedProgram, options: argparse.Namespace) -> int:
+    """Compare two trails."""
+    try:
+        found = first_difference(*[read_trail(name) for name in (program.what, *program.arguments)])
+    except (ValueError, OSError) as error:
+        _say(str(error))
+        return USAGE
+    _print(found.sheet(), options)
+    return FOUND if found else DONE
+
+
+def _print(sheet: Sheet, options: argparse.Namespace) -> None:
+    _write(sys.stdout, sheet.to_text(options.width or terminal_width(), ascii=not _unicode(sys.stdout)))
 
 
 # 3. Showing

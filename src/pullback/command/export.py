@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import functools
 import os
 import runpy
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..compat.torch import install
@@ -16,7 +17,25 @@ from ..compile.export import ExportError
 from ..compile.export.exporting import exported
 from ..compile.export.unit import Options
 
-Calls = dict[int, tuple[tuple[Any, ...], dict[str, Any]]]
+Calls = dict[int, tuple[Compiled, tuple[Any, ...], dict[str, Any]]]
+"""Each compiled function that was called, with the arguments of its last call."""
+
+
+@contextlib.contextmanager
+def noted(calls: Calls) -> Iterator[None]:
+    """A block in which calls of compiled functions are noted."""
+    call: Callable[..., Any] = Compiled.__call__
+
+    @functools.wraps(call)
+    def noting(self: Compiled, *args: Any, **kwargs: Any) -> Any:
+        calls[id(self)] = self, args, kwargs
+        return call(self, *args, **kwargs)
+
+    type.__setattr__(Compiled, "__call__", noting)
+    try:
+        yield
+    finally:
+        type.__setattr__(Compiled, "__call__", call)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -51,7 +70,7 @@ def main(arguments: Sequence[str]) -> int:
             told = "is never called" if isinstance(compiled, Compiled) else what
             print(f"pullback export: {name} {told}", file=sys.stderr)
             return 1
-        calls[name] = compiled, *made[id(compiled)]
+        calls[name] = made[id(compiled)]
     title = given.name or (names[0] if len(names) == 1 else None)
     options = Options(title, given.math, given.fma, given.products, given.work, given.parameters, given.abi)
     try:
@@ -91,20 +110,12 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(script: str, arguments: Sequence[str], calls: Calls) -> dict[str, Any]:
     """Run a script, and note the arguments of each compiled function's last call; the script's variables."""
-    call: Callable[..., Any] = Compiled.__call__
-
-    @functools.wraps(call)
-    def noted(self: Compiled, *args: Any, **kwargs: Any) -> Any:
-        calls[id(self)] = args, kwargs
-        return call(self, *args, **kwargs)
-
     install()
     before, sys.argv = sys.argv, [script, *arguments]
     sys.path.insert(0, os.path.dirname(os.path.realpath(script)))
-    type.__setattr__(Compiled, "__call__", noted)
     try:
-        return runpy.run_path(script, run_name="__main__")
+        with noted(calls):
+            return runpy.run_path(script, run_name="__main__")
     finally:
-        type.__setattr__(Compiled, "__call__", call)
         sys.argv = before
         del sys.path[0]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import ops
 from .._tape.views import steps
 from ..observe import AccumulateGrad, ancestors, node as node_of, value as inside
-from .layouts import Array, dense, order
+from .layouts import Array, dense, inverse, order
 from .program import Value
 from .recorder import Recorded, Recorder, RefusedError
 
@@ -121,8 +121,7 @@ class Answers:
         if axes is None:
             return self._added(value), ()
         turned = self.recorder.written_down(ops.permute_dims, (value,), {"axes": axes}, array.transpose(axes))
-        back = tuple(sorted(range(len(axes)), key=axes.__getitem__))
-        return self._added(turned), ((ops.permute_dims, {"axes": back}),)
+        return self._added(turned), ((ops.permute_dims, {"axes": inverse(axes)}),)
 
 
 def _fresh(tensor: Tensor) -> bool:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from ..observe import describe
+from ..observe import Site, describe
 from .definitions import EquationList, read
 from .program import Equation, Program, Value, bodies, sizes_of_labels
 
@@ -140,8 +140,8 @@ def peak(program: Program) -> int:
 class Work(NamedTuple):
     """What one step of a program does, as a report tells it; machine code says the same of its kernels.
 
-    `read` and `written` are bytes; `among` how many different ones they are, where a loop moves the same again; `lines` are
-    the user's lines that asked for the equations.
+    `read` and `written` are bytes; `among` how many different ones they are, where a loop moves the same again; `sites` are
+    the places of the user's program that asked for the equations, in their order.
     """
 
     name: str
@@ -151,8 +151,13 @@ class Work(NamedTuple):
     written: int
     threads: bool = False
     seconds: float | None = None
-    lines: tuple[str, ...] = ()
+    sites: tuple[Site, ...] = ()
     among: int | None = None
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The user's lines that asked for the equations, each once."""
+        return tuple(dict.fromkeys(describe(site).partition(": ")[0] for site in self.sites))
 
     @property
     def moved(self) -> int:
@@ -165,16 +170,15 @@ class Work(NamedTuple):
         return self.moved if self.among is None else self.among
 
 
-def lines(equations: Sequence[Equation]) -> tuple[str, ...]:
-    """The user's lines that equations come from, in their order, each once."""
-    sites = dict.fromkeys(equation.site for equation in equations if equation.site is not None)
-    return tuple(dict.fromkeys(describe(site).partition(": ")[0] for site in sites))
+def sites(equations: Sequence[Equation]) -> tuple[Site, ...]:
+    """The places of the user's program that equations come from, in their order, each once."""
+    return tuple(dict.fromkeys(equation.site for equation in equations if equation.site is not None))
 
 
 def work(equation: Equation, name: str = "", seconds: float | None = None) -> Work:
     """The work of an equation that is computed on its own."""
-    of = lines([equation])
-    return Work(name or equation.name, (equation.name,), flops(equation), *moved(equation), seconds=seconds, lines=of)
+    of = sites([equation])
+    return Work(name or equation.name, (equation.name,), flops(equation), *moved(equation), seconds=seconds, sites=of)
 
 
 def works(program: Program, seconds: Mapping[Equation, float] = {}) -> list[Work]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import ops
 from .._tape.memory import bounds
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -53,6 +54,19 @@ def order(array: Array) -> tuple[int, ...] | None:
     for place, axis in zip(places, moved, strict=True):
         axes[place] = axis
     return tuple(axes)
+
+
+def inverse(axes: Sequence[int]) -> tuple[int, ...]:
+    """The order of axes that takes back another one."""
+    return tuple(sorted(range(len(axes)), key=axes.__getitem__))
+
+
+def laid_out(value: Any, array: Array) -> Any:
+    """A copy of a value, whose axes lie in memory as those of an array do."""
+    axes = order(array)
+    if axes is None:
+        return ops.clone(value, order="C")
+    return ops.permute_dims(ops.clone(ops.permute_dims(value, axes=axes), order="C"), axes=inverse(axes))
 
 
 def dense(array: Array) -> bool:

@@ -8,23 +8,23 @@ itself, over what the steps have kept, the other way round.
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import Tensor, ops
+from .. import Tensor
 from .._core.modes import FieldBlock, innermost, mode
 from .._numerics.random import Moment
 from .._tape.recording import Tape
-from ..extend import zero
 from ..func.control import Runner
 from ..observe import node as node_of, value as inside
+from .branches import BRANCH, NO_WAY_BACK, REPEAT
 from .lifting import lifted_body, recording, sample
-from .program import Equation, Program, Value, run
+from .program import Equation, Program, Value
 from .recorder import Recorded, Recorder, RefusedError
 from .scans import SCAN, Halves, RecordedBody, Scan, back_of, halves_of, or_zero, recorded_body
-from .source import compile_source
 from .state import State, seeded
 from .whole import recorded
 
@@ -89,33 +89,6 @@ def _unchanging(*functions: Callable[..., Any]) -> Iterator[None]:
         raise _ChangedError("a loop or a branch changes Python values, as a counter or a list")
 
 
-# 2. A branch
-
-
-def _branch(predicate: Array, *arrays: Array, bodies: tuple[Program, Program]) -> tuple[Array, ...]:
-    return tuple(np.array(result) for result in run(bodies[0] if predicate.item() else bodies[1], arrays))
-
-
-BRANCH = zero("branch", forward=_branch, inputs=("*arrays",))
-BRANCH.outputs = 2
-
-
-# 3. A loop until something holds
-
-
-def _repeat(*arrays: Array, test: Program, body: Program, carries: int, tested: int) -> tuple[Array, ...]:
-    """The carries after as many steps as the test holds; the first `tested` of the shared inputs are those of the test."""
-    carry, shared = list(arrays[:carries]), arrays[carries:]
-    holds, step = compile_source(test), compile_source(body)
-    while holds(*carry, *shared[:tested])[0].item():
-        carry = step(*carry, *shared[tested:])
-    return tuple(map(np.array, carry))
-
-
-REPEAT = zero("repeat_loop", forward=_repeat, inputs=("*arrays",))
-REPEAT.outputs = 2
-
-
 # 1. Loops of a known number of steps
 
 NOTHING = Program((), (), ())
@@ -151,19 +124,68 @@ def _lifted_scan(
     step: Callable[..., Any], one: Callable[[Leaves], Leaves], given: Leaves, loop: Scan
 ) -> Sequence[Tensor] | None:
     """The results of a loop inside transforms, as one operation for all of them; None where it has to run step by step."""
-    refusals: list[Exception] = []
-    try:
-        refusals = recording().refusals
-        before = len(refusals)
+
+    def made() -> Sequence[Tensor]:
         samples = [sample(leaf) for leaf in given]
         for i in range(loop.carries, len(given)):
             samples[i] = samples[i][-1 if loop.reverse else 0]
         with _unchanging(step):
             program, inputs = lifted_body(one, given, samples)
         return SCAN(*inputs, loop=loop._replace(body=program))
+
+    return _lifted(made)
+
+
+def _lifted(made: Callable[[], Sequence[Tensor]]) -> Sequence[Tensor] | None:
+    """The results of one operation for all transforms; None where it cannot be made."""
+    refusals: list[Exception] = []
+    try:
+        refusals = recording().refusals
+        before = len(refusals)
+        return made()
     except Exception:  # noqa: BLE001  # whatever it is, the steps say it better
         del refusals[before:]
         return None
+
+
+def _lifted_pair(
+    functions: Sequence[Callable[[Leaves], Leaves]], of: Sequence[Callable[..., Any]], given: Leaves
+) -> tuple[list[Program], list[Leaves]]:
+    """The programs of two functions of leaves, and what each uses besides."""
+    with _unchanging(*of):
+        found = [lifted_body(each, given, [sample(leaf) for leaf in given]) for each in functions]
+    return [program for program, _ in found], [inputs[len(given) :] for _, inputs in found]
+
+
+def _lifted_branch(
+    predicate: Tensor,
+    functions: Sequence[Callable[[Leaves], Leaves]],
+    sides: Sequence[Side],
+    given: Leaves,
+    results: Leaves,
+) -> Sequence[Tensor]:
+    """The results of a branch inside transforms, as one operation for all of them."""
+    programs, lifted = _lifted_pair(functions, [side.function for side in sides], given)
+    first, second = programs
+    sides[0].agree(sides[1], results)
+    count, others = len(given), [[value.like() for value in program.inputs[len(given) :]] for program in programs]
+    bodies = (
+        first.changed(inputs=(*first.inputs, *others[1])),
+        second.changed(inputs=(*second.inputs[:count], *others[0], *second.inputs[count:])),
+    )
+    found: Sequence[Tensor] = BRANCH(predicate, *given, *lifted[0], *lifted[1], bodies=bodies)
+    return found
+
+
+def _lifted_repeat(
+    functions: Sequence[Callable[[Leaves], Leaves]], of: Sequence[Callable[..., Any]], given: Leaves
+) -> Sequence[Tensor]:
+    """The results of a loop until something holds inside transforms, as one operation; RefusedError if it needs a way back."""
+    (test, body), (asked, used) = _lifted_pair(functions, of, given)
+    if mode.get().grad and any(leaf.requires_grad for leaf in (*given, *asked, *used) if isinstance(leaf, Tensor)):
+        raise RefusedError(NO_WAY_BACK)
+    found: Sequence[Tensor] = REPEAT(*given, *asked, *used, test=test, body=body, carries=len(given), tested=len(asked))
+    return found
 
 
 # 4. The runner
@@ -171,15 +193,6 @@ def _lifted_scan(
 
 class LoopRecorder(Runner):
     """Writes down loops and branches, where their leaves are recorded; others run step by step."""
-
-    def truths(self, array: Any) -> Any:
-        """Where the condition holds in this run, as it then has to in every run."""
-        if not isinstance(array, Recorded):
-            return super().truths(array)
-        found = array.numbers != 0
-        same = ops.equal(ops.not_equal(array, np.zeros((), array.form.dtype)), found)
-        array.interpreter.guarded(ops.all(same, axis=tuple(range(same.ndim)), keepdims=False))
-        return found
 
     def scan(self, step: ScanStep, carry: Leaves, columns: Leaves, count: int, reverse: bool) -> tuple[Leaves, Leaves]:
         """One equation for all steps."""
@@ -204,11 +217,9 @@ class LoopRecorder(Runner):
         left = iter(found[len(moving) :])
         return _filled(carry, moving, found), [None if leaf is None else next(left) for leaf in shape]
 
-    def cond(self, predicate: Tensor, first: Side, second: Side, operands: Leaves) -> Leaves:
+    def cond(self, predicate: Any, first: Side, second: Side, operands: Leaves) -> Leaves:
         """One equation for both sides."""
         recorder = _plain([predicate, *operands]) if hasattr(predicate, "_array") else None
-        if recorder is None:
-            return super().cond(_guarded(predicate), first, second, operands)
         present = _present(operands)
         given = [operands[i] for i in present]
         results: list[Any] = []
@@ -220,6 +231,15 @@ class LoopRecorder(Runner):
 
             return taken
 
+        if recorder is None:
+            made = functools.partial(
+                _lifted_branch, predicate, [side(first), side(second)], [first, second], given, results
+            )
+            found = _lifted(made) if isinstance(predicate, Tensor) else None
+            if found is None:
+                return super().cond(_guarded(predicate), first, second, operands)
+            left = iter(found)
+            return [None if leaf is None else next(left) for leaf in results]
         samples = [inside(leaf).numbers.copy() for leaf in given]
         with _unchanging(first.function, second.function):
             bodies = [recorded_body(recorder, side(each), samples) for each in (first, second)]
@@ -236,11 +256,8 @@ class LoopRecorder(Runner):
     def while_loop(self, test: Function, step: LoopStep, carry: Leaves) -> Leaves:
         """One equation for all steps, which has no way back."""
         recorder = _plain(carry)
-        if recorder is None:
-            return super().while_loop(test, step, carry)
         moving = _present(carry)
         given = [carry[i] for i in moving]
-        samples = [inside(leaf).numbers.copy() for leaf in given]
 
         def one(leaves: Leaves) -> Leaves:
             return [leaf for leaf in step(_filled(carry, moving, leaves)) if leaf is not None]
@@ -249,11 +266,15 @@ class LoopRecorder(Runner):
             answer = test(_filled(carry, moving, leaves))
             return [answer if hasattr(answer, "_array") else Tensor.interpreter.wrap(np.array(answer), None)]
 
+        if recorder is None:
+            found = _lifted(lambda: _lifted_repeat([asked, one], [test, step.function], given))
+            return super().while_loop(test, step, carry) if found is None else _filled(carry, moving, found)
+        samples = [inside(leaf).numbers.copy() for leaf in given]
         tracked = mode.get().grad and any(node_of(leaf) is not None for leaf in given)
         with FieldBlock(grad=False), _unchanging(test, step.function):
             check, body = recorded_body(recorder, asked, samples), recorded_body(recorder, one, samples)
         if tracked:
-            raise RefusedError("a while_loop whose number of steps depends on values has no gradient in a program")
+            raise RefusedError(NO_WAY_BACK)
         lifted, _, _ = _outside([check, body])
         programs = [
             each.program([*each.given, *each.lifted_values], each.forward, each.results) for each in (check, body)
@@ -262,7 +283,7 @@ class LoopRecorder(Runner):
         return _filled(carry, moving, _untracked(REPEAT, *given, *lifted, **options))
 
 
-def _guarded(predicate: Tensor) -> Tensor | bool:
+def _guarded(predicate: Any) -> Any:
     """A predicate of the program beside operands of a transform, as a bool that the record then depends on."""
     held: Any = predicate
     while isinstance(held, Tensor) and isinstance(held.interpreter, Tape):

@@ -34,7 +34,7 @@ from .cpython import profile_function, set_profile_function
 from .deferred import LARGE, Deferred, begins, foreseen
 from .definitions import counted
 from .drawing import Draw
-from .layouts import apart, overlaps
+from .layouts import apart, laid_out, overlaps
 from .numbers import Number
 from .parameters import composed, stand_ins
 from .program import LOOPS, Equation, Program, Value, determined
@@ -208,6 +208,10 @@ class Recorded(Boxed):
     def snapshot(self) -> Recorded:
         """The value as it is now, whatever is written later."""
         return self.interpreter.hold(self.numbers.copy(), self.interpreter.value_of(self))
+
+    def copy_of(self, value: Any) -> Any:
+        """A copy of another value, whose axes lie in memory as those of this one."""
+        return laid_out(value, self.form)
 
     def _shallow_copy(self) -> Recorded:
         return self

@@ -170,14 +170,18 @@ class Scan(NamedTuple):
         return (place >= self.carries) + (place >= self.carries + self.columns)
 
     def reached(self, given: Sequence[bool], kinds: str) -> list[bool]:
-        """Which inputs are of the given ones, or carries to which something of these comes in the end."""
-        found = [each and value.dtype.kind in kinds for each, value in zip(given, self.body.inputs, strict=True)]
-        while True:
-            ends = dependent(self.body, found, kinds)[: self.carries]
-            more = [*map(operator.or_, found, ends), *found[self.carries :]]
-            if more == found:
-                return found
-            found = more
+        """What `reaching` says of the body."""
+        return reaching(self.body, given, kinds, self.carries)
+
+
+def reaching(body: Program, given: Sequence[bool], kinds: str, carries: int) -> list[bool]:
+    """Which inputs of a step are of the given ones, or carries to which something of these comes in the end."""
+    found = [each and value.dtype.kind in kinds for each, value in zip(given, body.inputs, strict=True)]
+    while True:
+        more = [*map(operator.or_, found, dependent(body, found, kinds)[:carries]), *found[carries:]]
+        if more == found:
+            return found
+        found = more
 
 
 def dependent(program: Program, given: Sequence[bool], kinds: str) -> list[bool]:
@@ -365,6 +369,36 @@ def _asked(loop: Scan, g: Sequence[Any]) -> tuple[Scan, list[Any]]:
     return loop._replace(body=loop.body.changed(outputs=tuple([outputs[i] for i in kept]))), given
 
 
+def pushed_step(program: Program, moved: Sequence[bool], ends: Sequence[int], kept: int) -> Callable[[Leaves], Leaves]:
+    """A step on a program's inputs and the tangents of those that move: its first results, and the tangents at some ends."""
+
+    def step(leaves: Leaves) -> Leaves:
+        with Forward() as forward:
+            rest = iter(leaves[len(moved) :])
+            pairs = zip(leaves, moved, strict=False)
+            given = [forward.dual(inside(x), inside(next(rest)) if each else None) for x, each in pairs]
+            results = evaluated(program, given)
+            pushed = [(results[i], forward.tangent(results[i])) for i in ends]
+            values = [*results[:kept], *[np.zeros(x.shape, dtype_of(x)) if t is None else t for x, t in pushed]]
+            return [tensor_of(forward.unbox(value)) for value in values]
+
+    return step
+
+
+def batched_step(
+    size: int, program: Program, moved: Sequence[bool], ends: Sequence[bool]
+) -> Callable[[Leaves], Leaves]:
+    """A step on all examples of those inputs of a program that move; its results have them at some ends."""
+
+    def step(leaves: Leaves) -> Leaves:
+        with Batch(size, "error") as batch:
+            given = [batch.box(inside(x), each) for x, each in zip(leaves, moved, strict=True)]
+            results = [Argument(batch.unbox(x), getattr(x, "batched", False)) for x in evaluated(program, given)]
+            return [tensor_of(whole(size, x) if end else x.value) for x, end in zip(results, ends, strict=True)]
+
+    return step
+
+
 def _pushed(
     xp: Namespace, primals: Sequence[Any], tangents: Sequence[Any | None], y: Sequence[Any], *, loop: Scan
 ) -> tuple[Any | None, ...]:
@@ -373,20 +407,7 @@ def _pushed(
     places = [i for i, each in enumerate(moved) if each]
     ends = [i for i, each in enumerate(dependent(loop.body, moved, "f")) if each]
     count, samples = len(primals), loop.samples
-
-    def step(leaves: Leaves) -> Leaves:
-        with Forward() as forward:
-            rest = iter(leaves[count:])
-            pairs = zip(leaves, moved, strict=False)
-            given = [forward.dual(inside(x), inside(next(rest)) if each else None) for x, each in pairs]
-            results = evaluated(loop.body, given)
-            pushed = [(results[i], forward.tangent(results[i])) for i in ends]
-            values = [
-                *results[: loop.carries],
-                *[np.zeros(x.shape, dtype_of(x)) if t is None else t for x, t in pushed],
-            ]
-            return [tensor_of(forward.unbox(value)) for value in values]
-
+    step = pushed_step(loop.body, moved, ends, loop.carries)
     with FieldBlock(grad=False):
         body = recorded_body(recording(), step, [*samples, *[samples[i] for i in places]])
     rows = [np.zeros(primals[i].shape, dtype_of(primals[i])) if tangents[i] is None else tangents[i] for i in places]
@@ -409,12 +430,7 @@ def _batched(size: int, primitive: Primitive, args: list[Argument], params: Para
     ends = dependent(loop.body, moved, "buif")
     ends = [end or (i < loop.carries and moved[i]) for i, end in enumerate(ends)]
 
-    def step(leaves: Leaves) -> Leaves:
-        with Batch(size, "error") as batch:
-            given = [batch.box(inside(x), each) for x, each in zip(leaves, moved, strict=True)]
-            results = [Argument(batch.unbox(x), getattr(x, "batched", False)) for x in evaluated(loop.body, given)]
-            return [tensor_of(whole(size, x) if end else x.value) for x, end in zip(results, ends, strict=True)]
-
+    step = batched_step(size, loop.body, moved, ends)
     samples = [np.stack([x] * size) if each else x for x, each in zip(loop.samples, moved, strict=True)]
     with FieldBlock(grad=False):
         body = recorded_body(recording(), step, samples)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from .layout import columns, cut
 from .matrices import fit, matrix_text
 from .sources import text_of
+from .stops import reached
 from .story import StoryWriter
 from .terminal import Paper
 from .trace import Call, Step, Term, Traced
@@ -66,14 +67,9 @@ def animation(call: Call) -> str:
 
 
 def _frames(call: Call) -> list[_Frame]:
-    """The steps by the lines of the program: one after another, those of one line together."""
-    frames: list[_Frame] = []
-    for step in call.steps:
-        line = None if step.place is None else (step.place.file, step.place.line)
-        if frames and (line is None or frames[-1].line == line):  # what adds up has no line of its own
-            frames[-1].steps.append(step)
-        else:
-            frames.append(_Frame(line, [step]))
+    """The steps by the lines of the program."""
+    found = ((steps[0].place, steps) for steps in reached(call))
+    frames = [_Frame(None if place is None else (place.file, place.line), steps) for place, steps in found]
     if len(frames) <= MOST_FRAMES:
         return frames
     rest = [step for frame in frames[MOST_FRAMES - 1 :] for step in frame.steps]

@@ -20,6 +20,8 @@ FULL = 7.2
 """The number of decimal digits of float32."""
 MISSED = 2.0
 """The number of digits of a result or a gradient that must be missing before anything is said."""
+LOST = 3.0
+"""The number that the line must lose: two may be lost by chance, where numbers of both signs are added."""
 SPARED = 0.05
 """The share of the elements of a large tensor that may be worse: where numbers of both signs are added, some are near 0."""
 VANISHING = 2.0**-40
@@ -43,6 +45,8 @@ FIXES = {
     "divide": "1/a - 1/b is (b - a) / (a * b)",
 }
 """What to write instead of a difference, by the operation that made what is subtracted."""
+QUOTIENTS = {"reciprocal", "divide"}
+"""What helps a difference of two of these helps no other."""
 FIXES["power"] = FIXES["square"]
 LOGARITHM = "log(1 + x) is log1p(x), which is right near 0"
 PLAIN = "subtract the nearly equal parts before they are rounded, or compute this line in float64"
@@ -186,6 +190,8 @@ class Digits(Observer):
             step = min(step.before, key=lambda each: each.left)
             if step.given - step.left > worst.given - worst.left:
                 worst = step
+        if worst.given - worst.left < LOST:
+            return
         place = place_of(worst.site)
         here = place, worst.name, worst.phase
         if all((each.place, each.operation, each.phase) != here for each in self.losses):
@@ -342,7 +348,9 @@ def _fix(step: _Step) -> str:
         waiting = deque((each, 1) for each in step.before)
         while waiting:
             each, depth = waiting.popleft()
-            if each.name in FIXES:
+            if each.name in FIXES and (
+                each.name not in QUOTIENTS or [b.name in QUOTIENTS for b in step.before] == [True] * 2
+            ):
                 return FIXES[each.name]
             waiting.extend((other, depth + 1) for other in each.before if depth < NEAREST)
     return PLAIN

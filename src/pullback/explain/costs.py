@@ -8,7 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ..compile.costs import Work
+from ..compile.report import Report, clipped, runs
 from .numbers import duration, size
+from .sheets import Sheet
+from .sources import Place, place_of
 from .trace import Call, Step
 
 RECORDED = "while recorded, which takes longer than alone"
@@ -87,3 +91,71 @@ def _row(key: str, steps: list[Step]) -> CostRow:
 
     kept = sum(tensor.bytes for step in steps if step.phase == "forward" for tensor in step.outputs)
     return CostRow(key, len(steps), total("forward"), total("backward"), kept)
+
+
+# 2. Kernels of a compiled function
+
+MOST = 60
+"""The number of kernels above which only those that take longest are shown."""
+COLUMNS = ("line", "source", "equations", "kernel", "limit", "ratio", "time")
+EQUATIONS = 40
+Timed = list[tuple[Work, float]]
+"""Kernels, each with its limit."""
+
+
+def kernel_sheet(report: Report) -> Sheet:
+    """The kernels of one call as a table, by the lines that asked for them."""
+    if report.seconds is None:
+        raise ValueError(
+            f"{report.name}: the report has no times of kernels: take it with report(profile=True) after a call"
+        )
+    longest = sorted(report.kernels, key=lambda kernel: -(kernel.seconds or 0.0))[:MOST]
+    lines: dict[str, Timed] = {}
+    for kernel, limit in zip(report.kernels, report.limits, strict=True):
+        lines.setdefault(_where(_places(kernel)), []).append((kernel, limit))
+    rows: list[list[str]] = []
+    bars, over = list[float](), list[float]()
+    for where, group in lines.items():
+        code = _code(group)
+        for kernel, limit in group:
+            if not any(kernel is each for each in longest):
+                continue
+            took = kernel.seconds or 0.0
+            over.append(took - limit)
+            bars.append(took / (longest[0].seconds or 1.0))
+            ratio = f"{took / max(limit, 1e-12):.1f}"
+            equations = clipped(runs(kernel.equations), EQUATIONS)
+            rows.append([where, code, equations, kernel.name, duration(limit), ratio, duration(took)])
+            code = ""
+    marked = over.index(max(over))
+    count = f"{len(report.kernels)} kernel{'s' * (len(report.kernels) > 1)}"
+    most, whole = max(lines, key=lambda where: _total(lines[where])), report.seconds
+    said = (
+        f"A call of {report.name} takes {duration(whole)} in {count}, {whole / max(report.limit, 1e-12):.1f} times their limit: "
+        "the least that this machine needs for their arithmetic or their bytes. "
+        f"{most}, {_code(lines[most])}, takes most: {duration(_total(lines[most]))}, {100 * _total(lines[most]) / whole:.0f}%. "
+        f"Furthest above its limit is {rows[marked][3]}: {rows[marked][6]}, where {rows[marked][4]} would do."
+    )
+    if len(rows) < len(report.kernels):
+        said += f" The {len(rows)} longest are shown."
+    name = f"kernels of {report.name}"
+    return Sheet(name, f"Kernels of {report.name}", duration(whole), said, COLUMNS, rows, bars, marked)
+
+
+def _places(kernel: Work) -> list[Place]:
+    return [place for site in kernel.sites if (place := place_of(site)) is not None]
+
+
+def _total(group: Timed) -> float:
+    return sum(kernel.seconds or 0.0 for kernel, _ in group)
+
+
+def _code(group: Timed) -> str:
+    return next((place.code for place in _places(group[0][0])), "")
+
+
+def _where(places: list[Place]) -> str:
+    """Lines as text, the file once: `step.py:10, 12`."""
+    names = [*dict.fromkeys(place.where for place in places)]
+    file = names[0].rpartition(":")[0] if names else ""
+    return ", ".join([*names[:1], *[name.removeprefix(f"{file}:") for name in names[1:]]])

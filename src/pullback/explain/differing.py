@@ -13,7 +13,6 @@ import numpy as np
 from .arrays import Array
 from .numbers import short
 from .sheets import Sheet
-from .sources import Place
 from .trails import BACKWARD, FORWARD, GIVEN, LEAF, SENT, WRITE, Trail, TrailEntry
 
 UNITS = 64.0
@@ -39,12 +38,10 @@ class Difference(NamedTuple):
 
     what: str
     """'value', 'gradient', 'dtype', 'shape', or 'operation' for one that only one of the runs has."""
-    phase: str
-    operation: str
-    name: str
-    module: str
-    place: Place | None
-    code: str
+    entry: TrailEntry
+    """What the first run has there, or the one that has it alone: the operation, its line and module."""
+    other: TrailEntry | None
+    """What the second run has in its place."""
     element: tuple[int, ...] | None
     """The index of the element that differs most; None where elements are not compared, or it was not kept."""
     first: object
@@ -57,22 +54,25 @@ class Difference(NamedTuple):
     @property
     def subject(self) -> str:
         """What differs, in words."""
-        at = f" at {self.place.where}" if self.place is not None else ""
-        module = f" in {self.module}" if self.module else ""
-        name = self.name if self.name and not self.name.isdigit() else "an operand"
+        phase, operation, called, module, place, code, *_ = self.entry
+        at = f" at {place.where}" if place is not None else ""
+        inside = f" in {module}" if module else ""
+        name = called if called and not called.isdigit() else "an operand"
         return {
-            FORWARD: f"{self.operation}{at}{module}: {self.code} gave",
-            GIVEN: f"{name}, which {self.operation}{at}{module} was given, is",
-            SENT: f"the derivative of {self.operation}{at}{module}, for operand {self.name or 0}, is",
-            BACKWARD: f"the gradient that arrives at {self.operation}{at}{module} is",
-            LEAF: f"the gradient of {name}, used{at}{module}, is",
-            WRITE: f"what is written to {self.name or 'a tensor'}{at} is",
-        }[self.phase]
+            FORWARD: f"{operation}{at}{inside}: {code} gave",
+            GIVEN: f"{name}, which {operation}{at}{inside} was given, is",
+            SENT: f"the derivative of {operation}{at}{inside}, for operand {called or 0}, is",
+            BACKWARD: f"the gradient that arrives at {operation}{at}{inside} is",
+            LEAF: f"the gradient of {name}, used{at}{inside}, is",
+            WRITE: f"what is written to {called or 'a tensor'}{at} is",
+        }[phase]
 
     def __str__(self) -> str:
         if self.what == "operation":
             subject = self.subject.removesuffix(" gave").removesuffix(", is")
-            return f"{subject} {'runs' if self.phase == FORWARD else 'is sent'} in {self.first} alone; {self.also}"
+            return (
+                f"{subject} {'runs' if self.entry.phase == FORWARD else 'is sent'} in {self.first} alone; {self.also}"
+            )
         index = "" if self.element in {None, ()} else f", at {[*(self.element or ())]}"
         one, other = (_said(each) for each in (self.first, self.second))
         units = ""
@@ -146,7 +146,8 @@ class Comparison:
         bars = [0.0 if u <= 0 else min(1.0, math.log2(1 + min(u, 2.0**24)) / 24) for _, _, u, _ in shown]
         marked = at - max(0, at - BEFORE) if at < len(self.pairs) else None
         columns = ["line", "module", "result", "array", "units"]
-        answer = "none" if self.first is None else "" if self.first.place is None else f"line {self.first.place.line}"
+        place = None if self.first is None else self.first.entry.place
+        answer = "none" if self.first is None else "" if place is None else f"line {place.line}"
         return Sheet("difference", "First difference", answer, str(self), columns, rows, bars, marked)
 
 
@@ -166,7 +167,7 @@ def first_difference(a: Trail, b: Trail) -> Comparison:
     ...         pullback.nn.functional.leaky_relu(x, slope).sum().backward()
     ...     return trail
     >>> found = pullback.explain.first_difference(run(0.01), run(0.02))
-    >>> found.first.operation, found.first.element, found.first.first, found.first.second
+    >>> found.first.entry.operation, found.first.element, found.first.first, found.first.second
     ('leaky_relu', (0,), -0.009999999776482582, -0.019999999552965164)
     """
     for each in (a, b):
@@ -189,8 +190,11 @@ def first_difference(a: Trail, b: Trail) -> Comparison:
         if not compared[-1].differs:
             worst, last = max(worst, min(units, MOST_UNITS)), (i, j)
             scales.seen(here, _apart(one, other, 0.0)[0])
-        elif first is None:
-            first = (_only(a, b, alone, last, (i, j)) if same else None) or _difference(one, other, units, at, a)
+        elif first is None or (
+            first.entry.phase == GIVEN and not first.entry.name
+        ):  # made unseen, of what may tell more
+            only = _only(a, b, alone, last, (i, j)) if same else None
+            first = only or first or _difference(one, other, units, at, a)
         since = AFTER if first is None else since - 1
         if not since:
             break
@@ -268,27 +272,48 @@ def _aligned(
 def _only(
     a: Trail, b: Trail, alone: tuple[list[int], list[int]], last: tuple[int, int], here: tuple[int, int]
 ) -> Difference | None:
-    """The first operation, or gradient that a rule sends, since the last agreement that one of the runs lacks."""
+    """The first operation, or gradient that a rule sends, that what differs comes from and that one of the runs lacks."""
     for trail, rest, since, until, whose in zip(
         (a, b), alone, last, here, ("the first run", "the second run"), strict=True
     ):
-        at_hand = trail.entries[until]
-        if at_hand.phase in {FORWARD, GIVEN}:
-            lacking = rest[bisect_left(rest, since) : bisect_left(rest, until)]
-            found = next((e for i in lacking if (e := trail.entries[i]).phase == FORWARD), None)
+        entries, lone = trail.entries, set(rest)
+        if entries[until].phase in {FORWARD, GIVEN}:
+            user = next((e for e in entries[until + 1 :] if until in e.makers), entries[until])
+            between = rest[bisect_left(rest, since) : bisect_left(rest, until)]
+            begin = [
+                *_back(entries, (user if entries[until].phase == GIVEN else entries[until]).makers, lone),
+                *between,
+            ]
+            found = next((entries[i] for i in sorted(begin) if entries[i].phase == FORWARD), None)
         else:
-            users = {i for i, e in enumerate(trail.entries) if e.phase == FORWARD and _uses(e, at_hand)}
-            sent = (trail.entries[i] for i in rest if trail.entries[i].phase == SENT and i < until)
-            found = next((e for e in sent if users.intersection(e.makers)), None)
+            passed = _after(entries, entries[until].makers[:1])
+            sent = (entries[i] for i in rest if entries[i].phase == SENT and i < until)
+            found = next((e for e in sent if passed.intersection(e.makers)), None)
         if found is not None:
             also = f"what follows differs, first {a.entries[here[0]].operation}"
-            return Difference("operation", *_about(found), None, whose, None, math.inf, also)
+            return Difference("operation", found, None, None, whose, None, math.inf, also)
     return None
 
 
-def _uses(user: TrailEntry, gradient: TrailEntry) -> bool:
-    """Whether an operation has taken what a gradient is of."""
-    return bool(gradient.makers) and gradient.phase in {BACKWARD, LEAF} and gradient.makers[0] in user.makers
+def _back(entries: Sequence[TrailEntry], makers: Iterable[int], lone: set[int]) -> set[int]:
+    """Of entries and of what they come from those that stand in one run alone."""
+    found: set[int] = set()
+    waiting = [*makers]
+    while waiting:
+        if (at := waiting.pop()) in lone and at not in found:
+            found.add(at)
+            waiting += entries[at].makers
+    return found
+
+
+def _after(entries: Sequence[TrailEntry], made: Iterable[int]) -> set[int]:
+    """The operations that an entry is used by, at once or through others."""
+    reached, found = set(made), set[int]()
+    for i, entry in enumerate(entries):
+        if entry.phase == FORWARD and reached.intersection(entry.makers):
+            reached.add(i)
+            found.add(i)
+    return found
 
 
 # 2. Whether they differ
@@ -407,23 +432,19 @@ _WORDS = {
 }  # fmt: skip
 
 
-def _about(entry: TrailEntry) -> tuple[str, str, str, str, Place | None, str]:
-    return entry.phase, entry.operation, entry.name, entry.module, entry.place, entry.code
-
-
 def _difference(one: TrailEntry, other: TrailEntry, units: float, at: int | None, a: Trail) -> Difference:
     also = "; ".join(_remarks(one, other, a))
     if one.shape != other.shape:
-        return Difference("shape", *_about(one), None, one.shape, other.shape, math.inf, also)
+        return Difference("shape", one, other, None, one.shape, other.shape, math.inf, also)
     apart = units > UNITS
     if one.dtype != other.dtype and not (apart and math.isinf(units)):
-        return Difference("dtype", *_about(one), None, one.dtype, other.dtype, units, also)
+        return Difference("dtype", one, other, None, one.dtype, other.dtype, units, also)
     what = "value" if one.phase in {FORWARD, GIVEN, WRITE} else "gradient"
     if at is None:
         also = "; ".join(filter(None, ["the element is none of those kept: raise values=", also]))
-        return Difference(what, *_about(one), None, one.statistics.norm, other.statistics.norm, units, also)
+        return Difference(what, one, other, None, one.statistics.norm, other.statistics.norm, units, also)
     element = (one if len(one.values) == len(other.values) else other).element(at)
-    return Difference(what, *_about(one), element, one.values[at].item(), other.values[at].item(), units, also)
+    return Difference(what, one, other, element, one.values[at].item(), other.values[at].item(), units, also)
 
 
 def _remarks(one: TrailEntry, other: TrailEntry, a: Trail) -> Iterator[str]:

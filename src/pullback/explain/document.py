@@ -15,6 +15,7 @@ from .gradients import is_network, sentence, shown
 from .notes import note
 from .rules import Jacobian
 from .sources import Place, text_of
+from .stops import reached
 from .trace import Argument, Call, Clash, Failure, Finding, Fix, Leaf, Overwritten, Scope, Stage, Step, Term, Traced
 
 if TYPE_CHECKING:
@@ -140,6 +141,7 @@ class _DocumentWriter:
             ],
             "tensors": [self.tensor(tensor) for tensor in call.tensors],
             "steps": [self.step(step) for step in places],
+            "stops": [places[steps[0]] for steps in reached(call)],
             "leaves": [self.leaf(leaf, terms) for leaf in call.leaves],
             "findings": [self.finding(each, places) for each in call.findings],
             "account": self.account(call.account),

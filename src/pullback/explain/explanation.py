@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import Tensor, why
+from ..compile.report import Report
 from ..observe import node as node_of
 from .animation import animation
 from .arrays import Array, Limits
-from .costs import Cost
+from .costs import Cost, kernel_sheet
 from .document import document
 from .dot import to_dot
 from .mermaid import to_mermaid
@@ -144,8 +145,10 @@ class Explanation:
         """The time and memory that the call took."""
         return Cost(self.call)
 
-    def attach(self, *found: Digits | Comparison | Examples) -> Explanation:
-        """Show what was found beside the call, too: a drawer of the page for each, of digits, a difference or examples.
+    def attach(self, *found: Digits | Comparison | Examples | Report) -> Explanation:
+        """Show what was found beside the call, too: a drawer of the page for each, of digits, a difference, examples or kernels.
+
+        Kernels are those of a compiled function's `report(profile=True)`; a report without times is a ValueError.
 
         >>> import pullback
         >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
@@ -154,7 +157,7 @@ class Explanation:
         >>> [sheet.title for sheet in ex.attach(found).sheets]
         ['Digits']
         """
-        self.sheets += [each.sheet() for each in found]
+        self.sheets += [kernel_sheet(each) if isinstance(each, Report) else each.sheet() for each in found]
         return self
 
     # Jacobians

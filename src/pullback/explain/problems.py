@@ -36,7 +36,7 @@ class ProblemWriter:
         lines += self.sections("cause", said)
         lines += self.sections("in", [_called(failure)] if failure.op or failure.scope else [])
         if failure.made is not None:
-            lines += self.sections("made", [f"{failure.made.where}  {source_at(failure.made)}"])
+            lines += self.sections("made", [f"{failure.made.where}  {failure.made.code}"])
         if len(failure.stages) > 1:
             ran = (
                 f"{stage.scope} {'' if stage.shape is None else shape_text(stage.shape)}" for stage in failure.stages
@@ -81,7 +81,8 @@ class ProblemWriter:
         if not where:
             return [self.paper.red(line) for line in self.paper.wrap(what)]
         room = max(12, self.paper.width - columns(where) - columns(what) - 4)
-        text = f"{where}  {cut(self.paper.clean(source_at(place)), room)}  {what}"
+        code = "" if place is None else place.code
+        text = f"{where}  {cut(self.paper.clean(code), room)}  {what}"
         return [self.paper.red(line) for line in self.paper.wrap(text)]
 
     def sections(self, title: str, texts: Sequence[str]) -> list[str]:
@@ -159,9 +160,3 @@ def _way(way: Sequence[Hop]) -> str:
 def at(place: Place | None) -> str:
     """A place as text: `train.py:41`."""
     return "" if place is None else place.where
-
-
-def source_at(place: Place | None) -> str:
-    """The line of the program at a place."""
-    lines = [] if place is None else text_of(place.file).lines
-    return lines[place.line - 1].strip() if place is not None and 0 < place.line <= len(lines) else ""

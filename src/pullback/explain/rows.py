@@ -11,7 +11,6 @@ from .gradients import is_model
 from .layout import GAP, columns, cut, fitted, pad, wrapped
 from .matrices import fit, size_text
 from .sending import Sending, numbered
-from .sources import text_of
 from .stops import Omitted, Stop, stops
 from .terminal import Paper
 from .trace import Call, Failure
@@ -119,11 +118,8 @@ class ProgramTable:
         if stop.scope is not None:
             scope = stop.scope
             return scope.name if scope.name == scope.type else f"{scope.name}  {scope.type}"
-        place = stop.place
-        lines = [] if place is None else text_of(place.file).lines
-        if place is not None and 0 < place.line <= len(lines):
-            return " ".join(lines[place.line - 1].split())
-        return ", ".join(tensor.name for tensor in stop.results[:2])
+        code = "" if stop.place is None else stop.place.code
+        return code or ", ".join(tensor.name for tensor in stop.results[:2])
 
     # Columns
 

@@ -9,7 +9,8 @@ from .layout import columns
 from .terminal import Paper
 
 MARK = "> "
-LEAST = 10
+FIRST, LEAST = 14, 10
+"""The columns that the first cell of a row, which tells where it is of, and others keep where there is little room."""
 BAR = 8
 """The number of columns of the longest bar."""
 
@@ -41,7 +42,7 @@ class Sheet(NamedTuple):
             ]
             least = [
                 0,
-                *[min(columns(name), LEAST) for name in self.columns],
+                *[min(columns(name), LEAST) if i else FIRST for i, name in enumerate(self.columns)],
                 *[BAR][: len(head) - len(self.columns) - 1],
             ]
             lines += ["", *paper.table([head, *rows], frozenset(), least)]

@@ -36,6 +36,12 @@ class Place(NamedTuple):
         """The file without its folder, and the line: `train.py:41`."""
         return f"{os.path.basename(self.file)}:{self.line}"
 
+    @property
+    def code(self) -> str:
+        """The text of the line, without the space around it; empty if it cannot be read."""
+        lines = text_of(self.file).lines
+        return " ".join(lines[self.line - 1].split()) if 0 < self.line <= len(lines) else ""
+
 
 class Excerpt(NamedTuple):
     """The source code at a place: the expression, the name it is assigned to, what the tensor it writes to is then."""

@@ -47,6 +47,26 @@ class Omitted:
     label: str
 
 
+def reached(call: Call) -> list[list[Step]]:
+    """The backward steps as a reader steps through them: those of one line, one of the times that it ran, together.
+
+    What has been added up for a leaf belongs to the line that sent its last part.
+    """
+    found: list[list[Step]] = []
+    for step in call.steps:
+        line = _line(step)
+        if found and (step.op is None or (line is not None and line == _line(found[-1][0]))):
+            found[-1].append(step)
+        else:
+            found.append([step])
+    return found
+
+
+def _line(step: Step) -> tuple[str, int, tuple[int, int] | None] | None:
+    """The line of a step, and which time it ran."""
+    return None if step.place is None else (step.place.file, step.place.line, step.outputs[0].round)
+
+
 def stops(call: Call, most: int) -> list[Stop | Omitted]:
     """The stops of a call in the program's order, about `most` at most: modules are folded first, then rounds."""
     inner = max((len(step.scope.path) for step in (*call.forward, *call.steps) if step.scope is not None), default=0)
@@ -145,7 +165,7 @@ class _Builder:
         place = step.place
         if scope is None and place is None:
             return self._new(Stop(None))
-        key = scope if scope is not None or place is None else (place.file, place.line, step.outputs[0].round)
+        key = scope or _line(step)
         if key not in self.open:
             self.open[key] = stop = self._new(Stop(place, scope))
             stop.nth, stop.of = step.outputs[0].round or (1, 1) if scope is None else (1, 1)

@@ -7,6 +7,7 @@ written as base64. Nothing in it is run, and what does not follow the format is 
 from __future__ import annotations
 
 import base64
+import functools
 import gzip
 import json
 import math
@@ -22,7 +23,7 @@ from .._core.texts import printable
 from ..files.opening import writing
 from .arrays import Array, numeric
 from .schemas import problem
-from .sources import Place, text_of
+from .sources import Place
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -37,6 +38,8 @@ LONGEST_LINE = 2**24
 """The number of bytes of a line of a file above which it is refused: an array of a million elements."""
 LARGEST_FILE = 2**28
 """The number of bytes of an unpacked file above which it is refused: what `BYTES` and `MOST` come to is less."""
+BLOCK, PERIOD = 2**14, 2**18
+"""The number of elements that are counted at once, and after which the signs of a sum repeat."""
 FORMAT, VERSION = "pullback trail", 1
 FORWARD, BACKWARD, SENT, LEAF, WRITE, GIVEN = PHASES = ("forward", "backward", "sent", "leaf", "write", "given")
 """What an entry is of: a result, the gradient that arrived at one, what a rule sent, what arrived at a leaf, a write, an operand."""
@@ -137,7 +140,7 @@ class Trail:
         room = self.values if self._bytes < BYTES else 0
         values = _some(array, room)
         self._bytes += values.nbytes
-        code = "" if place is None else _line(place)
+        code = "" if place is None else place.code or f"line {place.line}"
         given = tuple(map(int, array.shape)), dtype or str(array.dtype), _statistics(array), values, tuple(makers)
         self.entries.append(TrailEntry(phase, operation, name, module, place, code, *given))
         return len(self.entries) - 1
@@ -169,7 +172,8 @@ def read_trail(path: str | PathLike[str]) -> Trail:
             for number, line in enumerate(_lines(stream), 1):
                 _read(trail, json.loads(line), number)
     except (EOFError, ValueError, KeyError, RecursionError, gzip.BadGzipFile) as error:
-        raise ValueError(f"{path}, line {number}: not the file of a trail ({printable(str(error)[:300])})") from None
+        place = f", line {number}" if number else ""
+        raise ValueError(f"{path}{place}: not the file of a trail ({printable(str(error)[:300])})") from None
     if not number:
         raise ValueError(f"{path}: not the file of a trail (it is empty)")
     return trail
@@ -207,11 +211,6 @@ def module_path(frame: FrameType | None, call: CodeType) -> tuple[Any, str]:
     return inner, ".".join(filter(None, [type(outer).__name__, found]))
 
 
-def _line(place: Place) -> str:
-    lines = text_of(place.file).lines
-    return " ".join(lines[place.line - 1].split()) if 0 < place.line <= len(lines) else f"line {place.line}"
-
-
 def _spread(size: int, count: int) -> Array:
     return np.linspace(0, size - 1, count).astype(np.int64)
 
@@ -222,16 +221,29 @@ def _some(array: Array, most: int) -> Array:
 
 
 def _statistics(array: Array) -> Totals:
-    """Totals in which a difference of few elements is seen, too."""
-    flat = array.reshape(-1)
-    with np.errstate(invalid="ignore"):
-        flat = np.abs(flat) if flat.dtype.kind == "c" else flat.astype(np.float64)
-    good = np.isfinite(flat)
-    kept = np.where(good, flat, 0.0)
-    signs = np.where(np.arange(flat.size, dtype=np.uint32) * np.uint32(2654435761) & np.uint32(2**17), 1.0, -1.0)
+    """Totals in which a difference of few elements is seen, too; a block at a time, which stays in the cache."""
+    flat, signs = array.reshape(-1), _signs()
+    bad, largest, squares, signed = 0, 0.0, 0.0, 0.0
     with np.errstate(over="ignore", invalid="ignore"):
-        norm, signed = float(np.sqrt(kept @ kept)), float(kept @ signs)
-    return Totals(int(good.size - good.sum()), float(np.abs(kept).max(initial=0.0)), norm, signed)
+        for start in range(0, flat.size, BLOCK):
+            part = flat[start : start + BLOCK]
+            part = np.abs(part) if part.dtype.kind == "c" else part.astype(np.float64)
+            those = signs[start % PERIOD :][: part.size]
+            if not math.isfinite(total := float(part @ those)):
+                good = np.isfinite(part)
+                bad += int(good.size - good.sum())
+                part = np.where(good, part, 0.0)
+                total = float(part @ those)
+            largest = max(largest, float(part.max()), -float(part.min()))
+            squares, signed = squares + float(part @ part), signed + total
+    return Totals(bad, largest, math.sqrt(squares), signed)
+
+
+@functools.cache
+def _signs() -> Array:
+    """1 or -1 by place: a bit of a multiple of the place, which repeats."""
+    places = np.arange(PERIOD, dtype=np.uint32) * np.uint32(2654435761)
+    return np.where(places & np.uint32(PERIOD >> 1), 1.0, -1.0)
 
 
 # The file

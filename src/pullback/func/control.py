@@ -7,13 +7,13 @@ checks its arguments, flattens them into leaves, and calls one method of the cur
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .. import ops
 from .._core.modes import FieldBlock
 from .._core.package import package
 from .._core.primitives import Carrier, Function
@@ -22,6 +22,7 @@ from .._tensor.creation import arange, as_tensor, zeros
 from .._tensor.custom import Meta
 from .._tensor.tensor import Tensor
 from ..vocabulary.arithmetic import ne, where
+from ..vocabulary.reductions import argmax
 from ..vocabulary.shapes import movedim, reshape, stack, unbind
 
 if TYPE_CHECKING:
@@ -207,21 +208,25 @@ def _bared(value: Any) -> tuple[list[Batch], Any]:
 
 
 class Mask(NamedTuple):
-    """A condition on which the examples of one or more batches disagree."""
+    """A condition on which the examples of one or more batches disagree; `holds` says of each, beneath the transforms, whether it holds."""
 
     condition: Tensor
     batches: list[Batch]
-    values: Array
+    holds: Tensor
 
     def stand_in(self, leaf: Tensor, side: bool) -> Tensor:
         """A leaf's value for one example that takes `side`, as a constant; a shared leaf unchanged."""
         batches, array = _bared(leaf)
         if not any(batch in self.batches for batch in batches):
             return leaf
-        found = np.argwhere(np.asarray(self.values) == side)[0]
-        place = dict(zip(self.batches, found, strict=True))
-        chosen = ops.getitem(array, index=tuple(place.get(batch, 0) for batch in batches))
-        return Tensor.interpreter.wrap(ops.clone(chosen), None)
+        first: Any = argmax(where(self.holds, int(side), int(not side)))
+        sizes, row = [batch.size for batch in self.batches], 0 * first
+        for batch in batches:
+            row = row * batch.size
+            if batch in self.batches:
+                row = row + first // math.prod(sizes[self.batches.index(batch) + 1 :]) % batch.size
+        rows = reshape(Tensor.interpreter.wrap(array, None), (-1, *array.shape[len(batches) :]))
+        return rows[row]
 
     def kept(self, leaves: Leaves, side: bool) -> Leaves:
         """The leaves for one side, with constant values for the examples that do not take it."""
@@ -244,20 +249,18 @@ class Runner:
     leaves, and may be run on the compiler's own values.
     """
 
-    def truths(self, array: Any) -> Any:
-        """Where an array beneath a condition of many examples holds."""
-        return array != 0
-
     def decided(self, predicate: Any) -> bool | Mask:
         """The predicate as a bool, or as a `Mask` if the examples disagree."""
         batches, array = _bared(predicate)
         if not batches:
             return bool(predicate)
-        values = np.reshape(self.truths(array), tuple(batch.size for batch in batches))
-        if values.all() or not values.any():
-            return bool(values.any())
+        holds = ne(reshape(Tensor.interpreter.wrap(array, None), tuple(batch.size for batch in batches)), 0)
+        if not holds.any()._array:
+            return False
+        if holds.all()._array:
+            return True
         condition = reshape(predicate, ())
-        return Mask(condition if condition._dtype.kind == "b" else ne(condition, 0), batches, values)
+        return Mask(condition if condition._dtype.kind == "b" else ne(condition, 0), batches, holds)
 
     def cond(self, predicate: Any, first: Side, second: Side, operands: Leaves) -> Leaves:
         """The leaves of the first side if the predicate holds, else of the second."""

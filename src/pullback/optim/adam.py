@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class Adam(Elementwise):
-    """Adam: Kingma and Ba, Adam: a method for stochastic optimization, 2015.
+    """The running mean of the gradient divided by the root of that of its square, for steps of about `lr` at any scale.
 
-    `amsgrad` divides by the largest second moment so far (Reddi, Kale and Kumar, On the convergence of Adam and beyond,
-    2018).
+    Kingma and Ba, Adam: a method for stochastic optimization, 2015. `amsgrad` divides by the largest second
+    moment so far (Reddi, Kale and Kumar, On the convergence of Adam and beyond, 2018).
 
     Parameters
     ----------

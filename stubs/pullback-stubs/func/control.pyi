@@ -27,11 +27,11 @@ _TensorLike = _Tensor | _Numbers
 _First = _Callable[_Concatenate[_A, _P], _R]
 _Second = _Callable[_Concatenate[_A, _B, _P], _R]
 from typing import Self as _Self
+import math
 from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
-from .. import ops
 from .._core.modes import FieldBlock
 from .._core.package import package
 from .._core.primitives import Carrier, Function
@@ -40,6 +40,7 @@ from .._tensor.creation import arange, as_tensor, zeros
 from .._tensor.custom import Meta
 from .._tensor.tensor import Tensor
 from ..vocabulary.arithmetic import ne, where
+from ..vocabulary.reductions import argmax
 from ..vocabulary.shapes import movedim, reshape, stack, unbind
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,7 +120,7 @@ class Mask(NamedTuple):
     ...
     condition: Tensor
     batches: list[Batch]
-    values: Array
+    holds: Tensor
 
     def stand_in(self, leaf: Tensor, side: bool) -> Tensor:
         ...
@@ -132,9 +133,6 @@ class Mask(NamedTuple):
 
 class Runner:
     ...
-
-    def truths(self, array: Any) -> Any:
-        ...
 
     def decided(self, predicate: Any) -> bool | Mask:
         ...

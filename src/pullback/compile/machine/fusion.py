@@ -123,7 +123,8 @@ def kind(equation: Equation) -> str:
     """How an equation is compiled: move, element, reduce, pieces, product, steps, own or opaque."""
     name = equation.primitive.name
     values = (*equation.inputs, *equation.outputs)
-    if any(value.size == 0 for value in values) or any(value.dtype not in KINDS for value in values):
+    needed = equation.outputs if name == "concat" else values
+    if any(value.size == 0 for value in needed) or any(value.dtype not in KINDS for value in values):
         return "opaque"
     if name in GATHERS:
         x, chosen = equation.inputs
@@ -194,7 +195,8 @@ Pieces = Iterator[tuple[Value | tuple[Value, tuple[int, ...]] | None, Any]]
 def _concat(e: Equation) -> Pieces:
     axis, start = e.params["axis"], 0
     for x in e.inputs:
-        yield x, _at(e.output.shape, partial(_moved_along, axis=axis, start=start))
+        if x.size:
+            yield x, _at(e.output.shape, partial(_moved_along, axis=axis, start=start))
         start += x.shape[axis]
 
 

@@ -87,7 +87,7 @@ def _addresses(ctx: Context, kind: str, address: ir.Value, step: int) -> ir.Valu
 
 
 def load_lanes(ctx: Context, kind: str, address: ir.Value, step: int, mask: ir.Value | None) -> IRValue:
-    """Load one element for each lane, `step` apart; zeros where the mask is off."""
+    """Load one element for each lane, `step` apart; any number where the mask is off."""
     lanes, builder = ctx.lanes or 1, ctx.builder
     of = ir.VectorType(stored_type(kind), lanes)
     if step == 1 and mask is None:
@@ -116,10 +116,13 @@ def _shuffled(builder: ir.IRBuilder, one: ir.Value, other: ir.Value, places: Seq
 
 
 def _load_near(ctx: Context, kind: str, address: ir.Value, step: int, count: int) -> IRValue:
-    """Load the first lanes, `step` apart, from registers of adjacent elements; nothing behind the last one is read."""
+    """Load the first lanes, `step` apart, from registers of adjacent elements; nothing behind the last one is read.
+
+    The other lanes are copies of the first: of lanes known to be 0, LLVM takes 0 / 0 for 0, and leaves out the mask of a sum.
+    """
     lanes, builder = ctx.lanes or 1, ctx.builder
     of, span = ir.VectorType(stored_type(kind), lanes), step * (count - 1) + 1
-    found: ir.Value = ir.Constant(of, None)
+    found: ir.Value | None = None
     for start in range(0, span, lanes):
         end = min(start + lanes, span)
         if end < start + lanes and count == lanes:  # the last register overlaps with the one before
@@ -130,8 +133,12 @@ def _load_near(ctx: Context, kind: str, address: ir.Value, step: int, count: int
             place = element(builder, address, kind, long(first))
             part = _masked(ctx, kind, of, [place], _first(lanes, end - start), [ir.Constant(of, None)])
         within = [start <= step * lane < end and lane < count for lane in range(lanes)]
-        places = [lanes + step * lane - first if inside else lane for lane, inside in enumerate(within)]
-        found = _shuffled(builder, found, part, places)
+        others = range(lanes) if start else [lanes] * lanes
+        places = [
+            lanes + step * lane - first if inside else other
+            for lane, (inside, other) in enumerate(zip(within, others, strict=True))
+        ]
+        found = _shuffled(builder, found or part, part, places)
     return IRValue(ctx, kind, found)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 
-from ..costs import Work, lines, work
+from ..costs import Work, sites, work
 from ..program import Equation, Value
 from . import forms
 from .assembly import AssembledStep, Assembly
@@ -65,7 +65,7 @@ def _of_nest(piece: AssembledStep, layout: Layout, equations: list[Equation]) ->
         sum(min(count, value.nbytes) for value, count in touched.items()),
         sum(value.nbytes for value in stored),
         piece.threaded,
-        lines=lines(equations),
+        sites=sites(equations),
     )
 
 
