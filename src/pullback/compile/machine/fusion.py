@@ -22,7 +22,7 @@ from ..._numerics.blas import Word, routine
 from ..program import Equation, Program, Value
 from . import indices
 from .elements import ELEMENTS, KINDS, lowers
-from .indices import Affine, AnyIndex, Cut, Index, Unaligned, flat, moved, shifted, uncut, whole
+from .indices import Affine, AnyIndex, Cut, Flat, Index, Unaligned, flat, moved, shifted, uncut, whole
 from .nests import FULL_OF_NUMBERS, GATHERS, REDUCTIONS, Incompatible, Nest, NestFacts, Root
 
 if TYPE_CHECKING:
@@ -246,6 +246,45 @@ PIECES: dict[str, Callable[[Equation], Pieces]] = {
 }
 
 
+Turned = Callable[[Any], Any]
+"""What gives the places of pieces in the value as which they are read, from those in their own."""
+TURNS = {"permute_dims", "reshape"}
+TURNED_NEAR = 4
+"""Elements between neighbours of a piece, up to which pieces are stored as they are read."""
+
+
+def _back(e: Equation) -> tuple[dict[str, Any], tuple[int, ...], tuple[int, ...]]:
+    """The metadata of the view that takes back one of `TURNS`, and the shapes before and after it."""
+    axes = tuple(np.argsort(e.params["axes"]).tolist()) if e.name == "permute_dims" else ()
+    return {"axes": axes, "shape": e.inputs[0].shape}, e.output.shape, e.inputs[0].shape
+
+
+def _turned(shape: tuple[int, ...], path: list[Any], place: Any) -> Callable[[Index, list[int]], Affine]:
+    """The place in a value from that in another, of this shape, which is found from it by a path of views."""
+
+    def found(index: Index, domain: list[int]) -> Affine:
+        at: AnyIndex = index if place is None else Flat(place(index, domain))
+        for name, params, before, after in reversed(path):
+            at = moved(name, at, before, after, params, domain)
+        return flat(at, path[0][2] if path else shape)
+
+    return found
+
+
+def _are_near(equation: Equation, turned: Turned) -> bool:
+    """Whether the last axis of each piece has near elements at its places."""
+    try:
+        for source, place in PIECES[equation.name](equation):
+            if source is None or isinstance(source, tuple) or not source.shape:
+                return False
+            at = dict(turned(place)(whole(source.shape, source.shape, len(source.shape)), [*source.shape])[1])
+            if not 0 < at.get(len(source.shape) - 1, 0) <= TURNED_NEAR:
+                return False
+    except (Unaligned, Cut, KeyError):
+        return False
+    return True
+
+
 def _regular(equation: Equation) -> bool:
     """Whether the positions of all parts can be expressed as indices."""
     try:
@@ -282,6 +321,8 @@ class Planner:
         self.costs: dict[Value, int] = {}
         self.first: dict[Value, int] = {}
         self.storing = False
+        self.turned: set[Value] = set()
+        self._read: dict[Value, list[Equation]] = {}
 
     def run(self) -> list[Step]:
         """The steps."""
@@ -293,6 +334,8 @@ class Planner:
 
     def _element(self, equation: Equation) -> None:
         for value in equation.outputs:
+            if value in self.made:
+                continue  # pieces were stored as it
             self.level[value] = max([self.level[x] for x in equation.inputs], default=-1)
             self.leaves[value] = frozenset().union(*[self.leaves[x] for x in equation.inputs])
             element = ELEMENTS.get(equation.name)
@@ -314,11 +357,37 @@ class Planner:
 
     def _pieces(self, equation: Equation) -> None:
         after = -1
+        out, turned = self._read_as(equation)
         for source, place in PIECES[equation.name](equation):
             given = (self._number(equation.output.dtype), equation.output.shape) if source is None else source
             value = self._spread(*given) if isinstance(given, tuple) else given
-            first = self._root(Root(equation.output, value, place=place), after=after)
+            first = self._root(Root(out, value, place=turned(place)), after=after)
             after = first if after < 0 and place is None else after
+
+    def _read_as(self, equation: Equation) -> tuple[Value, Turned]:
+        """The value as which pieces are read, their only reader being views of as many elements, and their places in it.
+
+        There they are stored, if their elements then lie near to each other, as those of windows side by side do in an image.
+        """
+        out, path = equation.output, []
+        while out not in self.wanted and len(users := self._users().get(out, [])) == 1 and users[0].name in TURNS:
+            path.append(users[0])
+            out = users[0].output
+        turned = partial(_turned, equation.output.shape, [(e.name, *_back(e)) for e in reversed(path)])
+        if not any(e.name == "permute_dims" for e in path) or not _are_near(equation, turned):
+            return equation.output, lambda place: place
+        for value in (equation.output, *[e.output for e in path]):
+            self.level[value], self.leaves[value] = len(self.steps), frozenset()
+        self.turned.add(out)
+        return out, turned
+
+    def _users(self) -> dict[Value, list[Equation]]:
+        """The equations that read each value."""
+        if not self._read:
+            for equation in self.program.equations:
+                for value in set(equation.inputs):
+                    self._read.setdefault(value, []).append(equation)
+        return self._read
 
     def _number(self, dtype: NumpyType) -> Value:
         zero = Value((), dtype)
