@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,8 @@ CHECKED = {"put_rows", "scatter_rows", "solve_triangular"}
 """Operations whose operands are checked before they run, besides gathers."""
 NEAR = 500
 """Of so many equations on single numbers, where there are thousands, one uses the results of another without memory."""
+LARGE = 1 << 14
+"""The number of iterations from which on it is asked whether a nest of several results is quicker than two."""
 NESTS_BACK = 8
 DEEPEST = 200
 DEAR = 8
@@ -499,9 +501,8 @@ class Planner:
             return False
         self.storing = True
         try:
-            self._add(step, Root(value, value))
-        except (Incompatible, Unaligned):
-            return False
+            if not self._added(step, Root(value, value)):
+                return False
         finally:
             self.storing = False
         self._is_made(value, number)
@@ -521,12 +522,39 @@ class Planner:
         if size > places or places % size or not shares or nest.full:
             return False
         root.outer = size < places
+        return self._added(step, root)
+
+    def _added(self, step: Loops, root: Root) -> bool:
+        """Add a root to a nest, if it can be computed there, and not more quickly elsewhere; whether it was."""
+        large = math.prod(step.nest.domain) >= LARGE and not root.outer
+        undo = step.nest.moment() if large else None
         try:
             self._add(step, root)
         except (Incompatible, Unaligned):
             root.outer = False
             return False
-        return True
+        return undo is None or not self._hinders(step, root, undo)
+
+    def _hinders(self, step: Loops, root: Root, undo: Callable[[], None]) -> bool:
+        """Whether a nest takes longer with a root of other axes than both do apart; it then is without it."""
+        nest, shape = step.nest, [size for size in root.source.shape if size > 1]
+        if len(nest.domain) <= len(shape):
+            return False
+        together, roots = nest.cost, dict(step.roots)
+        undo()
+        step.roots.pop(root.value, None)
+        facts = nest.source
+        alone = Nest(
+            shape, replace(facts, inside=lambda value: None, ready=lambda value: value in roots or facts.ready(value))
+        )
+        try:
+            alone.add(replace(root, node=None, consumed=False))
+            hinders = together > nest.cost + alone.cost
+        except (Incompatible, Unaligned):
+            hinders = False
+        if not hinders:
+            self._add(step, root)
+        return hinders
 
 
 def origin(value: Value, makers: dict[Value, Equation], stop: Any) -> tuple[Value, Affine]:
