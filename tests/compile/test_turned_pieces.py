@@ -28,6 +28,14 @@ def summed(image):
     return (image * 2 + 1).sum(0), (image - 3).sum()
 
 
+def also_read(image):
+    return image, *summed(image)
+
+
+def both_ways(image):
+    return image.flip(0).sum(1), image.T.sum(0)
+
+
 CASES = {
     "one axis": (lambda x: summed(woven(x, 2)), (3, 5)),
     "two axes": (lambda x: summed(woven(x, 2, 2)), (3, 5, 7)),
@@ -38,8 +46,8 @@ CASES = {
     "one pixel": (lambda x: summed(woven(x, 2, 2)), (3, 1, 1)),
     "large": (lambda x: summed(woven(x, 2, 2)), (9, 40, 33)),
     "the image is a result": (lambda x: woven(x, 2, 2), (3, 5, 7)),
-    "the image is a result, and read": (lambda x: (lambda image: (image, *summed(image)))(woven(x, 2, 2)), (3, 5, 7)),
-    "read in two ways": (lambda x: (lambda image: (image.flip(0).sum(1), image.T.sum(0)))(woven(x, 2)), (3, 5)),
+    "the image is a result, and read": (lambda x: also_read(woven(x, 2, 2)), (3, 5, 7)),
+    "read in two ways": (lambda x: both_ways(woven(x, 2)), (3, 5)),
     "a factor": (lambda x: woven(x, 2, 2)[0] @ woven(x, 2, 2)[0].T, (3, 5, 7)),
     "a part": (lambda x: (woven(x, 2, 2)[:, 1:, ::3] + 1).sum(0), (3, 5, 7)),
     "joined ends": (lambda x: (pullback.cat([x, x * 3], -1).reshape(3, 2, 5).permute(0, 2, 1) + 1).sum(0), (3, 5)),

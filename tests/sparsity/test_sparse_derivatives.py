@@ -431,7 +431,7 @@ def test_an_infinite_entry_hides_no_other_branch(odd):
     like = sparse_jacobian(lambda x: x * factor, x)
     np.testing.assert_array_equal(sparse_jacobian(lambda x: x * factor, x, like=like).data, [odd, 2, 3])
     with pytest.raises(ValueError, match="other entries in column 2: "):
-        sparse_jacobian(lambda x: x * factor + pullback.cat([x[2:], x[:1] * 0, x[:1] * 0]) , x, like=like)
+        sparse_jacobian(lambda x: x * factor + pullback.cat([x[2:], x[:1] * 0, x[:1] * 0]), x, like=like)
 
 
 def test_a_lent_pattern_is_checked():

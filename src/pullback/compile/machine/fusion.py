@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -20,13 +20,14 @@ import numpy as np
 from ... import ops
 from ..._numerics.blas import Word, routine
 from ..program import Equation, Program, Value
-from . import indices
+from . import indices, pieces
 from .elements import ELEMENTS, KINDS, lowers
-from .indices import Affine, AnyIndex, Cut, Flat, Index, Unaligned, flat, moved, shifted, uncut, whole
+from .indices import Affine, AnyIndex, Cut, Unaligned, flat, moved, uncut, whole
 from .nests import FULL_OF_NUMBERS, GATHERS, REDUCTIONS, Incompatible, Nest, NestFacts, Root
+from .pieces import Turned
 
 if TYPE_CHECKING:
-    from ..._core.typing import NumpyType, Path
+    from ..._core.typing import NumpyType
     from ..scans import Scan
 
 FEW = 1 << 12
@@ -137,8 +138,8 @@ def kind(equation: Equation) -> str:
         return "element"
     if name in REDUCTIONS:
         return "reduce"
-    if name in PIECES:
-        return "pieces" if _regular(equation) else "opaque"
+    if name in pieces.PIECES:
+        return "pieces" if pieces.are_regular(equation) else "opaque"
     if name == "scatter_rows":
         return "own" if dtypes[1].kind in "iu" and dtypes[0] == equation.output.dtype else "opaque"
     if name == "solve_triangular":
@@ -172,133 +173,6 @@ def _in_registers(loop: Scan) -> bool:
         and all(value.size <= MOST_ELEMENTS for value in values)
         and all(kind(equation) != "steps" for equation in body.equations)
     )
-
-
-# Pieces: operations whose result is assembled from several parts
-
-
-def _at(shape: tuple[int, ...], move: Callable[[Index], Index]) -> Callable[[Index, list[int]], Affine]:
-    return lambda index, domain: flat(move(index), shape)
-
-
-def _moved_along(at: Index, *, axis: int, start: int) -> Index:
-    return tuple([shifted(place, start) if i == axis else place for i, place in enumerate(at)])
-
-
-def _on_new_axis(at: Index, *, axis: int, number: int) -> Index:
-    return (*at[:axis], (number, ()), *at[axis:])
-
-
-Pieces = Iterator[tuple[Value | tuple[Value, tuple[int, ...]] | None, Any]]
-"""Values, of which one may be broadcast to a shape, and where their elements go; None stands for zeros."""
-
-
-def _concat(e: Equation) -> Pieces:
-    axis, start = e.params["axis"], 0
-    for x in e.inputs:
-        yield x, _at(e.output.shape, partial(_moved_along, axis=axis, start=start))
-        start += x.shape[axis]
-
-
-def _stack(e: Equation) -> Pieces:
-    axis = e.params["axis"]
-    for number, x in enumerate(e.inputs):
-        yield x, _at(e.output.shape, partial(_on_new_axis, axis=axis, number=number))
-
-
-def _moved(e: Equation, x: Value, path: Path) -> Pieces:
-    """A value indexed by a chain of views."""
-    shapes, probe = [], np.broadcast_to(np.empty((), e.output.dtype), e.output.shape)
-    for primitive, params in path:
-        shapes.append(probe.shape)
-        probe = primitive.forward(probe, **params)
-    shapes.append(probe.shape)
-
-    def place(index: Index, domain: list[int]) -> Affine:
-        at: AnyIndex = index
-        for number in reversed(range(len(path))):
-            primitive, params = path[number]
-            at = moved(primitive.name, at, shapes[number], shapes[number + 1], params, domain)
-        return flat(at, e.output.shape)
-
-    if 0 not in probe.shape:
-        yield (x, probe.shape), place
-
-
-def _overwrite(e: Equation) -> Pieces:
-    x, value = e.inputs
-    yield x, None
-    yield from _moved(e, value, e.params["path"])
-
-
-def _scattered(e: Equation) -> Pieces:
-    yield None, None
-    if e.primitive.name == "scatter_slice":
-        yield from _moved(e, e.inputs[0], [(ops.getitem, {"index": e.params["index"]})])
-    else:
-        yield from _moved(e, e.inputs[0], [(ops.diagonal, {"axes": e.params["axes"]})])
-
-
-PIECES: dict[str, Callable[[Equation], Pieces]] = {
-    "concat": _concat,
-    "stack": _stack,
-    "scatter_slice": _scattered,
-    "scatter_diagonal": _scattered,
-    "overwrite": _overwrite,
-}
-
-
-Turned = Callable[[Any], Any]
-"""What gives the places of pieces in the value as which they are read, from those in their own."""
-TURNS = {"permute_dims", "reshape"}
-TURNED_NEAR = 4
-"""Elements between neighbours of a piece, up to which pieces are stored as they are read."""
-
-
-def _back(e: Equation) -> tuple[dict[str, Any], tuple[int, ...], tuple[int, ...]]:
-    """The metadata of the view that takes back one of `TURNS`, and the shapes before and after it."""
-    axes = tuple(np.argsort(e.params["axes"]).tolist()) if e.name == "permute_dims" else ()
-    return {"axes": axes, "shape": e.inputs[0].shape}, e.output.shape, e.inputs[0].shape
-
-
-def _turned(shape: tuple[int, ...], path: list[Any], place: Any) -> Callable[[Index, list[int]], Affine]:
-    """The place in a value from that in another, of this shape, which is found from it by a path of views."""
-
-    def found(index: Index, domain: list[int]) -> Affine:
-        at: AnyIndex = index if place is None else Flat(place(index, domain))
-        for name, params, before, after in reversed(path):
-            at = moved(name, at, before, after, params, domain)
-        return flat(at, path[0][2] if path else shape)
-
-    return found
-
-
-def _are_near(equation: Equation, turned: Turned) -> bool:
-    """Whether the last axis of each piece has near elements at its places."""
-    try:
-        for source, place in PIECES[equation.name](equation):
-            if source is None or isinstance(source, tuple) or not source.shape:
-                return False
-            at = dict(turned(place)(whole(source.shape, source.shape, len(source.shape)), [*source.shape])[1])
-            if not 0 < at.get(len(source.shape) - 1, 0) <= TURNED_NEAR:
-                return False
-    except (Unaligned, Cut, KeyError):
-        return False
-    return True
-
-
-def _regular(equation: Equation) -> bool:
-    """Whether the positions of all parts can be expressed as indices."""
-    try:
-        for source, place in PIECES[equation.name](equation):
-            if source is not None and place is not None:
-                shape = source[1] if isinstance(source, tuple) else source.shape
-                place(whole(shape, shape, len(shape)), list(shape))
-    except (Unaligned, KeyError):
-        return False
-    except Cut:
-        pass
-    return True
 
 
 class Planner:
@@ -360,28 +234,19 @@ class Planner:
     def _pieces(self, equation: Equation) -> None:
         after = -1
         out, turned = self._read_as(equation)
-        for source, place in PIECES[equation.name](equation):
+        for source, place in pieces.PIECES[equation.name](equation):
             given = (self._number(equation.output.dtype), equation.output.shape) if source is None else source
             value = self._spread(*given) if isinstance(given, tuple) else given
             first = self._root(Root(out, value, place=turned(place)), after=after)
             after = first if after < 0 and place is None else after
 
     def _read_as(self, equation: Equation) -> tuple[Value, Turned]:
-        """The value as which pieces are read, their only reader being views of as many elements, and their places in it.
-
-        There they are stored, if their elements then lie near to each other, as those of windows side by side do in an image.
-        """
-        out, path = equation.output, []
-        while out not in self.wanted and len(users := self._users().get(out, [])) == 1 and users[0].name in TURNS:
-            path.append(users[0])
-            out = users[0].output
-        turned = partial(_turned, equation.output.shape, [(e.name, *_back(e)) for e in reversed(path)])
-        if not any(e.name == "permute_dims" for e in path) or not _are_near(equation, turned):
-            return equation.output, lambda place: place
-        for value in (equation.output, *[e.output for e in path]):
+        """The value as which pieces are read, if only views do, and where their elements are in it."""
+        out, path = pieces.read_as(equation, self._users(), self.wanted)
+        for value in (equation.output, *[e.output for e in path]) if path else ():
             self.level[value], self.leaves[value] = len(self.steps), frozenset()
-        self.turned.add(out)
-        return out, turned
+        self.turned |= {out} if path else set()
+        return out, pieces.turned_by(equation, path)
 
     def _users(self) -> dict[Value, list[Equation]]:
         """The equations that read each value."""
