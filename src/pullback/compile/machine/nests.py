@@ -170,8 +170,8 @@ class Nest:
             self.__dict__ = held
             restore()
             del self.roots[len(roots) :], self._reduced[reduced:]
-            for root, *known in roots:
-                root.node, root.at, root.reduced, root.consumed = known
+            for root, node, at, kept, consumed in roots:
+                root.node, root.at, root.reduced, root.consumed = node, at, kept, consumed
 
         return undo
 
