@@ -81,9 +81,17 @@ class Import(NamedTuple):
 
 def statements(tree: ast.AST) -> list[ast.Import | ast.ImportFrom]:
     """The imports below a node, but those that only type checkers read."""
-    blocks = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)]
-    unread = {inner for block in blocks for statement in block.body for inner in ast.walk(statement)}
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom) and node not in unread]
+    found: list[ast.Import | ast.ImportFrom] = []
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found.append(node)
+        elif isinstance(node, ast.If) and last_word(node.test) == "TYPE_CHECKING":
+            waiting += node.orelse
+        elif not isinstance(node, ast.expr):  # an expression imports nothing
+            waiting += ast.iter_child_nodes(node)
+    return found
 
 
 def named(statement: ast.Import | ast.ImportFrom, importer: str) -> Iterator[str]:
@@ -104,9 +112,14 @@ def named(statement: ast.Import | ast.ImportFrom, importer: str) -> Iterator[str
             yield deeper if deeper in PATHS else module or "__init__"
 
 
+def last_word(name: ast.expr) -> str:
+    """The last word of a name with dots; the empty text for other expressions."""
+    return name.attr if isinstance(name, ast.Attribute) else getattr(name, "id", "")
+
+
 def called(node: ast.Call) -> str:
     """The last word of the name under which a function is called."""
-    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return last_word(node.func)
 
 
 def texts(argument: ast.expr) -> list[str]:

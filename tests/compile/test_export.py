@@ -11,9 +11,10 @@ import pytest
 from hypothesis import assume, given, settings
 
 import pullback
-from pullback import func, nn, optim
+from pullback import func, nn, ops, optim
 from pullback.compile.export import coded, loops
 from pullback.compile.export.errors import ExportError
+from pullback.compile.program import Equation, Program, Value
 
 from .. import samples
 from . import exporting
@@ -494,6 +495,13 @@ def test_empty_arrays_and_numbers_that_are_none_are_recorded(tmp_path):
 
 
 @needs_gcc
+def test_the_smallest_numbers_are_recorded(tmp_path):
+    x = pullback.tensor([5e-324, -1e-310, 0.0, -0.0], dtype=pullback.float64)
+    folder = pullback.compile(lambda x: (x.asin(), x * 3, x.float())).export(tmp_path / "out", x, name="f")
+    assert run_test(folder, "f", *SANITIZED).endswith("passed\n")
+
+
+@needs_gcc
 def test_a_function_and_arguments_may_have_names_of_c_and_of_the_file(tmp_path):
     def exp(t0, i0, failed, a, y, p0):
         return (t0 * i0).sin() + a, pullback.linalg.inv(y) @ y, failed.sum() * p0.cumsum(0), a[failed.argsort()]
@@ -556,6 +564,14 @@ def test_a_function_is_not_one_of_the_library(name, tmp_path):
     assert run_test(folder, f"{name}_").endswith("passed\n")
 
 
+def test_names_in_other_scripts_are_names_of_c(tmp_path):
+    scope = {}
+    exec("def f(\u03c3, \u00e9t\u00e9, \u65e5): return \u03c3 * \u00e9t\u00e9 + \u65e5", scope)
+    folder = pullback.compile(scope["f"]).export(tmp_path / "\u03a9", *[numbers(2, seed=n) for n in range(3)])
+    head = (folder / "f.h").read_text().partition("int f")[2].partition(";")[0]
+    assert head == "(const float sigma[2], const float ete[2], const float ideograph_65e5[2], float out[2])"
+
+
 @needs_gcc
 def test_lines_with_signs_of_comments(tmp_path):
     texts = {"w*/ /*": pullback.ones(3)}
@@ -589,6 +605,11 @@ INTEGERS = {
     "a scan of nothing": lambda x: pullback.scan(lambda c, r: (c + r, c), x[:, :0][0], x[:, :0])[1],
     "a condition as a number": lambda x: (x > 0).to(pullback.int64) + 1,
     "rows with NaN": lambda x: pullback.searchsorted(x.double().log().sort(-1).values, x.double().log()),
+    "quotients and divisors": lambda x: pullback.div(x, -2, rounding_mode="floor") + pullback.gcd(x, x.flip(0) * 6),
+    "sizes that are none": lambda x: pullback.cat([x[:0], x, x[3:]]),
+    "small ones of reals": lambda x: (x * 77.7).to(pullback.int8) + (x.abs() * 300.5).to(pullback.uint16),
+    "itself": lambda x: (x == x) & (x <= x),
+    "nothing": lambda x: x[:, :0],
     "a line with NaN": lambda x: pullback.searchsorted(x.double().log()[0].sort().values, x.double().log()[0]),
 }
 
@@ -599,7 +620,16 @@ INTEGERS = {
 def test_no_warnings_and_the_same_numbers(f, tmp_path):
     x = pullback.tensor([[1, -3, 2], [0, 5, -1], [-2, 7, 0]])
     folder = pullback.compile(f).export(tmp_path / "out", x, name="f")
+    assert run_test(folder, "f", *SANITIZED).endswith("passed\n")
     np.testing.assert_array_equal(compiled_library(folder, "f").f(np.array(x)), np.array(f(x)))
+
+
+def test_places_that_are_no_int_are_refused(tmp_path):
+    x, y = Value((1 << 16, 1 << 15), np.dtype(np.float32)), Value((), np.dtype(np.float32))
+    program = Program((x,), (Equation(ops.getitem, (x,), {"index": (0, 0)}, (y,)),), (y,))
+    bound = bound_program("f", program, [np.broadcast_to(np.float32(1), x.shape)])
+    with pytest.raises(ExportError, match="has 2,147,483,648 elements, and indices in C go to 2,147,483,647"):
+        written_programs(tmp_path, [bound])
 
 
 @pytest.mark.parametrize(

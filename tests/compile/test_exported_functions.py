@@ -41,6 +41,7 @@ DRAWS = {
     "dropout": lambda p: (nn.functional.dropout(p, 0.3), nn.functional.dropout1d(p.expand(4, 2, 6), 0.5)),
     "in_place": lambda p: (pullback.zeros(9).normal_(2, 3), pullback.zeros(9, **DOUBLE).uniform_(-2, 3)),
     "random": lambda p: (pullback.zeros(9, dtype=pullback.int16).random_(5, 12), pullback.zeros(2).log_normal_() > 0),
+    "exponential": lambda p: (pullback.zeros(9).exponential_(2.0), pullback.zeros(2000, **DOUBLE).exponential_()),
     "normal": lambda p: (pullback.normal(p, p + 1), pullback.normal(1.0, 2.0, (4,)), pullback.randn_like(p)),
     "generator": lambda p: (pullback.rand(3, generator=OWN), pullback.rand(3)),
     "examples": lambda p: func.vmap(lambda x: x + pullback.randn(3), randomness="different")(p[:, None].expand(6, 3)),
@@ -68,6 +69,19 @@ def test_random_numbers_are_those_of_compiled_calls(tmp_path):
             for found, expected in pairs:
                 np.testing.assert_array_equal(found, expected.numpy(), strict=True, err_msg=name)
         OWN.set_state(own)
+
+
+@needs_gcc
+def test_a_generator_is_seeded_as_by_manual_seed(tmp_path):
+    draw = lambda: (pullback.rand(3, generator=OWN), pullback.randn(3))
+    library = compiled_library(pullback.compile(draw).export(tmp_path / "out", name="draw"), "draw", UNDEFINED)
+    for seed in (0, 7, 2**40 + 3, 2**64 - 1):
+        for generator, name in ((OWN, "generator"), (pullback.manual_seed(seed), "generator_2")):
+            generator.manual_seed(seed)
+            library.seed(seed, name)
+            np.testing.assert_array_equal(library.state[name][0], packed(generator.numpy))
+        for found, expected in zip(library.draw(), draw(), strict=True):
+            np.testing.assert_array_equal(found, expected.numpy())
 
 
 def test_a_probability_that_is_none_is_a_check(tmp_path):

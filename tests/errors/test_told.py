@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import pullback
+from source import called
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCE = Path(pullback.__file__).parent
@@ -30,7 +31,7 @@ def messages():
     found = {}
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and node.args and ast.unparse(node.func).endswith("Error"):
+            if isinstance(node, ast.Call) and node.args and called(node).endswith("Error"):
                 parts = getattr(node.args[0], "values", [node.args[0]])
                 texts = [part.value for part in parts if isinstance(getattr(part, "value", None), str)]
                 words = {three for each in texts for three in threes(each)}

@@ -11,7 +11,7 @@ import numpy as np
 
 from pullback.compat import autograd
 
-FEW = 25
+FEW = 12
 STEP = 1e-4
 TRACED = autograd.numpy
 

@@ -6,7 +6,7 @@ import warnings
 import pullback
 from pullback.compile import Compiled
 
-FEW = 25
+FEW = 10
 
 INTS = [0, 1, 2, 5, -4, 9, 100, 3, 2**40]
 STEPS = [

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-FEW = 8
+FEW = 4
 FILES = 25  # in a case
 MEMORY, MEMORY_BESIDES = 400, 48 << 20
 SECONDS, SECONDS_BESIDES = 25e-6, 1.0

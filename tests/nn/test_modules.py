@@ -698,3 +698,31 @@ def test_sizes_along_several_axes_and_other_integers_of_layers_are_named() -> No
             make()
     with pytest.raises(RuntimeError, match=r"^GroupNorm: num_groups must be an int of at least 1: 0$"):
         nn.GroupNorm(0, 4)
+
+
+def test_a_state_of_before_batches_were_counted_leaves_the_count():
+    norm, older = nn.BatchNorm1d(2), nn.BatchNorm1d(2).state_dict()
+    norm(pullback.ones(3, 2))
+    del older["num_batches_tracked"]
+    older._metadata[""]["version"] = 1
+    norm.load_state_dict(older)
+    assert norm.num_batches_tracked == 1 and norm.running_mean.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("kind", [nn.TransformerEncoderLayer, nn.TransformerDecoderLayer])
+def test_a_transformer_layer_adds_its_parts_with_a_normalization_each(kind, norm_first):
+    layer = kind(4, 2, 8, 0.0, batch_first=True, norm_first=norm_first).double()
+    for parameter in layer.parameters():
+        nn.init.normal_(parameter)
+    x, memory = pullback.randn(2, 3, 4, dtype=pullback.float64), pullback.randn(2, 5, 4, dtype=pullback.float64)
+    parts = [lambda y: layer.self_attn(y, y, y)[0], lambda y: layer.linear2(layer.linear1(y).relu())]
+    given = [x]
+    if kind is nn.TransformerDecoderLayer:
+        parts.insert(1, lambda y: layer.multihead_attn(y, memory, memory)[0])
+        given.append(memory)
+    expected = x
+    for number, part in enumerate(parts, 1):
+        norm = getattr(layer, f"norm{number}")
+        expected = expected + part(norm(expected)) if norm_first else norm(expected + part(expected))
+    np.testing.assert_allclose(layer(*given).detach(), expected.detach(), rtol=1e-10)

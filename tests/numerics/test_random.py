@@ -128,3 +128,10 @@ def test_the_threads_own_generator_is_the_default():
 def test_what_cannot_be_drawn_is_refused(call, kind, text):
     with pytest.raises(kind, match=text):
         call()
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_what_is_certain_happens_and_what_is_impossible_does_not(compiled):
+    draw = pullback.compile(pullback.bernoulli) if compiled else pullback.bernoulli
+    for _ in range(3):
+        assert draw(pullback.tensor([0.0, 1.0, 0.0, 1.0])).tolist() == [0, 1, 0, 1]

@@ -119,6 +119,18 @@ def test_rates_are_those_of_the_formula(make, formula, kind):
     assert followed(make(optimizer), optimizer, last) == expected(formula, range(last + 1))
 
 
+@pytest.mark.filterwarnings("ignore:The epoch parameter")
+@pytest.mark.parametrize("name", "step milestones constant linear exponential polynomial cosine".split())
+def test_a_step_to_an_epoch_sets_the_rate_that_the_formula_has_there(name):
+    make, formula = SCHEDULES[name]
+    optimizer = optimizer_of()
+    schedule = make(optimizer)
+    for epoch in (5, 2, 7, 0, 11):
+        optimizer.step()
+        schedule.step(epoch)
+        assert [schedule.get_last_lr()] == expected(formula, [epoch])
+
+
 @each_schedule
 def test_a_state_goes_on_where_it_was(make, formula):
     optimizer = optimizer_of()

@@ -1,5 +1,7 @@
 """Steps of optimizers by machine code: bit for bit those of NumPy, whatever numbers, sizes and layouts they have."""
 
+import functools
+
 import numpy as np
 import pytest
 from tests.covering import pairwise
@@ -31,17 +33,24 @@ def mode():
     pullback.set_machine_code(before)
 
 
+@functools.cache
+def drawn(dtype, times):
+    """Random arrays of all shapes, several times."""
+    draw = np.random.default_rng(0)
+    return [[draw.normal(size=shape).astype(dtype) for shape in SHAPES] for _ in range(times)]
+
+
 def trained(make, options, dtype, *, steps=7, layout="C"):
     """The parameters, and the state, after some steps between which the learning rate changes."""
-    draw = np.random.default_rng(0)
-    parameters = [pullback.tensor(draw.normal(size=shape).astype(dtype)) for shape in SHAPES]
+    begun, *slopes = drawn(dtype, 1 + steps)
+    parameters = [pullback.tensor(numbers) for numbers in begun]
     if layout == "transposed":
         parameters = [pullback.from_numpy(np.asfortranarray(p.numpy())) for p in parameters]
     parameters = [p.requires_grad_() for p in parameters]
     optimizer = make(parameters, **options)
-    for step in range(steps):
-        for p in parameters:
-            p.grad = pullback.tensor(draw.normal(size=tuple(p.shape)).astype(dtype))
+    for step, gradients in enumerate(slopes):
+        for p, gradient in zip(parameters, gradients, strict=True):
+            p.grad = pullback.tensor(gradient)
         optimizer.step()
         for group in optimizer.param_groups:
             group["lr"] *= 0.5 if step == 3 else 1

@@ -18,13 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import bfloat, machine
-from .bounds import (
-    above as above,
-    beyond as beyond,
-    constant as constant,
-    not_clipped as not_clipped,
-    within as within,
-)
+from .bounds import above as above, beyond as beyond, constant as constant, not_clipped as not_clipped, within as within
 from .contraction import contracted, in_pairs
 from .lazy import PROVIDERS, provider
 

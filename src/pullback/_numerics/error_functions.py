@@ -225,8 +225,5 @@ def ndtr(x: Array) -> Array:
 def log_ndtr(x: Array) -> Array:
     """log(ndtr(x)), without the underflow of ndtr."""
     return choose(
-        x < -1,
-        lambda x: np.log(erfcx(x * -ROOT_HALF) / 2) - x * x / 2,
-        lambda x: np.log1p(erfc(x * ROOT_HALF) / -2),
-        x,
+        x < -1, lambda x: np.log(erfcx(x * -ROOT_HALF) / 2) - x * x / 2, lambda x: np.log1p(erfc(x * ROOT_HALF) / -2), x
     )

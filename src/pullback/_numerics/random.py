@@ -349,7 +349,7 @@ def real(rng: np.random.Generator, draw: str, shape: tuple[int, ...], dtype: Num
 class Elementwise:
     """A `Draw` of which each element is made of one number: `made(xp, number, *parameters)`, written as rules are.
 
-    `number` is "random", "standard_normal" or "integers", of NumPy's generators, in a dtype, integers between bounds.
+    `number` is "random", "standard_normal", "standard_exponential" or "integers", of NumPy's generators, in a dtype, integers between bounds.
     `allowed` says of each element whether parameters are, by `allowed[0](xp, *parameters)`, and what is raised if they are not.
     """
 

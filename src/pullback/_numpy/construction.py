@@ -138,13 +138,7 @@ def _with_tensor(values: Sequence[ArrayLike], tensor: ArrayLike) -> list[ArrayLi
     return [*values, tensor] if isinstance(tensor, Carrier) else list(values)
 
 
-def _piecewise(
-    x: ArrayLike,
-    condlist: Any,
-    funclist: Sequence[Function | ArrayLike],
-    *args: Any,
-    **kw: Any,
-) -> Tensor:
+def _piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Function | ArrayLike], *args: Any, **kw: Any) -> Tensor:
     (x,) = tensors(x)
     several = isinstance(condlist, (list, tuple)) or np.ndim(condlist) > 0
     single = not several or (np.ndim(condlist[0]) == 0 and x.ndim != 0)

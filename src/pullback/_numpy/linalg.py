@@ -105,8 +105,6 @@ def _vecmat(x: Tensor, a: Tensor) -> Tensor:
 def _norm(x: Tensor, ord: float | str | None = None, axis: Dim = None, keepdims: bool = False) -> Tensor:
     if axis is None and ord is None:
         axis = tuple(range(x.ndim))
-    elif axis is None and x.ndim == 2:
-        axis = (0, 1)
     flat = ord is None and axis is not None and not isinstance(axis, int) and len(axis) > 2
     return load("linalg", "vector_norm" if flat else "norm")(inexact(x), 2 if flat else ord, axis, keepdims)
 

@@ -96,12 +96,7 @@ def _correlated(turned: bool) -> Function:
 
 def _correlated_along(turned: bool) -> Function:
     def rule(
-        input: Tensor,
-        weights: Tensor,
-        axis: int = -1,
-        mode: str = "reflect",
-        cval: float = 0.0,
-        origin: int = 0,
+        input: Tensor, weights: Tensor, axis: int = -1, mode: str = "reflect", cval: float = 0.0, origin: int = 0
     ) -> Tensor:
         input, weights = tensors(input, weights)
         place = normalize_axis(axis, input.ndim, "correlate1d")

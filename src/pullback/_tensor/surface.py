@@ -233,10 +233,7 @@ TABLE: dict[str, dict[str, str]] = {
         "functional": "batch_norm group_norm instance_norm layer_norm local_response_norm",
         "functional+out": "normalize",
     },
-    "vocabulary.norms": {
-        "package": "nuclear_norm",
-        "linalg+out": "cond matrix_norm matrix_rank norm vector_norm",
-    },
+    "vocabulary.norms": {"package": "nuclear_norm", "linalg+out": "cond matrix_norm matrix_rank norm vector_norm"},
     "vocabulary.padding": {"package": "constant_pad_nd", "functional": "pad"},
     "vocabulary.pooling": {
         "package functional": "adaptive_avg_pool1d avg_pool1d max_pool1d max_pool2d max_pool3d",

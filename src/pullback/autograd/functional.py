@@ -300,15 +300,7 @@ def vjp(
 @overload
 def jvp(
     func: Callable[..., Tensor],
-    inputs: Single,
-    v: Operands | None = None,
-    create_graph: bool = False,
-    strict: bool = False,
-) -> tuple[Tensor, Tensor]: ...
-@overload
-def jvp(
-    func: Callable[..., Tensor],
-    inputs: Several,
+    inputs: Operands,
     v: Operands | None = None,
     create_graph: bool = False,
     strict: bool = False,
@@ -316,15 +308,7 @@ def jvp(
 @overload
 def jvp(
     func: Callable[..., tuple[Tensor, ...]],
-    inputs: Single,
-    v: Operands | None = None,
-    create_graph: bool = False,
-    strict: bool = False,
-) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]: ...
-@overload
-def jvp(
-    func: Callable[..., tuple[Tensor, ...]],
-    inputs: Several,
+    inputs: Operands,
     v: Operands | None = None,
     create_graph: bool = False,
     strict: bool = False,

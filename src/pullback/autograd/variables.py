@@ -32,8 +32,7 @@ class Variable(metaclass=_VariableType):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}: use {package}.tensor")
         if volatile is not None:
             warnings.warn(
-                f"volatile was removed and now has no effect. Use `with {package}.no_grad():` instead.",
-                stacklevel=2,
+                f"volatile was removed and now has no effect. Use `with {package}.no_grad():` instead.", stacklevel=2
             )
         made: Tensor = data.detach()
         made._cut = None

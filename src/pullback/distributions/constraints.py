@@ -93,11 +93,7 @@ class dependent_property(property, _Dependent, Generic[S]):
     """
 
     def __init__(
-        self,
-        fn: Callable[[Any], S] | None = None,
-        *,
-        is_discrete: bool | None = None,
-        event_dim: int | None = None,
+        self, fn: Callable[[Any], S] | None = None, *, is_discrete: bool | None = None, event_dim: int | None = None
     ) -> None:
         property.__init__(self, fn)
         _Dependent.__init__(self, is_discrete=is_discrete, event_dim=event_dim)

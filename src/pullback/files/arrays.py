@@ -131,11 +131,7 @@ class Array(Unbuilt):
 
 
 def made(
-    content: Content,
-    dtype: NumpyType,
-    shape: tuple[int, ...],
-    order: Literal["C", "F"] = "C",
-    axes: object = None,
+    content: Content, dtype: NumpyType, shape: tuple[int, ...], order: Literal["C", "F"] = "C", axes: object = None
 ) -> typing.Array:
     """An array with memory of its own, of as many bytes, or objects, as its shape needs."""
     if problem := SIZES.problem(shape):

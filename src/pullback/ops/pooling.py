@@ -147,13 +147,7 @@ def _reduced(x: Array, ufunc: np.ufunc, fill: float, kernel: Sizes, window: Wind
 
 @functools.lru_cache(maxsize=256)
 def _counts(
-    size: Sizes,
-    lengths: Sizes,
-    kernel: Sizes,
-    window: Window,
-    inside: bool,
-    divisor: int | None,
-    dtype: NumpyType,
+    size: Sizes, lengths: Sizes, kernel: Sizes, window: Window, inside: bool, divisor: int | None, dtype: NumpyType
 ) -> Array:
     """The divisor of each window's sum: its number of elements, where padding counts unless `inside`."""
     counts = []

@@ -359,13 +359,7 @@ def _folding(
     return kernel, Window(stride, padding, dilation)
 
 
-def unfold(
-    input: Tensor,
-    kernel_size: Sizes,
-    dilation: Sizes = 1,
-    padding: Sizes = 0,
-    stride: Sizes = 1,
-) -> Tensor:
+def unfold(input: Tensor, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1) -> Tensor:
     """The windows of images as columns: (batch, channels * height * width of a window, number of windows).
 
     Arguments as for `nn.Unfold`.
@@ -398,12 +392,7 @@ def unfold(
 
 
 def fold(
-    input: Tensor,
-    output_size: Sizes,
-    kernel_size: Sizes,
-    dilation: Sizes = 1,
-    padding: Sizes = 0,
-    stride: Sizes = 1,
+    input: Tensor, output_size: Sizes, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
 ) -> Tensor:
     """The sum of columns at their window positions in an image of a given size: the transpose of `unfold`.
 

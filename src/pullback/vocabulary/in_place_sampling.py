@@ -132,7 +132,8 @@ def exponential(self: Tensor, lambd: float = 1, *, generator: Generator | None =
     _check("exponential", self)
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
-    return _written(self, lambda rng, shape: rng.standard_exponential(shape) / lambd, "Exponential", generator)
+    draw = _random.Elementwise("exponential", "standard_exponential", np.dtype(float), lambda xp, x: x / lambd)
+    return _written(self, draw, "Exponential", generator)
 
 
 def cauchy(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Generator | None = None) -> Tensor:

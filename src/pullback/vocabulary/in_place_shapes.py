@@ -37,12 +37,7 @@ unsqueeze_ = _turned(shapes.unsqueeze)
 as_strided_ = _turned(rearranging.as_strided)
 
 
-def resize_(
-    self: Tensor,
-    *sizes: Sizes,
-    size: Sizes | None = None,
-    memory_format: object = None,
-) -> Tensor:
+def resize_(self: Tensor, *sizes: Sizes, size: Sizes | None = None, memory_format: object = None) -> Tensor:
     """In place: another shape for the elements, in memory order; elements that are added are not initialized.
 
     If the tensor grows it gets new memory; tensors that shared the old memory keep it.

@@ -216,11 +216,7 @@ def multilabel_soft_margin_loss(
 
 
 def soft_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Tensor:
     """log(1 + exp(-target * input)), for targets 1 and -1.
 
@@ -284,11 +280,7 @@ def multi_margin_loss(
 
 
 def multilabel_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Tensor:
     """The sum of max(0, 1 - score of a label + score of another class) over classes: labels end at the first -1.
 

@@ -89,11 +89,7 @@ def _normalized_axes(
 
 
 def layer_norm(
-    input: Tensor,
-    normalized_shape: Sizes,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    eps: float = 1e-5,
+    input: Tensor, normalized_shape: Sizes, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
 ) -> Tensor:
     """The input with mean 0 and variance 1 over its last axes, times a weight plus a bias.
 
@@ -112,12 +108,7 @@ def layer_norm(
     return _standardized(input, weight, bias, shape, axes, eps)
 
 
-def rms_norm(
-    input: Tensor,
-    normalized_shape: Sizes,
-    weight: Tensor | None = None,
-    eps: float | None = None,
-) -> Tensor:
+def rms_norm(input: Tensor, normalized_shape: Sizes, weight: Tensor | None = None, eps: float | None = None) -> Tensor:
     """The input divided by its root mean square over its last axes, times a weight; arguments as for `nn.RMSNorm`.
 
     Parameters

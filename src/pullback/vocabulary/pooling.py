@@ -649,11 +649,7 @@ def _lp_pool(
 
 
 def lp_pool1d(
-    input: Tensor,
-    norm_type: float,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    ceil_mode: bool = False,
+    input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False
 ) -> Tensor:
     """The roots of sums of powers over windows of signals, without absolute values; arguments as for `nn.LPPool1d`.
 
@@ -665,11 +661,7 @@ def lp_pool1d(
 
 
 def lp_pool2d(
-    input: Tensor,
-    norm_type: float,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    ceil_mode: bool = False,
+    input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False
 ) -> Tensor:
     """The p-norms over windows of images, without absolute values; arguments as for `nn.LPPool2d`.
 
@@ -681,11 +673,7 @@ def lp_pool2d(
 
 
 def lp_pool3d(
-    input: Tensor,
-    norm_type: float,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    ceil_mode: bool = False,
+    input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False
 ) -> Tensor:
     """The p-norms over windows of volumes, without absolute values; arguments as for `nn.LPPool3d`.
 

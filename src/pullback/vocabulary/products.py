@@ -56,8 +56,7 @@ def _beside(array: Array, tensor: Carrier) -> tuple[Array, Carrier]:
 
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """The product of two matrices."""
-    require_operand("mm", "input", input)
-    require_operand("mm", "mat2", mat2, 2)
+    require_operands("mm", input=input, mat2=mat2)
     for name, value in (("self", input), ("mat2", mat2)):
         if value.ndim != 2:
             raise RuntimeError(
@@ -122,8 +121,7 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
     >>> pullback.dot(pullback.tensor([1.0, 2.0]), pullback.tensor([3.0, 4.0]))
     tensor(11.)
     """
-    require_operand("dot", "input", input)
-    require_operand("dot", "tensor", tensor, 2)
+    require_operands("dot", input=input, tensor=tensor)
     for value in (input, tensor):
         if value.ndim != 1:
             raise RuntimeError(
@@ -139,8 +137,7 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
     >>> pullback.mv(pullback.tensor([[1.0, 2.0], [3.0, 4.0]]), pullback.tensor([1.0, 10.0]))
     tensor([21., 43.])
     """
-    require_operand("mv", "input", input)
-    require_operand("mv", "vec", vec, 2)
+    require_operands("mv", input=input, vec=vec)
     if input.ndim != 2 or vec.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got {input.ndim}D and {vec.ndim}D tensors")
     return matmul(input, vec)
@@ -155,8 +152,7 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     <BLANKLINE>
             [[7.]]])
     """
-    require_operand("bmm", "input", input)
-    require_operand("bmm", "mat2", mat2, 2)
+    require_operands("bmm", input=input, mat2=mat2)
     if input.ndim != 3 or mat2.ndim != 3:
         raise RuntimeError(
             f"batch1 must be a 3D tensor: bmm multiplies batches of matrices, and got {input.ndim}D and {mat2.ndim}D"
@@ -177,8 +173,7 @@ def outer(input: Tensor | Array, vec2: Tensor | Array) -> Tensor:
     tensor([[ 1., 10.],
             [ 2., 20.]])
     """
-    require_operand("outer", "input", input)
-    require_operand("outer", "vec2", vec2, 2)
+    require_operands("outer", input=input, vec2=vec2)
     if input.ndim != 1 or vec2.ndim != 1:
         raise RuntimeError(f"outer: Expected 1-D arguments, got {input.ndim}D and {vec2.ndim}D")
     column = view(ops.expand_dims, input, axis=1) if isinstance(input, Carrier) else input[:, None]
@@ -192,8 +187,7 @@ def vdot(input: Tensor | Array, other: TensorLike) -> Tensor:
     >>> pullback.vdot(pullback.tensor([1 + 1j]), pullback.tensor([1 + 1j])).real
     tensor(2.)
     """
-    require_operand("vdot", "input", input)
-    require_operand("vdot", "other", other, 2)
+    require_operands("vdot", input=input, other=other)
     return dot(ops.conj(input) if isinstance(input, Carrier) and input._dtype.kind == "c" else input, other)
 
 

@@ -155,11 +155,7 @@ def tile(input: Tensor, *counts: Sizes, dims: Sizes | None = None) -> Tensor:
 
 
 def repeat_interleave(
-    input: Tensor,
-    repeats: Tensor | int | None = None,
-    dim: int | None = None,
-    *,
-    output_size: int | None = None,
+    input: Tensor, repeats: Tensor | int | None = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
     """Each element repeated along an axis, or in flat order if none is given, as often as `repeats` says.
 

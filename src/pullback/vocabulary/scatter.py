@@ -274,13 +274,7 @@ def scatter_add(input: Tensor, dim: int, index: Tensor | Array, src: Tensor) -> 
 
 
 def scatter_reduce(
-    input: Tensor,
-    dim: int,
-    index: Tensor | Array,
-    src: Tensor,
-    reduce: str,
-    *,
-    include_self: bool = True,
+    input: Tensor, dim: int, index: Tensor | Array, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
     """A copy with the sum, prod, mean, amax or amin of the elements of `src` that `index` assigns to each position.
 
@@ -491,13 +485,7 @@ def filling(name: str, input: Tensor, value: TensorLike) -> Tensor | Array:
 
 
 def index_reduce(
-    input: Tensor,
-    dim: int,
-    index: Tensor | Array,
-    source: Tensor | Array,
-    reduce: str,
-    *,
-    include_self: bool = True,
+    input: Tensor, dim: int, index: Tensor | Array, source: Tensor | Array, reduce: str, *, include_self: bool = True
 ) -> Tensor:
     """A copy with the prod, mean, amax or amin of the slices of `source` that `index` assigns to each position.
 

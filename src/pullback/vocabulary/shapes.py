@@ -45,12 +45,7 @@ def reshape(input: Tensor, *sizes: Sizes, shape: Sizes | None = None) -> Tensor:
     return view_of(ops.reshape, input, shape=_inferred(target, math.prod(input.shape)))
 
 
-def view(
-    input: Tensor,
-    *shape: Sizes | DType,
-    size: Sizes | None = None,
-    dtype: DType | None = None,
-) -> Tensor:
+def view(input: Tensor, *shape: Sizes | DType, size: Sizes | None = None, dtype: DType | None = None) -> Tensor:
     """A view with another shape, an error if that would require a copy; with a dtype, the bytes as that dtype.
 
     >>> import pullback
@@ -566,11 +561,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
 
 
 def split(
-    input: Tensor,
-    split_size_or_sections: Sizes | None = None,
-    dim: int = 0,
-    *,
-    split_size: Sizes | None = None,
+    input: Tensor, split_size_or_sections: Sizes | None = None, dim: int = 0, *, split_size: Sizes | None = None
 ) -> tuple[Tensor, ...]:
     """Consecutive parts along an axis: of one size (the last may be smaller), or of the given sizes.
 

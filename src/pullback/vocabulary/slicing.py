@@ -201,11 +201,7 @@ def slice_scatter(
 
 
 def as_strided_scatter(
-    input: Tensor,
-    src: Tensor,
-    size: Sizes,
-    stride: Sizes,
-    storage_offset: int | None = None,
+    input: Tensor, src: Tensor, size: Sizes, stride: Sizes, storage_offset: int | None = None
 ) -> Tensor:
     """A copy of a contiguous tensor in which the elements of an `as_strided` view are those of `src`.
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Container, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._core.modes import quiet
 from ...sparsity.matrices import Plan, SparseMatrix
 from ...utils.trees import LEAF, Structure, flatten
 from ..compiled import Compiled
@@ -84,6 +86,11 @@ class Slot:
             return id(self.memory)
         return self.memory.ctypes.data, self.memory.shape, self.memory.strides, self.memory.dtype
 
+    @property
+    def generates(self) -> bool:
+        """Whether it is the state of a random number generator."""
+        return self.memory is not None and not isinstance(self.memory, np.ndarray)
+
 
 @dataclass(slots=True)
 class Bound:
@@ -128,24 +135,35 @@ class Bound:
         return [np.array(result) for result in results[: len(self.outputs)]], arrays
 
     def rounded_otherwise(self) -> dict[str, list[Array]]:
-        """What results, and inputs that are written, are by NumPy, and for inputs that differ in the last place."""
+        """What results, and inputs that are written, are by NumPy, and with all numbers on the way one unit in the last place off."""
         found: dict[str, list[Array]] = {}
-        for moved in (False, True):
-            arrays = [_moved(np.array(slot.array)) if moved else np.array(slot.array) for slot in self.inputs]
-            made = run(self.program.changed(guards=()), arrays)
+        for each, arrays in (
+            (None, [slot.array for slot in self.inputs]),
+            (_off, [_moved(s.array) for s in self.inputs]),
+        ):
+            made = run(self.program.changed(guards=()), [np.array(array) for array in arrays], each=each)
             slots = [*self.outputs, *[self.inputs[place] for place, _ in self.program.writes]]
             for slot, array in zip(slots, made, strict=True):
                 found.setdefault(slot.name, []).append(array)
         return found
 
 
-def _moved(array: Array) -> Array:
+def _off(equation: Equation, given: list[Array]) -> Any:
+    """The results of an equation, those that are rounded a unit in the last place off."""
+    made = quiet.run(equation.primitive.forward, *given, **equation.params)
+    if equation.primitive.view or equation.primitive.kind == "zero":
+        return made
+    return tuple([_moved(each) for each in made]) if type(made) is tuple else _moved(made)
+
+
+def _moved(array: Any) -> Array:
+    array = np.asarray(array)
     return np.nextafter(array, 2 * array) if array.dtype.kind == "f" else array
 
 
 def identifier(text: str, taken: set[str], function: str = "") -> str:
     """A name of C that is not taken yet, from a name of Python or a path like `layers[0].weight`, inside a function."""
-    plain = re.sub(r"\W+", "_", text).strip("_") or "x"
+    plain = re.sub(r"\W+", "_", _latin(text)).strip("_") or "x"
     plain = f"{plain}_" if of_others(plain, function) or plain[0].isdigit() else plain
     plain = f"x{plain}" if plain[0].isdigit() else plain
     found, number = plain, 2
@@ -153,6 +171,17 @@ def identifier(text: str, taken: set[str], function: str = "") -> str:
         found, number = f"{plain}_{number}", number + 1
     taken.add(found)
     return found
+
+
+def _latin(text: str) -> str:
+    """A text in ASCII, as C's names are: letters without accents, others by the end of their names, as sigma."""
+    found = []
+    for sign in unicodedata.normalize("NFKD", text):
+        name = unicodedata.name(sign, "").lower().split()[-1:]
+        found.append(
+            sign if sign.isascii() else "_".join(name) if sign.isalpha() else "" if unicodedata.combining(sign) else "_"
+        )
+    return "".join(found)
 
 
 def _plans(structure: Structure) -> Iterator[Any]:
@@ -192,7 +221,7 @@ def _check_apart(title: str, slot: Slot, others: Sequence[Slot]) -> None:
 def of_others(name: str, function: str) -> bool:
     """Whether a name belongs to C, to C++ or to what the file has beside a function."""
     if function and re.fullmatch(
-        rf"{function}_(state|work|init|(loop|checked|product|constant)\d+|out\d*_(rows|columns|entries))", name
+        rf"{function}_(state|work|init|seed|(loop|checked|product|constant)\d+|out\d*_(rows|columns|entries))", name
     ):
         return True
     return name in RESERVED or (name[-1] in "fl" and name[:-1] in MATHEMATICAL) or LIBRARY.match(name) is not None

@@ -1,4 +1,4 @@
-"""Random numbers in C: NumPy's generator PCG64 and its ways to whole, even and normal numbers, so that a stream is the same.
+"""Random numbers in C: NumPy's generator PCG64 and its ways to whole, even, normal and exponential numbers, so that a stream is the same.
 
 A program draws from generators; here it is given their states, and gives them back, so that drawing is a function.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -185,6 +185,37 @@ PB_INLINE uint64_t pb_bounded(uint64_t *state, uint64_t most)
     return high;
 }
 """
+SEED = """
+/* Sets a generator as manual_seed does: {name}_seed(state.generator, 7). */
+void {name}_seed(uint64_t generator[{words}], uint64_t seed)
+{
+    uint32_t pool[4] = {(uint32_t)(seed & 0xffffffffu), (uint32_t)(seed >> 32), 0, 0}, mixed = 0x43b0d7e5u;
+    uint64_t made[4] = {0, 0, 0, 0};
+    for (int i = 0; i < 20; ++i) { /* each number by itself, then each into the others */
+        const int from = i < 4 ? i : (i - 4) / 4, to = i % 4;
+        uint32_t x = pool[from] ^ mixed;
+        if (i >= 4 && from == to) continue;
+        mixed *= 0x931e8875u;
+        x *= mixed;
+        x ^= x >> 16;
+        if (i >= 4) x = 0xca01f9ddu * pool[to] - 0x4973f715u * x;
+        pool[to] = i < 4 ? x : x ^ x >> 16;
+    }
+    mixed = 0x8b51f9ddu;
+    for (int i = 0; i < 8; ++i) {
+        uint32_t x = pool[i % 4] ^ mixed;
+        mixed *= 0x58f38dedu;
+        x *= mixed;
+        made[i / 2] |= (uint64_t)(x ^ x >> 16) << 32 * (i % 2);
+    }
+    generator[2] = made[2] << 1 | made[3] >> 63;
+    generator[3] = made[3] << 1 | 1;
+    generator[1] = made[1] + generator[3];
+    generator[0] = made[0] + generator[2] + (generator[1] < made[1]);
+    generator[4] = generator[5] = 0;
+    (void)pb_next64(generator);
+}
+"""
 NORMAL = """
 /* A normal number: one of 256 strips of the same area, and a place in it; rarely, whether it is below the curve. */
 static {type} pb_normal_{kind}(uint64_t *state)
@@ -205,46 +236,94 @@ static {type} pb_normal_{kind}(uint64_t *state)
     }
 }
 """
-LAST = 3.6541528853610087963519472518
+EXPONENTIAL = """
+/* An exponential number, likewise. */
+static double pb_exponential_d(uint64_t *state)
+{
+    for (;;) {
+        const uint64_t r = pb_next64(state) >> 3;
+        const int strip = (int)(r & 0xff);
+        const uint64_t place = r >> 8;
+        const double x = (double)place * {widths}[strip];
+        if (place < {inner}[strip]) return x;
+        if (strip == 0) return {last} - {log1p}(-pb_random_d(state));
+        if (({heights}[strip - 1] - {heights}[strip]) * pb_random_d(state) + {heights}[strip] < {exp}(-x)) return x;
+    }
+}
+"""
+
+
+class Curve(NamedTuple):
+    """A curve that numbers are drawn under, in strips: its function in C, its formula, and where the last strip begins.
+
+    Of the bits of a draw, strips have those from `strip` on, and places those from `place` on, as many as `bits` in double.
+    """
+
+    text: str
+    height: Callable[[Array], Array]
+    last: float
+    strip: int
+    place: int
+    bits: int
+
+
+CURVES = {
+    "standard_normal": Curve(NORMAL, lambda x: np.exp(-0.5 * x * x), 3.6541528853610087963519472518, 0, 9, 52),
+    "standard_exponential": Curve(EXPONENTIAL, lambda x: np.exp(-x), 7.69711747013104972, 3, 11, 53),
+}
+"""By the names of NumPy's functions."""
 
 
 @functools.cache
-def strips(dtype: np.dtype[Any]) -> tuple[Array, Array, Array]:
-    """The strips under the normal curve, as NumPy has them: widths for each place, places surely inside, and heights.
+def strips(number: str, dtype: np.dtype[Any]) -> tuple[Array, Array, Array]:
+    """The strips under a curve, as NumPy has them: widths for each place, places surely inside, and heights.
 
     NumPy tells the widths when it draws the first place of a strip, of a generator that is about to give just that.
     """
-    bits = 52 if dtype == DOUBLE else 23
+    curve = CURVES[number]
+    bits = curve.bits if dtype == DOUBLE else 32 - curve.place
     rng, back = np.random.Generator(np.random.PCG64(0)), pow(MULTIPLIER, -1, 1 << 128)
     state: Any = rng.bit_generator.state
     widths = np.zeros(256, dtype)
     for strip in range(256):
-        state["state"] = {"state": ((strip | 1 << 9) - 1) * back % (1 << 128), "inc": 1}
+        state["state"] = {"state": ((strip << curve.strip | 1 << curve.place) - 1) * back % (1 << 128), "inc": 1}
         rng.bit_generator.state = state
-        widths[strip] = rng.standard_normal(dtype=dtype.type)
+        widths[strip] = getattr(rng, number)(dtype=dtype.type)
     wide = widths.astype(DOUBLE) * 2.0**bits
     inside = np.rint(np.concatenate([[wide[-1] / wide[0], 0.0], wide[1:-1] / wide[2:]]) * 2.0**bits)
-    heights = np.exp(-0.5 * wide * wide)
+    heights = curve.height(wide)
     heights[0] = 1
-    return widths, inside.astype(LONG if bits == 52 else np.uint32), heights.astype(dtype)
+    return widths, inside.astype(LONG if dtype == DOUBLE else np.uint32), heights.astype(dtype)
 
 
-def _normal(writer: FunctionWriter, kind: str) -> None:
-    """Write the function for normal numbers."""
-    functions = writer.unit.functions
-    if f"pb_normal_{kind}" in functions.texts:
-        return
-    widths, inner, heights = map(writer.unit.constant, strips(SINGLE if kind == "f" else DOUBLE))
+def _curved(writer: FunctionWriter, number: str, kind: str) -> str:
+    """The function for numbers under a curve."""
+    functions, curve, title = writer.unit.functions, CURVES[number], f"pb_{number.removeprefix('standard_')}_{kind}"
+    if title in functions.texts:
+        return title
+    widths, inner, heights = map(writer.unit.constant, strips(number, SINGLE if kind == "f" else DOUBLE))
     suffix = "f" if kind == "f" else ""
     words = {"kind": kind, "type": STORED[kind], "widths": widths, "inner": inner, "heights": heights}
     words |= {"bits": f"uint{32 if suffix else 64}_t", "next": f"pb_next{32 if suffix else 64}"}
     words |= {"mask": "0x7fffffu" if suffix else "UINT64_C(0xfffffffffffff)"}
-    words |= {"last": f"{LAST}{suffix}", "inverse": f"{1 / LAST}{suffix}"}
+    words |= {"last": f"{curve.last}{suffix}", "inverse": f"{1 / curve.last}{suffix}"}
     words |= {"exp": functions.named("exp", "d", 1), "log1p": functions.named("log1p", kind, 1)}
-    text = NORMAL
+    text = curve.text
     for word, said in words.items():
         text = text.replace("{" + word + "}", said)
-    functions.texts[f"pb_normal_{kind}"] = text
+    functions.texts[title] = text
+    return title
+
+
+def seeding(name: str) -> str:
+    """The function of a file that sets a generator."""
+    return SEED.replace("{name}", name).replace("{words}", str(WORDS))
+
+
+def seeding_head(name: str) -> str:
+    """Its head, and what it does."""
+    told, _, rest = seeding(name).strip().partition("\n")
+    return f"{told}\n{rest.partition(chr(10))[0]};"
 
 
 def _numbers(writer: FunctionWriter, e: Equation) -> None:
@@ -259,9 +338,8 @@ def _numbers(writer: FunctionWriter, e: Equation) -> None:
         number = f"(int64_t)({start} + pb_bounded(z, UINT64_C({beyond - 1 - least})))"
     else:
         kind = KINDS[e.outputs[0].dtype]
-        if draw.number == "standard_normal":
-            _normal(writer, kind)
-        number = f"pb_{'normal' if draw.number == 'standard_normal' else 'random'}_{kind}(z)"
+        function = _curved(writer, draw.number, kind) if draw.number in CURVES else f"pb_random_{kind}"
+        number = f"{function}(z)"
     code(
         writer,
         """

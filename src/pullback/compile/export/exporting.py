@@ -143,6 +143,8 @@ def write(
     """Write the files of functions that share a C file; `more` are further ones, by their names."""
     unit = Unit(title, options, together(title, bounds))
     functions = [files.WrittenFunction(unit, each, writer(unit, each)) for each in bounds]
+    for each in functions:
+        _check_sizes(each)
     texts = {
         f"{title}.h": files.header(title, functions, static=options.static),
         f"{title}.c": files.source(title, unit, functions, static=options.static),
@@ -151,6 +153,17 @@ def write(
     targets = surroundings.TARGETS | languages.TARGETS | {**(more or {})}
     texts |= {file.format(name=title): written(exported) for file, written in targets.items()}
     return _placed(folder, texts)
+
+
+def _check_sizes(function: files.WrittenFunction) -> None:
+    """Refuse arrays whose places are no int of C."""
+    slots = [(slot.said, slot.value.size) for slot in (*function.bound.inputs, *function.bound.outputs)]
+    rooms = [(f"work memory ({name})", size) for name, (_, size) in function.rooms.items()]
+    for said, size in (*slots, *rooms):
+        if size >= 1 << 31:
+            raise ExportError(
+                f"{function.name} cannot be exported: {said} has {size:,} elements, and indices in C go to {(1 << 31) - 1:,}"
+            )
 
 
 def _placed(folder: Path, texts: dict[str, str]) -> Path:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..machine.elements import KINDS
-from . import products
+from . import drawing, products
 from .bound import Bound, Slot
 from .code import remark
 from .unit import FunctionWriter, Unit, numbers
@@ -48,10 +48,14 @@ PORTABLE = """#ifdef __FAST_MATH__
 #define PB_NAN NAN
 #if defined(__GNUC__) && !defined(__OPTIMIZE_SIZE__)
 #define PB_INLINE static inline __attribute__((always_inline, unused))
+#define PB_APART static __attribute__((noinline)) /* within others, compilers forget that pointers are apart */
 #elif defined(__GNUC__)
 #define PB_INLINE static __attribute__((unused))
 #else
 #define PB_INLINE static inline
+#endif
+#if !defined(PB_APART)
+#define PB_APART static
 #endif
 """
 
@@ -60,10 +64,6 @@ HELPERS = {
     "pb_bits_d": "PB_INLINE uint64_t pb_bits_d(double x) { uint64_t n; memcpy(&n, &x, 8); return n; }",
     "pb_real_f": "PB_INLINE float pb_real_f(uint32_t n) { float x; memcpy(&x, &n, 4); return x; }",
     "pb_real_d": "PB_INLINE double pb_real_d(uint64_t n) { double x; memcpy(&x, &n, 8); return x; }",
-}
-MAD = {
-    True: "#define PB_MAD_D(x, y, z) fma(x, y, z)\n#define PB_MAD_F(x, y, z) fmaf(x, y, z)\n",
-    False: "#define PB_MAD_D(x, y, z) ((x) * (y) + (z))\n#define PB_MAD_F(x, y, z) ((x) * (y) + (z))\n",
 }
 
 
@@ -93,7 +93,8 @@ class WrittenFunction:
     @property
     def symbols(self) -> list[str]:
         """The names of C that a caller needs."""
-        return [self.name, *[f"{self.unit.prefix}_init"] * bool(self.bound.state)]
+        prefix = self.unit.prefix
+        return [self.name, *[f"{prefix}_init"] * bool(self.bound.state), *[f"{prefix}_seed"] * self.unit.draws]
 
     @property
     def work(self) -> int:
@@ -207,6 +208,7 @@ def header(name: str, functions: list[WrittenFunction], *, static: bool) -> str:
     if unit.state:
         lines += ["/* Gives the state what it held when this was exported. */"]
         lines += [f"void {name}_init({name}_state *state);", ""]
+    lines += [drawing.seeding_head(name), ""] if unit.draws else []
     return "\n".join([*lines, "#ifdef __cplusplus", "}", "#endif", "", "#endif", ""])
 
 
@@ -219,9 +221,7 @@ def source(name: str, unit: Unit, functions: list[WrittenFunction], *, static: b
     """The C file."""
     bodies = "\n".join(function.text(static=static) for function in functions)
     made = "\n".join(products.written(title, form, blas=unit.blas) for form, title in unit.products.items())
-    nests = "\n".join(
-        f"static {'int' if '_checked' in title else 'void'} {title}{text}" for text, title in unit.texts.items()
-    )
+    nests = "\n".join(f"{head}{text}" for text, head in unit.heads.items())
     formulas = "\n".join(unit.functions.texts.values())
     tables = "".join(
         f"static const double pb_{title}[{len(table)}] = {{\n{numbers('d', np.array(table))}\n}};\n"
@@ -229,7 +229,7 @@ def source(name: str, unit: Unit, functions: list[WrittenFunction], *, static: b
     )
     used = f"{formulas}\n{made}\n{nests}\n{bodies}"
     helpers = "".join(f"{text}\n" for title, text in HELPERS.items() if f"{title}(" in used)
-    mad = MAD[unit.options.fma] if "PB_MAD" in used else ""
+    mad = products.sums(used, fma=unit.options.fma)
     blas = "#include <cblas.h>\n" if "cblas_" in made else ""
     constants = "\n".join(text for _, text in unit.constants.values())
     parts = [
@@ -244,5 +244,6 @@ def source(name: str, unit: Unit, functions: list[WrittenFunction], *, static: b
         "".join(function.patterns() for function in functions),
         bodies,
         initialization(unit),
+        drawing.seeding(name) if unit.draws else "",
     ]
     return "\n".join(part for part in parts if part)

@@ -59,8 +59,19 @@ EITHER = {
     }
     return ({type})result;
 """,
+    "gcd": """
+    {unsigned} x = a < 1 ? 0u - ({unsigned})a : ({unsigned})a, y = b < 1 ? 0u - ({unsigned})b : ({unsigned})b;
+    while (y) {
+        const {unsigned} rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return ({type})x;
+""",
 }
 """What functions of two whole numbers return, of signed ones, of others, and of both."""
+SAME = {"power": "pow", "floor_quotient": "floor_divide"}
+"""Primitives that are another one for whole numbers."""
 
 
 def _function(writer: FunctionWriter, name: str, kind: str) -> str:
@@ -88,7 +99,7 @@ def _written(writer: FunctionWriter, e: Equation) -> None:
     """An operation of whole numbers, element by element."""
     kind, shape = KINDS[e.output.dtype], e.output.shape
     exponent = e.params.get("exponent")
-    name = "pow" if e.name == "power" else e.name
+    name = SAME.get(e.name, e.name)
     function = writer.unit.functions.named(name, kind, 2) if kind in REALS else _function(writer, name, kind)
     with over(writer, shape) as names:
         given = [f"{letter}[{_place(value, shape, names)}]" for letter, value in zip("ab", e.inputs, strict=False)]
@@ -109,5 +120,5 @@ def _whole(e: Equation) -> bool:
     return len(kinds) == 1 and e.output.dtype.kind in "iu" and exponent == int(exponent) and exponent >= 0
 
 
-KERNELS: dict[str, Kernel] = dict.fromkeys((*SIGNED, *EITHER, "power"), _written)
+KERNELS: dict[str, Kernel] = dict.fromkeys((*SIGNED, *EITHER, *SAME), _written)
 CONDITIONS: dict[str, Callable[[Equation], bool]] = dict.fromkeys(KERNELS, _whole)

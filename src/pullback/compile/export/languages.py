@@ -64,8 +64,10 @@ function prepared(exports, name, table, laidOut, starts) {
         return found.length === 1 ? found[0] : found;
     };
     const initialize = () => table.state.length && exports.@NAME@_init(starts.state);
+    const seed = (number, generator = state.generator) =>
+        exports.@NAME@_seed(generator.byteOffset, BigInt.asUintN(64, BigInt(number))); // as manual_seed
     initialize();
-    return Object.assign(call, { given, results, state, initialize });
+    return Object.assign(call, { given, results, state, initialize, seed });
 }
 
 // The functions of a module: of its bytes, of a response, or of a compiled module.
@@ -129,6 +131,17 @@ fn zeroed<T>() -> Box<T> {
 }
 """
 
+SEEDED = """extern "C" {
+    #[link_name = "@NAME@_seed"]
+    fn seed_in_c(generator: *mut u64, seed: u64);
+}
+
+/// Sets a generator, a member of the state, as `manual_seed` does.
+pub fn seed(generator: &mut [u64; 6], seed: u64) {
+    unsafe { seed_in_c(generator.as_mut_ptr(), seed) }
+}
+"""
+
 
 def rust(exported: Exported) -> str:
     """Declarations of Rust, a struct for each function that has memory of its own, and the state that functions share."""
@@ -144,6 +157,8 @@ def rust(exported: Exported) -> str:
             f"impl {name}_state {{\n    pub fn new() -> Box<{name}_state> {{\n        let mut made = zeroed();\n"
             f"        unsafe {{ {name}_init(&mut *made) }}\n        made\n    }}\n}}\n"
         )
+    if exported.functions[0].unit.draws:
+        parts.append(SEEDED.replace("@NAME@", exported.name))
     parts += [_rust(exported.name, each, rows[each.name], shared=len(having) > 1) for each in exported.functions]
     return "\n".join(parts)
 

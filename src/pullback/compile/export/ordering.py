@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..machine.elements import KINDS
 from ..mathematics.arithmetic import plus, times
-from ..mathematics.lanes import IRValue
+from ..mathematics.lanes import REALS, IRValue
 from ..program import Equation
 from .kernels import Kernel, code
 from .sums import read, stored
@@ -30,7 +30,7 @@ static void {name}(const {type} *x, int count, int step, int64_t *order, int64_t
                 int later = left >= middle;
                 if (!later && right < end) {
                     const {type} a = x[order[left] * step], b = x[order[right] * step];
-                    later = b < a || (a != a && b == b);
+                    later = {later};
                 }
                 room[k] = later ? order[right++] : order[left++];
             }
@@ -55,7 +55,8 @@ def _lines(e: Equation) -> tuple[int, int, int]:
 def sorting(writer: FunctionWriter, kind: str) -> str:
     """The name of the function that sorts."""
     name = f"pb_order_{kind}"
-    writer.unit.functions.texts.setdefault(name, SORT.replace("{name}", name).replace("{type}", STORED[kind]))
+    text = SORT.replace("{later}", "b < a || (a != a && b == b)" if kind in REALS else "b < a")
+    writer.unit.functions.texts.setdefault(name, text.replace("{name}", name).replace("{type}", STORED[kind]))
     return name
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from ..machine.forms import Form
 from ..machine.fusion import leading
+from ..mathematics.lanes import REALS
 from .code import CodeBlock
 from .words import STORED
 
@@ -13,8 +16,24 @@ TERMS = 4
 """Rows of the right factor that are added up together."""
 
 
-APART = 16
+APART = 1 << 9
+"""Multiplications from which on a product is no part of the function that calls it."""
+GAP = 16
 """Elements between rows of a copy that would otherwise be a power of 2 apart."""
+
+
+def sums(text: str, *, fma: bool) -> str:
+    """The macros for x * y + z that a text uses, by the kind of numbers; whole ones as if they had no sign."""
+    found = []
+    for kind in sorted(set(re.findall(r"PB_MAD_(\w+)", text))):
+        body = (
+            "((x) * (y) + (z))"
+            if kind in "DF"
+            else f"(({STORED[kind.lower()]})((uint64_t)(x) * (uint64_t)(y) + (uint64_t)(z)))"
+        )
+        body = f"fma{'f' if kind == 'F' else ''}(x, y, z)" if fma and kind in "DF" else body
+        found.append(f"#define PB_MAD_{kind}(x, y, z) {body}\n")
+    return "".join(found)
 
 
 def packed(form: Form, *, blas: bool) -> int:
@@ -28,19 +47,20 @@ def packed(form: Form, *, blas: bool) -> int:
 def _pitch(form: Form) -> int:
     """How far rows of the copy are apart: not so that all begin in the same places of a cache."""
     columns = form.right.columns
-    return columns + APART if columns * (4 if form.kind == "f" else 8) % 256 == 0 else columns
+    return columns + GAP if columns * (4 if form.kind == "f" else 8) % 256 == 0 else columns
 
 
 def by_blas(form: Form, *, blas: bool) -> bool:
     """Whether a product is a call of BLAS."""
-    return blas and form.work >= BLAS
+    return blas and form.kind in REALS and form.work >= BLAS
 
 
 def written(name: str, form: Form, *, blas: bool) -> str:
     """The function of a product: c = a b, of one batch, given where the matrices begin."""
     kind = STORED[form.kind]
     room = f", {kind} *PB_RESTRICT packed" if packed(form, blas=blas) else ""
-    head = f"static void {name}(const {kind} *PB_RESTRICT a, const {kind} *PB_RESTRICT b, {kind} *PB_RESTRICT c{room})"
+    apart = "PB_APART" if form.work >= APART else "static"
+    head = f"{apart} void {name}(const {kind} *PB_RESTRICT a, const {kind} *PB_RESTRICT b, {kind} *PB_RESTRICT c{room})"
     block = CodeBlock()
     if by_blas(form, blas=blas):
         _call(form, block)
@@ -98,8 +118,7 @@ def _dots(form: Form, block: CodeBlock) -> None:
         inner = loop.inner(f"for (int j = {start}; j < {end}; j += {step})" if step > 1 or end - start > 1 else "")
         column = "j" if step > 1 or end - start > 1 else str(start)
         names = [f"sum{place}" for place in range(step)]
-        zero = "0.0f" if form.kind == "f" else "0.0"
-        inner.say(f"{kind} ", ", ".join(f"{name} = {zero}" for name in names), ";")
+        inner.say(f"{kind} ", ", ".join(f"{name} = 0" for name in names), ";")
         terms = inner.inner(f"for (int k = 0; k < {a.columns}; ++k)")
         terms.say(f"const {kind} x = a[{_place(('i', a.down, a.rows), ('k', a.right, a.columns))}];")
         for place, name in enumerate(names):
@@ -127,7 +146,7 @@ def _rows(form: Form, block: CodeBlock) -> None:
         inner.say(f"to += {_pitch(form)};")
         block.say("b = packed;")
         down = _pitch(form)
-    pairs = 2 if a.rows % 2 == 0 else 1
+    pairs = next(rows for rows in (TERMS, 2, 1) if a.rows % rows == 0)
     loop = block if a.rows == 1 else block.inner(f"for (int i = 0; i < {a.rows}; i += {pairs})")
     for row in range(pairs):
         at = _place((f"(i + {row})" if row else "i", b.columns, a.rows))
@@ -158,6 +177,7 @@ def _terms(
         text = "" if first else f"c{row}[j]"
         for number, place in enumerate(places):
             x = f"b[{_times(str(place), down)} + j]"
-            product = f"a{row}{number} * {x}"
+            whole = "" if form.kind in REALS else f"PB_MAD_{form.kind.upper()}(a{row}{number}, {x}, 0)"
+            product = whole or f"a{row}{number} * {x}"
             text = product if not text else f"PB_MAD_{form.kind.upper()}(a{row}{number}, {x}, {text})"
         inner.say(f"c{row}[j] = {text};")

@@ -19,9 +19,9 @@ from .words import STORED
 
 FLAGS = "-std=c99 -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math"
 """Flags under which compilers make vectors of loops and change no bit."""
-ULPS, MARGIN = 64, 16
-"""Units in the last place of an array's largest element by which results of the recorded test may differ, and how often the
-distance of results that other orders of rounding give."""
+ULPS, MARGIN, MOST = 64, 16, 1e300
+"""Units in the last place of an array's largest element by which results of the recorded test may differ, how often the
+distance of results that other orders of rounding give, and at most."""
 
 
 class Exported(NamedTuple):
@@ -46,10 +46,10 @@ def distance(one: Array, others: list[Array]) -> float:
         return 0.0
     with np.errstate(all="ignore"):
         finite = one[np.isfinite(one)].astype(float)
-        largest = float(np.max(np.abs(finite), initial=0.0))
+        largest = float(np.max(np.abs(finite), initial=float(np.finfo(one.dtype).tiny)))
         gaps = [np.abs(np.asarray(other, float) - one) for other in others]
         most = max((float(np.nanmax(np.where(np.isfinite(gap), gap, 0.0))) for gap in gaps), default=0.0)
-    return most / (largest * float(np.finfo(one.dtype).eps)) if largest else 0.0
+    return most / (largest * float(np.finfo(one.dtype).eps))
 
 
 NUMBERS = "#define PB_INF INFINITY\n#define PB_NAN NAN\n"
@@ -58,7 +58,7 @@ COMPARED = """
 /* The distance of results from what was recorded, in units in the last place of the largest element. */
 static double pb_distance(const char *name, const void *found, const void *expected, int count, char kind)
 {
-    double largest = 0, most = 0;
+    double largest = kind == 'd' ? DBL_MIN : FLT_MIN, most = 0;
     int odd = 0;
     for (int i = 0; i < count; ++i) {
         double f, e;
@@ -74,7 +74,7 @@ static double pb_distance(const char *name, const void *found, const void *expec
             if (fabs(f - e) > most) most = fabs(f - e);
         }
     }
-    most = most == 0 ? 0 : kind == 'b' || largest == 0 ? INFINITY : most / (largest * (kind == 'd' ? DBL_EPSILON : FLT_EPSILON));
+    most = most == 0 ? 0 : kind == 'b' ? INFINITY : most / (largest * (kind == 'd' ? DBL_EPSILON : FLT_EPSILON));
     if (odd) most = INFINITY;
     printf("%-24s %g units in the last place\\n", name, most);
     return most;
@@ -99,9 +99,10 @@ def test(exported: Exported) -> str:
         parts += arrays
         checks += lines
     body = "\n".join(f"    {line}" for line in checks)
+    gap, compared = (", pb_gap", [COMPARED]) if "pb_gap" in body else ("", [])
     end = '    puts(pb_worst <= 1 ? "passed" : "failed");\n    return !(pb_worst <= 1);'
-    main = f"int main(void)\n{{\n    double pb_worst = 0, pb_gap;\n{body}\n{end}\n}}\n"
-    return "\n".join([*parts, COMPARED, main])
+    main = f"int main(void)\n{{\n    double pb_worst = 0{gap};\n{body}\n{end}\n}}\n"
+    return "\n".join([*parts, *compared, main])
 
 
 def _checked(function: WrittenFunction, static: bool) -> tuple[list[str], list[str]]:
@@ -134,7 +135,7 @@ def _checked(function: WrittenFunction, static: bool) -> tuple[list[str], list[s
         lines.append(f"static {prefix}_work work;")
         given.append("&work")
     lines.append(f'if ({prefix}({", ".join(given)})) {{ puts("a check failed"); return 1; }}')
-    bounds = [ULPS + MARGIN * distance(array, others[slot.name]) for slot, array in [
+    bounds = [min(ULPS + MARGIN * distance(array, others[slot.name]), MOST) for slot, array in [
         *((slot, array) for slot, array in zip(bound.inputs, after, strict=True) if slot.written),
         *zip(bound.outputs, results, strict=True),
     ]]  # fmt: skip
@@ -243,13 +244,19 @@ class Library:
     """The compiled library."""
 
     def __init__(self, path=None):
-        library = ctypes.CDLL(str(path or pathlib.Path(__file__).resolve().parent / "lib@NAME@.so"))
+        self.library = library = ctypes.CDLL(str(path or pathlib.Path(__file__).resolve().parent / "lib@NAME@.so"))
         self.state = struct(next((table["state"] for table in FUNCTIONS.values() if table["state"]), []))
         if self.state.dtype.names:
             library.@NAME@_init.restype = None
             library.@NAME@_init(ctypes.c_void_p(self.state.ctypes.data))
         for name in FUNCTIONS:
             setattr(self, name, Function(library, name, self.state))
+'''
+SEEDED = '''
+    def seed(self, number, generator="generator"):
+        """Set a generator of the state as manual_seed does."""
+        place = ctypes.c_void_p(self.state[generator].ctypes.data)
+        self.library.@NAME@_seed(place, ctypes.c_uint64(number))
 '''
 
 
@@ -258,7 +265,7 @@ def wrapper(exported: Exported) -> str:
     static = exported.options.static
     tables = ",\n".join(f"    {function.name!r}: {table(function, static)!r}" for function in exported.functions)
     words = {"@TABLES@": tables, "@FIRST@": exported.functions[0].name, "@NAME@": exported.name}
-    text = WRAPPER
+    text = WRAPPER + SEEDED * exported.functions[0].unit.draws
     for word, said in words.items():
         text = text.replace(word, said)
     return text

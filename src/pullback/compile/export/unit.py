@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
@@ -29,6 +31,10 @@ from .words import STORED, TYPES, CContext, literal
 
 if TYPE_CHECKING:
     from .bound import Slot
+
+
+APART = 64
+"""Multiplications, or elements of a loop nest, from which on a function is no part of the one that calls it."""
 
 
 class ExportOptions(TypedDict, total=False):
@@ -80,18 +86,26 @@ class Unit:
         self.prefix, self.options, self.state = prefix, options, state
         self.functions = MathFunctions(Target(fma=options.fma), own=options.math == "own")
         self.texts: dict[str, str] = {}
+        self.heads: dict[str, str] = {}
         self.products: dict[Form, str] = {}
         self.constants: dict[tuple[str, bytes], tuple[str, str]] = {}
+
+    @property
+    def draws(self) -> bool:
+        """Whether the state has a generator, which the file can seed."""
+        return any(slot.generates for slot in self.state)
 
     @property
     def blas(self) -> bool:
         """Whether larger products are calls of BLAS."""
         return self.options.products == "cblas"
 
-    def shared(self, text: str, *, checked: bool = False) -> str:
+    def shared(self, text: str, kind: str = "static void", *, checked: bool = False) -> str:
         """The name of a function whose text, but for its name, is this; equal ones are one. One that checks returns a code."""
         if text not in self.texts:
-            self.texts[text] = f"{self.prefix}_{'checked' if checked else 'loop'}{len(self.texts)}"
+            name = f"{self.prefix}_{'checked' if checked else 'loop'}{len(self.texts)}"
+            self.texts[text] = name
+            self.heads[text] = f"{'static int' if checked else kind} {name}"
         return self.texts[text]
 
     def constant(self, array: Array) -> str:
@@ -268,12 +282,14 @@ class FunctionWriter:
         writer = kind(self.unit.functions, body, layout, address, late)
         writer.emit()
         lines = Rendered(body, TYPES, writer.written).lines
+        read = {text: name for text, name in names.items() if any(re.search(rf"\b{name}\b", line) for line in lines)}
         given = [
             f"{'' if name in writer.written else 'const '}{STORED[kinds[name]]} *PB_RESTRICT {name}"
-            for name in names.values()
+            for name in read.values()
         ]
-        name = self.unit.shared("\n".join([f"({', '.join(given)})", "{", *lines, "}", ""]))
-        self.block.say(f"{name}({', '.join(names)});")
+        head = "PB_APART void" if math.prod(layout.domain) >= APART else "static void"
+        name = self.unit.shared("\n".join([f"({', '.join(given)})", "{", *lines, "}", ""]), head)
+        self.block.say(f"{name}({', '.join(read)});")
 
     def _plain(self, key: Any) -> str:
         """The pointer to a value as what an index can follow."""
@@ -324,9 +340,6 @@ class FunctionWriter:
     def _product(self, step: MatrixProduct) -> None:
         """A matrix product as a call of the function for its form, for each batch."""
         how = form(step)
-        known = how.from_start
-        if known not in self.unit.products:
-            self.unit.products[known] = f"{self.unit.prefix}_product{len(self.unit.products)}"
         addresses = [self.address(value) for value in factors(step)]
         size = how.left.rows * how.right.columns
         ends = [how.left.offset, how.right.offset, 0]
@@ -340,6 +353,11 @@ class FunctionWriter:
                     for place, each in enumerate((left, right, out * size)):
                         terms[place] += [f"{each} * {index}"] if each else []
             given = [" + ".join([text, *more]) for text, more in zip(addresses, terms, strict=True)]
-            if room := products.packed(known, blas=self.unit.blas):
-                given.append(self.room(f"packed_{how.kind}", how.kind, room))
-            self.block.say(f"{self.unit.products[known]}({', '.join(given)});")
+            self.block.say(self.product(how.from_start, given))
+
+    def product(self, known: Form, given: list[str]) -> str:
+        """The call of the function of a form, which is given its factors and its result."""
+        name = self.unit.products.setdefault(known, f"{self.unit.prefix}_product{len(self.unit.products)}")
+        if room := products.packed(known, blas=self.unit.blas):
+            given = [*given, self.room(f"packed_{known.kind}", known.kind, room)]
+        return f"{name}({', '.join(given)});"

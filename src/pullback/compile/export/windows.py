@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..machine.elements import KINDS
+from ..machine.forms import Form, Matrix
 from ..program import Array, Equation
 from .kernels import Kernel, code, flat, over, set_to
 from .words import STORED
@@ -22,28 +23,71 @@ MOST = 1 << 22
 
 
 def _convolution(writer: FunctionWriter, e: Equation, *, image: str, weight: str, result: str) -> None:
-    """The product that all three of a convolution and its gradients are sums of, at each meeting of window and image."""
+    """A convolution or one of its gradients: for each image the product with a matrix of its windows, one row for each tap.
+
+    The gradient of weights has the matrix turned; that of images is such a matrix, whose elements are added up.
+    """
     values = dict(zip("aby", (*e.inputs, e.output), strict=True))
-    window = e.params["window"]
+    window, kind = e.params["window"], KINDS[e.output.dtype]
     images, weights, results = (values[letter].shape for letter in (image, weight, result))
-    kernel, axes = weights[2:], range(len(weights) - 2)
-    groups, outputs, channels = window.groups, weights[0] // window.groups, weights[1]
-    writer.block.say(f"memset(y, 0, {e.output.nbytes});")
-    with over(writer, (images[0], groups, outputs, channels, *results[2:], *kernel)) as names:
-        n, group, out, channel, *rest = names
-        places, taps = rest[: len(axes)], rest[len(axes) :]
-        inside = [writer.fresh("at") for _ in axes]
-        for axis in axes:
-            at = f"{window.stride[axis]} * {places[axis]} + {window.dilation[axis]} * {taps[axis]} - {window.padding[axis]}"
-            writer.block.say(f"const int {inside[axis]} = {at};")
-            writer.block.say(f"if ({inside[axis]} < 0 || {inside[axis]} >= {images[2 + axis]}) continue;")
-        texts = {
-            image: flat([n, f"({group} * {channels} + {channel})", *inside], images),
-            weight: flat([f"({group} * {outputs} + {out})", channel, *taps], weights),
-            result: flat([n, f"({group} * {outputs} + {out})", *places], results),
-        }
-        one, two = (f"{letter}[{texts[letter]}]" for letter in "ab")
-        writer.block.say(f"y[{texts['y']}] += {one} * {two};")
+    groups, outputs = window.groups, weights[0] // window.groups
+    taps, places = math.prod(weights[1:]), math.prod(results[2:])
+    steps = (1, taps) if weight == "y" else (places, 1)
+    columns = writer.room(f"columns_{kind}", kind, taps * places)
+    starts = {
+        image: flat(["n", "g", "0"], (images[0], groups, weights[1] * math.prod(images[2:]))),
+        weight: f"{outputs * taps} * g",
+        result: flat(["n", "g", "0"], (images[0], groups, outputs * places)),
+    }
+    one, two, out = (f"{letter} + {starts[letter]}" for letter in "aby")
+    if result != "y":
+        writer.block.say(f"memset(y, 0, {e.output.nbytes});")
+    with writer.inside(f"for (int n = 0; n < {images[0]}; ++n)"), writer.inside(f"for (int g = 0; g < {groups}; ++g)"):
+        if image == "y":
+            left, right = Matrix(taps, outputs, 1, taps, 0, ()), Matrix(outputs, places, places, 1, 0, ())
+            writer.block.say(writer.product(Form(kind, (), left, right), [two, one, columns]))
+        elif any(window.padding):
+            writer.block.say(f"memset({columns}, 0, {taps * places} * sizeof({STORED[kind]}));")
+        _windows(writer, e, (images, weights, results), (columns, steps), f"{image}[{starts[image]}")
+        if result == "y":
+            left, right = Matrix(outputs, taps, taps, 1, 0, ()), Matrix(taps, places, places, 1, 0, ())
+            writer.block.say(writer.product(Form(kind, (), left, right), [two, columns, out]))
+        elif weight == "y":
+            sums = writer.room(f"sums_{kind}", kind, outputs * taps)
+            left, right = Matrix(outputs, places, places, 1, 0, ()), Matrix(places, taps, taps, 1, 0, ())
+            writer.block.say(writer.product(Form(kind, (), left, right), [two, columns, sums]))
+            writer.block.say(f"for (int i = 0; i < {outputs * taps}; ++i) y[{starts[weight]} + i] += {sums}[i];")
+
+
+def _windows(
+    writer: FunctionWriter, e: Equation, shapes: Any, columns: tuple[str, tuple[int, int]], image: str
+) -> None:
+    """Copies between an image and the matrix of its windows: the elements of windows that are inside."""
+    (images, weights, results), (name, steps), window = shapes, columns, e.params["window"]
+    *outer, last = range(len(weights) - 2)
+    with over(writer, weights[1:]) as (channel, *taps):
+        starts = [f"{window.dilation[axis]} * {tap} - {window.padding[axis]}" for axis, tap in enumerate(taps)]
+        words = {"stride": window.stride[last], "image": images[2 + last], "result": results[2 + last]}
+        code(writer, ENDS, start=starts[last], **words)
+        with over(writer, results[2:-1]) as places:
+            inside = [writer.fresh("at") for _ in outer]
+            for axis in outer:
+                writer.block.say(f"const int {inside[axis]} = {window.stride[axis]} * {places[axis]} + {starts[axis]};")
+                writer.block.say(f"if ({inside[axis]} < 0 || {inside[axis]} >= {images[2 + axis]}) continue;")
+            row, place = flat([channel, *taps], weights[1:]), flat([*places, "q"], results[2:])
+            at = flat([channel, *inside, f"(start + {window.stride[last]} * q)"], (weights[1], *images[2:]))
+            pair = f"{name}[{steps[0]} * ({row}) + {steps[1]} * ({place})]", f"{image} + {at}]"
+            sign = " += " if image.startswith("y") else " = "
+            text = sign.join(reversed(pair) if image.startswith("y") else pair)
+            writer.block.say(f"for (int q = first; q < end; ++q) {text};")
+
+
+ENDS = """
+const int start = {start}, left = {image} - 1 - start;
+const int first = start < 0 ? ({stride} - 1 - start) / {stride} : 0;
+const int end = left < 0 ? 0 : left / {stride} + 1 < {result} ? left / {stride} + 1 : {result};
+"""
+"""Where in a row of results windows have their element inside the image."""
 
 
 def _max_pool(writer: FunctionWriter, e: Equation) -> None:

@@ -109,13 +109,15 @@ class ExpressionBuilder:
         return self.made("b1", a, " != ", b)
 
     def icmp_unsigned(self, sign: str, a: Expression, b: Expression) -> Expression:
-        """A comparison of unsigned integers; compilers warn where one is to be below 0."""
+        """A comparison of unsigned integers; compilers warn where one is to be below 0, or is compared with itself."""
+        if a is b:
+            return self.made("b1", str(int("=" in sign.replace("!=", ""))))
         return self.made("b1", "0") if sign == "<" and b.number == 0 else self.fcmp_ordered(sign, a, b)
 
     def icmp_signed(self, sign: str, a: Expression, b: Expression) -> Expression:
         """A comparison of signed integers."""
-        if sign in {"==", "!="}:
-            return self.made("b1", a, f" {sign} ", b)
+        if a is b or sign in {"==", "!="}:
+            return self.icmp_unsigned(sign, a, b)
         return self.made("b1", *self._signed(a), f" {sign} ", *self._signed(b))
 
     def select(self, condition: Expression, a: Expression, b: Expression) -> Expression:

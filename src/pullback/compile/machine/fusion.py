@@ -126,7 +126,8 @@ def kind(equation: Equation) -> str:
     """How an equation is compiled: move, element, reduce, pieces, product, steps, own or opaque."""
     name = equation.primitive.name
     values = (*equation.inputs, *equation.outputs)
-    if any(value.size == 0 for value in values) or any(value.dtype not in KINDS for value in values):
+    needed = equation.outputs if name == "concat" else values
+    if any(value.size == 0 for value in needed) or any(value.dtype not in KINDS for value in values):
         return "opaque"
     if name in GATHERS:
         x, chosen = equation.inputs

@@ -38,7 +38,8 @@ Pieces = Iterator[tuple[Value | tuple[Value, tuple[int, ...]] | None, Any]]
 def _concat(e: Equation) -> Pieces:
     axis, start = e.params["axis"], 0
     for x in e.inputs:
-        yield x, _at(e.output.shape, partial(_moved_along, axis=axis, start=start))
+        if x.size:
+            yield x, _at(e.output.shape, partial(_moved_along, axis=axis, start=start))
         start += x.shape[axis]
 
 
