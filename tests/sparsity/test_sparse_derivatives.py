@@ -424,6 +424,16 @@ def test_a_factor_of_zero_counts_only_at_the_point():
     assert check(lambda x: pullback.where(x > 0, x, x.flip(0)), x, local=True).nnz == 3
 
 
+@pytest.mark.parametrize("odd", [np.inf, -np.inf, np.nan])
+def test_an_infinite_entry_hides_no_other_branch(odd):
+    factor = pullback.tensor([odd, 2.0, 3.0], dtype=pullback.float64)
+    x = pullback.tensor([1.0, 2.0, 4.0], dtype=pullback.float64)
+    like = sparse_jacobian(lambda x: x * factor, x)
+    np.testing.assert_array_equal(sparse_jacobian(lambda x: x * factor, x, like=like).data, [odd, 2, 3])
+    with pytest.raises(ValueError, match="other entries in column 2: "):
+        sparse_jacobian(lambda x: x * factor + pullback.cat([x[2:], x[:1] * 0, x[:1] * 0]), x, like=like)
+
+
 def test_a_lent_pattern_is_checked():
     x = vector(6)
     small = sparse_jacobian(lambda x: x**2, x)

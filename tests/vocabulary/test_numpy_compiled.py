@@ -96,6 +96,7 @@ def test_calls(name, function, given):
         found = pullback.compile(function, fullgraph=True)(*given)
     except CaptureError as refused:
         ways = ["depends on values.*: compute it outside and pass it in", "values are unavailable.* convert it outside"]
+        ways.append("values of a tensor.*: use the function of that name .* or compute it outside and pass it in")
         if name in BY_VALUES | OF_ARRAYS and any(re.search(way, str(refused)) for way in ways):
             return
         raise
@@ -129,6 +130,14 @@ def test_what_does_not_only_depend_on_constants_is_not_known():
     for function in (lambda x: x[x > 0], lambda x: x[(x * 0 + pullback.arange(4)).long() > 1], drawn):
         with pytest.raises(CaptureError, match="the shape of the result of index depends on values"):
             pullback.compile(function, fullgraph=True)(x)
+
+
+@pytest.mark.parametrize("name", ["argsort", "searchsorted", "digitize"])
+def test_a_function_that_gives_an_array_says_what_gives_a_tensor(name):
+    rest = () if name == "argsort" else (np.arange(3.0),) if name == "digitize" else (1.0,)
+    say = rf"numpy\.{name} computes an array from the values of a tensor, at .*: use the function of that name or meaning in pullback"
+    with pytest.raises(CaptureError, match=say):
+        pullback.compile(lambda x: getattr(np, name)(x, *rest), fullgraph=True)(pullback.ones(3))
 
 
 def test_a_function_of_arrays_alone_is_told_to_take_tensors():

@@ -46,11 +46,11 @@ def numeric(value: object) -> bool:
     return isinstance(value, Carrier) or holds_tensor(value) or np.asarray(value).dtype.kind in "biufc"
 
 
-def concrete(value: ArrayLike) -> Array:
-    """The values of a tensor, tracked or not, as a read-only array, for results that have no derivative."""
+def concrete(value: ArrayLike, name: str = "") -> Array:
+    """The values of a tensor, tracked or not, as a read-only array, for results of a function that have no derivative."""
     if not isinstance(value, Carrier):
         return np.asarray(value)
-    array = value._concrete().view()
+    array = (value._concrete(name) if name else value._concrete()).view()
     array.flags.writeable = False
     return array
 
@@ -86,7 +86,7 @@ def constants(name: str, value: Any, *, why: str = UNKNOWN, tracked: bool = Fals
                 "would be lost. Compose it from available operations, or pass t.detach().numpy() if the gradient is "
                 "not wanted."
             )
-        return concrete(value)
+        return concrete(value, name)
     if isinstance(value, (list, tuple)):
         entries = [constants(name, entry, why=why, tracked=tracked) for entry in value]
         return type(value)(*entries) if hasattr(value, "_fields") else type(value)(entries)

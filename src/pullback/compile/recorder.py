@@ -105,6 +105,13 @@ def _shaped_by_values(operation: str) -> str:
     )
 
 
+def _computed_outside(function: str) -> str:
+    return (
+        f"{function} computes an array from the values of a tensor, at {describe(caller())}: use the function of that name or "
+        f"meaning in {package}, such as {package}.argsort, searchsorted, bucketize or histc, or compute it outside and pass it in"
+    )
+
+
 # 1. Memory
 
 
@@ -257,7 +264,7 @@ class Recorded(Boxed):
 
     def _concrete(self, operation: str = "nonzero") -> Array:
         if self.interpreter.here and not self.interpreter.knows(self):
-            raise RefusedError(_shaped_by_values(operation))
+            raise RefusedError((_computed_outside if "." in operation else _shaped_by_values)(operation))
         return self.settled()
 
     def __bool__(self) -> bool:

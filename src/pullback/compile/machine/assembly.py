@@ -243,7 +243,7 @@ class Assembly:
         makers = {root.value: number for number, piece in enumerate(self.pieces) if piece.layout is not None
                   for root in piece.layout.roots}  # fmt: skip
         guarded = max([self.step_of(value) for value, _ in self.program.guards], default=-1)
-        together = {e.output for e in self.program.equations if self.planner.kinds[e] == "pieces"}
+        together = {e.output for e in self.program.equations if self.planner.kinds[e] == "pieces"} | self.planner.turned
         for place, value in self.program.writes:
             target = self.program.inputs[place]
             if value in slots or value not in makers or value in together:

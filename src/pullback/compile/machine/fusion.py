@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +20,14 @@ import numpy as np
 from ... import ops
 from ..._numerics.blas import Word, routine
 from ..program import Equation, Program, Value
-from . import indices
+from . import indices, pieces
 from .elements import ELEMENTS, KINDS, lowers
-from .indices import Affine, AnyIndex, Cut, Index, Unaligned, flat, moved, shifted, uncut, whole
+from .indices import Affine, AnyIndex, Cut, Unaligned, flat, moved, uncut, whole
 from .nests import FULL_OF_NUMBERS, GATHERS, REDUCTIONS, Incompatible, Nest, NestFacts, Root
+from .pieces import Turned
 
 if TYPE_CHECKING:
-    from ..._core.typing import NumpyType, Path
+    from ..._core.typing import NumpyType
     from ..scans import Scan
 
 FEW = 1 << 12
@@ -37,6 +38,8 @@ CHECKED = {"put_rows", "scatter_rows", "solve_triangular"}
 """Operations whose operands are checked before they run, besides gathers."""
 NEAR = 500
 """Of so many equations on single numbers, where there are thousands, one uses the results of another without memory."""
+LARGE = 1 << 14
+"""The number of iterations from which on it is asked whether a nest of several results is quicker than two."""
 NESTS_BACK = 8
 DEEPEST = 200
 DEAR = 8
@@ -136,8 +139,8 @@ def kind(equation: Equation) -> str:
         return "element"
     if name in REDUCTIONS:
         return "reduce"
-    if name in PIECES:
-        return "pieces" if _regular(equation) else "opaque"
+    if name in pieces.PIECES:
+        return "pieces" if pieces.are_regular(equation) else "opaque"
     if name == "scatter_rows":
         return "own" if dtypes[1].kind in "iu" and dtypes[0] == equation.output.dtype else "opaque"
     if name == "solve_triangular":
@@ -173,95 +176,6 @@ def _in_registers(loop: Scan) -> bool:
     )
 
 
-# Pieces: operations whose result is assembled from several parts
-
-
-def _at(shape: tuple[int, ...], move: Callable[[Index], Index]) -> Callable[[Index, list[int]], Affine]:
-    return lambda index, domain: flat(move(index), shape)
-
-
-def _moved_along(at: Index, *, axis: int, start: int) -> Index:
-    return tuple([shifted(place, start) if i == axis else place for i, place in enumerate(at)])
-
-
-def _on_new_axis(at: Index, *, axis: int, number: int) -> Index:
-    return (*at[:axis], (number, ()), *at[axis:])
-
-
-Pieces = Iterator[tuple[Value | tuple[Value, tuple[int, ...]] | None, Any]]
-"""Values, of which one may be broadcast to a shape, and where their elements go; None stands for zeros."""
-
-
-def _concat(e: Equation) -> Pieces:
-    axis, start = e.params["axis"], 0
-    for x in e.inputs:
-        if x.size:
-            yield x, _at(e.output.shape, partial(_moved_along, axis=axis, start=start))
-        start += x.shape[axis]
-
-
-def _stack(e: Equation) -> Pieces:
-    axis = e.params["axis"]
-    for number, x in enumerate(e.inputs):
-        yield x, _at(e.output.shape, partial(_on_new_axis, axis=axis, number=number))
-
-
-def _moved(e: Equation, x: Value, path: Path) -> Pieces:
-    """A value indexed by a chain of views."""
-    shapes, probe = [], np.broadcast_to(np.empty((), e.output.dtype), e.output.shape)
-    for primitive, params in path:
-        shapes.append(probe.shape)
-        probe = primitive.forward(probe, **params)
-    shapes.append(probe.shape)
-
-    def place(index: Index, domain: list[int]) -> Affine:
-        at: AnyIndex = index
-        for number in reversed(range(len(path))):
-            primitive, params = path[number]
-            at = moved(primitive.name, at, shapes[number], shapes[number + 1], params, domain)
-        return flat(at, e.output.shape)
-
-    if 0 not in probe.shape:
-        yield (x, probe.shape), place
-
-
-def _overwrite(e: Equation) -> Pieces:
-    x, value = e.inputs
-    yield x, None
-    yield from _moved(e, value, e.params["path"])
-
-
-def _scattered(e: Equation) -> Pieces:
-    yield None, None
-    if e.primitive.name == "scatter_slice":
-        yield from _moved(e, e.inputs[0], [(ops.getitem, {"index": e.params["index"]})])
-    else:
-        yield from _moved(e, e.inputs[0], [(ops.diagonal, {"axes": e.params["axes"]})])
-
-
-PIECES: dict[str, Callable[[Equation], Pieces]] = {
-    "concat": _concat,
-    "stack": _stack,
-    "scatter_slice": _scattered,
-    "scatter_diagonal": _scattered,
-    "overwrite": _overwrite,
-}
-
-
-def _regular(equation: Equation) -> bool:
-    """Whether the positions of all parts can be expressed as indices."""
-    try:
-        for source, place in PIECES[equation.name](equation):
-            if source is not None and place is not None:
-                shape = source[1] if isinstance(source, tuple) else source.shape
-                place(whole(shape, shape, len(shape)), list(shape))
-    except (Unaligned, KeyError):
-        return False
-    except Cut:
-        pass
-    return True
-
-
 class Planner:
     """Builds the steps of a program in one pass over its equations."""
 
@@ -284,6 +198,8 @@ class Planner:
         self.costs: dict[Value, int] = {}
         self.first: dict[Value, int] = {}
         self.storing = False
+        self.turned: set[Value] = set()
+        self._read: dict[Value, list[Equation]] = {}
 
     def run(self) -> list[Step]:
         """The steps."""
@@ -295,6 +211,8 @@ class Planner:
 
     def _element(self, equation: Equation) -> None:
         for value in equation.outputs:
+            if value in self.made:
+                continue  # pieces were stored as it
             self.level[value] = max([self.level[x] for x in equation.inputs], default=-1)
             self.leaves[value] = frozenset().union(*[self.leaves[x] for x in equation.inputs])
             element = ELEMENTS.get(equation.name)
@@ -316,11 +234,28 @@ class Planner:
 
     def _pieces(self, equation: Equation) -> None:
         after = -1
-        for source, place in PIECES[equation.name](equation):
+        out, turned = self._read_as(equation)
+        for source, place in pieces.PIECES[equation.name](equation):
             given = (self._number(equation.output.dtype), equation.output.shape) if source is None else source
             value = self._spread(*given) if isinstance(given, tuple) else given
-            first = self._root(Root(equation.output, value, place=place), after=after)
+            first = self._root(Root(out, value, place=turned(place)), after=after)
             after = first if after < 0 and place is None else after
+
+    def _read_as(self, equation: Equation) -> tuple[Value, Turned]:
+        """The value as which pieces are read, if only views do, and where their elements are in it."""
+        out, path = pieces.read_as(equation, self._users(), self.wanted)
+        for value in (equation.output, *[e.output for e in path]) if path else ():
+            self.level[value], self.leaves[value] = len(self.steps), frozenset()
+        self.turned |= {out} if path else set()
+        return out, pieces.turned_by(equation, path)
+
+    def _users(self) -> dict[Value, list[Equation]]:
+        """The equations that read each value."""
+        if not self._read:
+            for equation in self.program.equations:
+                for value in set(equation.inputs):
+                    self._read.setdefault(value, []).append(equation)
+        return self._read
 
     def _number(self, dtype: NumpyType) -> Value:
         zero = Value((), dtype)
@@ -432,9 +367,8 @@ class Planner:
             return False
         self.storing = True
         try:
-            self._add(step, Root(value, value))
-        except (Incompatible, Unaligned):
-            return False
+            if not self._added(step, Root(value, value)):
+                return False
         finally:
             self.storing = False
         self._is_made(value, number)
@@ -454,12 +388,39 @@ class Planner:
         if size > places or places % size or not shares or nest.full:
             return False
         root.outer = size < places
+        return self._added(step, root)
+
+    def _added(self, step: Loops, root: Root) -> bool:
+        """Add a root to a nest, if it can be computed there, and not more quickly elsewhere; whether it was."""
+        large = math.prod(step.nest.domain) >= LARGE and not root.outer
+        undo = step.nest.moment() if large else None
         try:
             self._add(step, root)
         except (Incompatible, Unaligned):
             root.outer = False
             return False
-        return True
+        return undo is None or not self._hinders(step, root, undo)
+
+    def _hinders(self, step: Loops, root: Root, undo: Callable[[], None]) -> bool:
+        """Whether a nest takes longer with a root of other axes than both do apart; it then is without it."""
+        nest, shape = step.nest, [size for size in root.source.shape if size > 1]
+        if len(nest.domain) <= len(shape):
+            return False
+        together, roots = nest.cost, dict(step.roots)
+        undo()
+        step.roots.pop(root.value, None)
+        facts = nest.source
+        alone = Nest(
+            shape, replace(facts, inside=lambda value: None, ready=lambda value: value in roots or facts.ready(value))
+        )
+        try:
+            alone.add(replace(root, node=None, consumed=False))
+            hinders = together > nest.cost + alone.cost
+        except (Incompatible, Unaligned):
+            hinders = False
+        if not hinders:
+            self._add(step, root)
+        return hinders
 
 
 def origin(value: Value, makers: dict[Value, Equation], stop: Any) -> tuple[Value, Affine]:

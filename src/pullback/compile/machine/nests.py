@@ -160,6 +160,27 @@ class Nest:
 
         return restore
 
+    def moment(self) -> Callable[[], None]:
+        """A function that makes the nest what it is now."""
+        held, restore = dict(self.__dict__), self._moment()
+        roots = [(root, root.node, root.at, root.reduced, root.consumed) for root in self.roots]
+        reduced = len(self._reduced)
+
+        def undo() -> None:
+            self.__dict__ = held
+            restore()
+            del self.roots[len(roots) :], self._reduced[reduced:]
+            for root, node, at, kept, consumed in roots:
+                root.node, root.at, root.reduced, root.consumed = node, at, kept, consumed
+
+        return undo
+
+    @property
+    def cost(self) -> float:
+        """The approximate number of instructions."""
+        layout = laid_out(self)
+        return _work(layout.vector, layout.domain, layout.roots, layout.nodes)
+
     def _cut(self, cut: Cut) -> None:
         """Split an axis of the iteration, and rebuild all nodes."""
         if len(self.domain) > 7:

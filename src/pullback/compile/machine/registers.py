@@ -20,10 +20,10 @@ from ..scans import Scan
 from . import elements, indices, reducing
 from .contexts import EmitContext
 from .elements import COSTLY, ELEMENTS, KINDS
-from .fusion import PIECES
 from .llvm import host
 from .memory import load, load_lanes, splat, store, store_lanes
 from .nests import REDUCTIONS
+from .pieces import PIECES
 from .writing import Writer
 
 if TYPE_CHECKING:

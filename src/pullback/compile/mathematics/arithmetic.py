@@ -29,8 +29,8 @@ def maximum(a: IRValue, b: IRValue) -> IRValue:
         return a | b
     if a.kind in REALS and a.ctx.is_number(b):
         return (a <= b).select(b, a)
-    larger = a > b
-    return (larger | a.isnan()).select(a, b) if a.kind in REALS else larger.select(a, b)
+    larger = (a > b).select(a, b)  # one instruction, which waits for b alone
+    return a.isnan().select(a, larger) if a.kind in REALS else larger
 
 
 def minimum(a: IRValue, b: IRValue) -> IRValue:
@@ -39,8 +39,8 @@ def minimum(a: IRValue, b: IRValue) -> IRValue:
         return a & b
     if a.kind in REALS and a.ctx.is_number(b):
         return (a >= b).select(b, a)
-    smaller = a < b
-    return (smaller | a.isnan()).select(a, b) if a.kind in REALS else smaller.select(a, b)
+    smaller = (a < b).select(a, b)  # one instruction, which waits for b alone
+    return a.isnan().select(a, smaller) if a.kind in REALS else smaller
 
 
 def cast(x: IRValue, kind: str) -> IRValue:
