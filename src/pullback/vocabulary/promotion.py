@@ -129,7 +129,7 @@ def _plain(operand: Any) -> Any:
 
 
 def _agreed(operands: Sequence[Any]) -> Any:
-    """The common dtype of operands that need no promotion, also floating-point ones and Python numbers; else None."""
+    """The common dtype of operands that need no promotion, also floating-point or complex ones and Python numbers; else None."""
     dtype, numbers = None, False
     for operand in operands:
         if type(operand) is float or type(operand) is int:
@@ -139,18 +139,11 @@ def _agreed(operands: Sequence[Any]) -> Any:
         if own is None or (dtype is not None and own is not dtype):
             return None
         dtype = own
-    return dtype if dtype is not None and (dtype.kind == "f" or not numbers) else None
+    return dtype if dtype is not None and (dtype.kind in "fc" or not numbers) else None
 
 
 def together(*operands: Any) -> Sequence[Any]:
     """Operands brought to their common dtype."""
-    dtype = _plain(operands[0])
-    if dtype is not None:
-        for operand in operands:
-            if _plain(operand) is not dtype:
-                break
-        else:
-            return operands
     dtype = _agreed(operands)
     if dtype is None:
         dtype = common(*operands)
@@ -203,7 +196,7 @@ def once(function: Callable[..., Any]) -> Callable[..., Any]:
 def binary(primitive: Primitive, a: Any, b: Any) -> Tensor:
     """A primitive of two operands, promoted; a clear error if their shapes do not broadcast."""
     dtype = _plain(a)
-    if dtype is not None and type(b) is float and dtype.kind == "f":
+    if dtype is not None and type(b) is float and dtype.kind in "fc":
         b = cast(b, dtype)
     elif dtype is None or _plain(b) is not dtype:
         a, b = together(a, b)
