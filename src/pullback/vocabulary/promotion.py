@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 ndarray = np.ndarray
 HALVES = {"e", CHAR}
 """The characters of float16 and bfloat16."""
+DOUBLES = {"d", "D"}
+"""The characters of float64 and complex128."""
 _NUMBERS = {
     bool: np.dtype(bool),
     int: np.dtype(np.int64),
@@ -74,6 +76,8 @@ def cast(operand: Any, dtype: np.dtype[Any]) -> Any:
     if isinstance(operand, Carrier):
         source = operand._dtype
         return operand if source == dtype else ops.astype(operand, dtype=dtype, source=source)
+    if type(operand) is float and dtype.char in DOUBLES:  # which hold every number
+        return np.array(operand, dtype)
     if hasattr(operand, "within"):  # a recorded number: see compile
         return operand.within(dtype)
     array = np.asarray(operand)

@@ -31,7 +31,7 @@ def graph(model: Any, args: object, verbose: bool = False, use_strict_trace: boo
         for each, mode in modes.items():
             each.training = mode
     if verbose:
-        print(recorded.graph)
+        print(recorded.graph)  # noqa: T201  # asked for
     names = {node: _name(node) for node in recorded.graph.nodes}
     nodes = [_message(node, names, recorded) for node in recorded.graph.nodes]
     made, versions = (importlib.import_module(f"tensorboardX.proto.{name}_pb2") for name in ("graph", "versions"))

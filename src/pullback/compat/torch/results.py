@@ -40,6 +40,7 @@ class Kind(type):
     made: Any
 
     def __call__(cls, values: Iterable[Any]) -> Any:
+        """The result that consists of these values."""
         return cls.made(*values)
 
     def __instancecheck__(cls, value: object) -> bool:
