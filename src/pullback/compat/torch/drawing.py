@@ -34,7 +34,8 @@ def graph(model: Any, args: object, verbose: bool = False, use_strict_trace: boo
         print(recorded.graph)  # noqa: T201  # asked for
     names = {node: _name(node) for node in recorded.graph.nodes}
     nodes = [_message(node, names, recorded) for node in recorded.graph.nodes]
-    made, versions = (importlib.import_module(f"tensorboardX.proto.{name}_pb2") for name in ("graph", "versions"))
+    made = importlib.import_module("tensorboardX.proto.graph_pb2")
+    versions = importlib.import_module("tensorboardX.proto.versions_pb2")
     return made.GraphDef(node=nodes, versions=versions.VersionDef(producer=22)), Statistics()
 
 
@@ -58,9 +59,9 @@ def _name(node: Node) -> str:
 
 
 def _message(node: Node, names: dict[Node, str], recorded: Any) -> Any:
-    attributes, shapes, nodes = (
-        importlib.import_module(f"tensorboardX.proto.{name}_pb2") for name in ("attr_value", "tensor_shape", "node_def")
-    )
+    attributes = importlib.import_module("tensorboardX.proto.attr_value_pb2")
+    shapes = importlib.import_module("tensorboardX.proto.tensor_shape_pb2")
+    nodes = importlib.import_module("tensorboardX.proto.node_def_pb2")
     kind: Any = IO if node.op in {"placeholder", "output"} else getattr(node.target, "__name__", str(node.target))
     text = ""
     if node.op == "call_module":
