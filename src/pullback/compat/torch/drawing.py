@@ -6,6 +6,7 @@ import importlib
 from typing import Any
 
 from ... import no_grad
+from ...extend import restoring
 from . import fx
 from .fx.node import Node
 from .fx.shapes import ShapeProp
@@ -14,6 +15,7 @@ IO = "IO Node"
 """What TensorBoard calls inputs and outputs."""
 
 
+@restoring
 def graph(model: Any, args: object, verbose: bool = False, use_strict_trace: bool = True) -> tuple[Any, Any]:
     """The graph of a module for given inputs, and the device, as messages of tensorboardX.
 
