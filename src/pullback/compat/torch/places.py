@@ -112,7 +112,7 @@ PLACES: dict[str, str] = {
     "torch.utils._pytree": f"{_HERE}.containers",
     "torch.utils.hooks": "pullback._tape.node",
     "torch.utils.checkpoint": f"{_HERE}.checkpointing pullback.utils.checkpoint",
-    "torch.utils": f"{_HERE}.swapping pullback.utils",
+    "torch.utils": "pullback._tensor.swapping pullback.utils",
     "torch.return_types": f"{_HERE}.results",
     "torch.utils._foreach_utils": f"{_HERE}.grouping",
     "torch.optim.lbfgs": f"{_HERE}.searching pullback.optim.lbfgs",

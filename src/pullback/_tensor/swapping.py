@@ -2,8 +2,9 @@
 
 from typing import Any, NoReturn
 
-from ... import Tensor, no_grad
-from ..._tape.node import hooks_of
+from .._core.modes import no_grad, restoring
+from .._tape.node import hooks_of
+from .tensor import Tensor
 
 
 def _require_alone(tensor: Tensor, name: str) -> None:
@@ -21,6 +22,7 @@ def _poisoned(_: object) -> NoReturn:
     )
 
 
+@restoring
 def swap_tensors(t1: Tensor, t2: Tensor) -> None:
     """Exchange two leaves: their values, dtypes, flags, gradients, attributes and classes.
 
@@ -35,7 +37,7 @@ def swap_tensors(t1: Tensor, t2: Tensor) -> None:
         If one is a view or has a history; then nothing has changed. So does a backward pass through what was computed before.
 
     >>> import pullback
-    >>> from pullback.compat.torch.swapping import swap_tensors
+    >>> from pullback._tensor.swapping import swap_tensors
     >>> a, b = pullback.ones(2), pullback.nn.Parameter(pullback.zeros(3))
     >>> swap_tensors(a, b)
     >>> a, b
