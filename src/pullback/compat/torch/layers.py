@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ...nn.modules.module import Module
-from ...nn.modules.transformer import _activation as _get_activation_fn, _copies as _get_clones  # noqa: F401
 from ...nn.parameter import Parameter
 
 if TYPE_CHECKING:

@@ -161,7 +161,6 @@ PLACES: dict[str, str] = {
     "torch.utils._contextlib": f"{_HERE}.inner:contexts",
     "torch.utils.tensorboard.writer": "tensorboardX",
     "torch.utils.tensorboard._pytorch_graph": f"{_HERE}.drawing tensorboardX",
-    "torch.nn.modules.transformer": f"pullback.nn.modules.transformer {_HERE}.layers",
     "torch.testing": f"{_HERE}.closeness {_HERE}.made pullback.testing",
 }
 

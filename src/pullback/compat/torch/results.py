@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ...vocabulary import decompositions, equations, functions, linear_algebra, reductions, sorting, statistics
+from .facade import source
 
 _OF_CLASSES = {
     "reductions.Extremes": "max min",
@@ -32,10 +32,6 @@ _OF_CLASSES = {
 }
 """The classes of results, with the functions that return them. Functions of one class are not told apart by `isinstance`."""
 
-_MODULES = {
-    each.__name__.rpartition(".")[2]: each
-    for each in (decompositions, equations, functions, linear_algebra, reductions, sorting, statistics)
-}
 _PLACES = {name: place for place, names in _OF_CLASSES.items() for name in names.split()}
 
 
@@ -56,7 +52,7 @@ def __getattr__(name: str) -> Kind:
     if name not in _PLACES:
         raise AttributeError(f"module 'torch.return_types' has no attribute {name!r}")
     module, _, kind = _PLACES[name].partition(".")
-    made = getattr(_MODULES[module], kind)
+    made = source(f"pullback.vocabulary.{module}:{kind}")
     return Kind(name, (), {"made": made, "__module__": "torch.return_types"})
 
 
