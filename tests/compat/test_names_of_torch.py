@@ -439,3 +439,92 @@ def test_is_inference_is_a_function_too():
             x = torch.zeros(2)
         assert torch.is_inference(x) and not torch.is_inference(torch.zeros(2))
     """)
+
+
+def test_results_are_of_the_kinds_of_return_types():
+    installed("""
+        x = torch.arange(6.0).reshape(2, 3)
+        assert isinstance(x.max(1), torch.return_types.max) and not isinstance(x.max(1), torch.return_types.topk)
+        assert isinstance(torch.return_types.linalg_svd, type) and not hasattr(torch.return_types, "add")
+        assert torch.return_types.sort([x, x + 1]).indices.tolist() == (x + 1).tolist()
+        values = {
+            "aminmax": torch.aminmax(x), "mode": x.mode(1), "linalg_qr": torch.linalg.qr(x), "frexp": torch.frexp(x),
+            "histogram": torch.histogram(x, 3), "linalg_slogdet": torch.linalg.slogdet(torch.eye(2)),
+            "linalg_inv_ex": torch.linalg.inv_ex(torch.eye(2)),
+        }
+        assert all(isinstance(value, getattr(torch.return_types, name)) for name, value in values.items())
+        assert set(values) <= set(dir(torch.return_types))
+    """)
+
+
+def test_tensors_are_swapped_with_all_that_they_are():
+    installed("""
+        layer = torch.nn.Linear(2, 2)
+        weight = layer.weight
+        loss = layer(torch.ones(1, 2)).sum()
+        loss.backward(retain_graph=True)
+        weight.tag = "first"
+        other = torch.nn.Parameter(torch.ones(3, 2, dtype=torch.float64))
+        torch.utils.swap_tensors(weight, other)
+        assert layer.weight is weight and weight.shape == (3, 2) and weight.dtype == torch.float64
+        assert weight.grad is None and other.grad.shape == (2, 2) and other.tag == "first" and not hasattr(weight, "tag")
+        raises(RuntimeError, "poisoned by swap_tensors", loss.backward)
+        plain = torch.zeros(4)
+        torch.utils.swap_tensors(plain, other)
+        assert isinstance(plain, torch.nn.Parameter) and not isinstance(other, torch.nn.Parameter)
+        assert (other.shape, other.requires_grad, plain.requires_grad) == ((4,), False, True)
+        (plain * 3).sum().backward()
+        assert plain.grad.tolist() == [[4.0, 4.0]] * 2
+        raises(RuntimeError, "Expected use_count of t2 to be 1", lambda: torch.utils.swap_tensors(other, plain * 2))
+        raises(RuntimeError, "Expected use_count of t1 to be 1", lambda: torch.utils.swap_tensors(other[1:], plain))
+        assert other.shape == (4,)
+    """)
+
+
+def test_a_table_of_a_profiler_tells_of_named_blocks():
+    installed("""
+        from torch.profiler import profile, record_function
+        with profile() as seen:
+            for _ in range(3):
+                with record_function("step of mine"):
+                    torch.ones(2).sum()
+        with record_function("afterwards"):
+            pass
+        table = seen.key_averages().table(row_limit=3)
+        assert "3 " in table.splitlines()[0] and "step of mine" in table.splitlines()[0] and "afterwards" not in table
+    """)
+
+
+def test_graphs_of_models_for_tensorboard():
+    pytest.importorskip("tensorboardX")
+    installed("""
+        from torch.utils.tensorboard._pytorch_graph import graph
+        class Model(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.part = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU())
+            def forward(self, x):
+                return torch.sin(self.part(x))
+        model = Model()
+        drawn, device = graph(model, torch.ones(2, 3))
+        nodes = {node.name: node for node in drawn.node}
+        assert list(nodes) == ["input/x", "part/0/part_0", "part/1/part_1", "functions/sin", "output/output"], list(nodes)
+        linear = nodes["part/0/part_0"]
+        assert (linear.op, list(linear.input)) == ("Linear", ["input/x"]) and nodes["functions/sin"].op == "sin"
+        shape = linear.attr["_output_shapes"].list.shape[0]
+        assert [each.size for each in shape.dim] == [2, 4] and b"in_features=3" in linear.attr["attr"].s
+        assert b"/device:CPU:0" in device.SerializeToString() and model.training
+        drawn.SerializeToString()
+    """)
+
+
+def test_copies_of_layers_and_places_of_differences():
+    installed("""
+        from torch.nn.modules.transformer import _get_activation_fn, _get_clones
+        copies = _get_clones(torch.nn.Linear(1, 1), 2)
+        assert len(copies) == 2 and copies[0].weight is not copies[1].weight
+        assert _get_activation_fn("gelu") is torch.nn.functional.gelu
+        far = torch.tensor([[1.0, 2.0], [3.0, 5.0]])
+        near = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+        raises(AssertionError, "difference: 1.0 at index (1, 1)", lambda: torch.testing.assert_close(far, near))
+    """)

@@ -68,3 +68,23 @@ def test_cuda_takes_devices_of_cuda_alone() -> None:
     for device in (None, 0, "cuda:1"):
         with pytest.raises(RuntimeError, match="there is no device 'cuda"):
             x.cuda(device)
+
+
+def test_what_is_moved_to_it_is_a_copy_that_tells_so() -> None:
+    x = pb.ones(2, requires_grad=True)
+    moved = x.to("meta")
+    assert (moved.device.type, x.device.type) == ("meta", "cpu")
+    assert moved.to("meta") is moved
+    moved.sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [1.0, 1.0]
+    assert pb.ones(2).to(pb.device("meta"), pb.float64).dtype == pb.float64
+    layer = pb.nn.Linear(2, 2)
+    template = copy.deepcopy(layer).to("meta")
+    assert {each.device.type for each in template.parameters()} == {"meta"}
+    assert not layer.weight.is_meta
+    values = {"weight": pb.ones(2, 2), "bias": pb.zeros(2)}
+    assert pb.func.functional_call(template, values, (pb.ones(1, 2),)).tolist() == [[2.0, 2.0]]
+    assert not template.to_empty(device="cpu").weight.is_meta
+    with pytest.raises(RuntimeError, match="computes on the CPU"):
+        layer.to("cuda")

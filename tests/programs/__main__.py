@@ -28,7 +28,7 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
-LONGEST = 300
+LONGEST = 900
 """Seconds after which a program is given up."""
 
 KINDS = ("equal", "different", "fails", "torch fails")

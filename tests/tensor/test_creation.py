@@ -76,3 +76,29 @@ def test_the_old_constructor_takes_sizes_or_data():
     assert pb.Tensor(2, 3).shape == (2, 3) and pb.Tensor(3).shape == (3,) and pb.Tensor().shape == (0,)
     assert pb.Tensor([1, 2]).tolist() == [1.0, 2.0] and pb.Tensor(pb.Size([2, 1])).shape == (2, 1)
     assert pb.Tensor(size=(2,)).shape == (2,)
+
+
+class Column:
+    """Data that is an array by NumPy's protocol alone, as a column of a data frame is."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+    def __len__(self):
+        return len(self.array)
+
+    def __getitem__(self, place):
+        return self.array[place]
+
+
+def test_columns_keep_their_dtypes_and_buffers_are_read_as_numbers():
+    for dtype in ("float64", "float32", "int32", "bool"):
+        made = pb.tensor(Column(np.ones(2, dtype)))
+        assert (made.tolist(), made.dtype) == ([1, 1], getattr(pb, dtype))
+    assert pb.tensor(memoryview(b"ab")).dtype == pb.int64
+    assert pb.tensor(memoryview(b"ab")).tolist() == [97, 98]
+    assert pb.tensor(memoryview(np.ones(2))).dtype == pb.get_default_dtype()
+    assert pb.tensor([np.float64(1)]).dtype == pb.float64

@@ -45,8 +45,8 @@ class device(str):
     RuntimeError
         If torch has no such kind of device.
 
-    As a block, `with device("meta")`, it is the device that tensors made in the block tell; they have memory and numbers all the
-    same, and what is computed from them later is on the CPU.
+    As a block, `with device("meta")`, it is the device that tensors made in the block tell, as do those of `to("meta")`; they have
+    memory and numbers all the same, and what is computed from them later is on the CPU.
 
     >>> import pullback
     >>> pullback.device("cpu"), pullback.ones(2).device == "cpu"
@@ -175,6 +175,17 @@ def here(place: Device) -> device:
             f'on GPUs as {package}.compile(f).on("cupy") or .on("jax"), with arrays of those libraries'
         )
     return found
+
+
+def reached(place: Device) -> device:
+    """The device of a name to which a tensor can be moved: the CPU, or 'meta', which the result tells; RuntimeError for others.
+
+    >>> from pullback._core import placement as _placement
+    >>> _placement.reached("meta")
+    device(type='meta')
+    """
+    found = device(place)
+    return found if found.type == "meta" else here(found)
 
 
 CPU = device("cpu")

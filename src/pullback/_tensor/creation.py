@@ -93,11 +93,11 @@ def _inferred(data: object, array: Array) -> NumpyType:
         raise (TypeError if several else RuntimeError)(
             f"Could not infer dtype of {name}: a tensor holds numbers{errors.strange(data)}"
         )
-    if isinstance(data, (np.ndarray, np.generic)):
+    if hasattr(data, "__array__"):  # NumPy's arrays and numbers, and others' columns
         dtypes.from_numpy(array.dtype)  # refuses dtypes that tensors do not have
         return array.dtype
-    own = {"f": dtypes.default_numpy(), "c": dtypes.default_complex().numpy, "i": np.dtype(np.int64)}
-    return own.get(array.dtype.kind, array.dtype)
+    own = {"f": dtypes.default_numpy(), "c": dtypes.default_complex().numpy, "b": array.dtype}
+    return own.get(array.dtype.kind, np.dtype(np.int64))
 
 
 def _check_range(array: Array, dtype: NumpyType) -> None:

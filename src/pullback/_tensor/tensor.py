@@ -320,7 +320,8 @@ class Conversions(Autograd):
     ) -> Self:
         """This tensor converted to another dtype (or to another tensor's dtype); itself if nothing changes.
 
-        A device may be given, and must be 'cpu'. `non_blocking` and `copy` may follow the dtype or device.
+        A device may be given: 'cpu', or 'meta', of which a copy tells that it is there. `non_blocking` and `copy` may follow the
+        dtype or device.
 
         >>> import pullback
         >>> pullback.tensor([1, 2]).to(pullback.float64)
@@ -328,11 +329,12 @@ class Conversions(Autograd):
         """
         flags = [value for value in args if isinstance(value, bool)]
         named: list[Any] = [options.pop(name, None) for name in ("device", "other")]
+        place = _placement.CPU
         for value in (*args, *named):
             if isinstance(value, Carrier):
                 dtype = value.dtype
             elif isinstance(value, str) and not hasattr(np, value) and value != "bfloat16":
-                _placement.here(value)
+                place = _placement.reached(value)
             elif value is not None and not isinstance(value, bool):
                 dtype = value
         options.pop("non_blocking", None)
@@ -340,7 +342,12 @@ class Conversions(Autograd):
         converted = self if dtype is None else cast(self, dtypes.as_dtype(dtype).numpy)
         if converted is not self and options.get("memory_format") is _placement.contiguous_format:
             return converted.contiguous()
-        return ops.clone(converted) if (copy or flags[1:] == [True]) and converted is self else converted
+        moved = place.type == "meta" and not self.is_meta
+        if converted is self and (copy or moved or flags[1:] == [True]):
+            converted = ops.clone(converted)
+        if place.type == "meta":
+            converted._place = place
+        return converted
 
     def type(self, dtype: DType | type[Tensor] | None = None, non_blocking: bool = False) -> Any:
         """The name of this tensor's type, or the tensor converted to another dtype or old tensor type.

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 ndarray = np.ndarray
 HALVES = {"e", CHAR}
 """The characters of float16 and bfloat16."""
+DOUBLES = {"d", "D"}
+"""The characters of float64 and complex128."""
 _NUMBERS = {
     bool: np.dtype(bool),
     int: np.dtype(np.int64),
@@ -74,6 +76,8 @@ def cast(operand: Any, dtype: np.dtype[Any]) -> Any:
     if isinstance(operand, Carrier):
         source = operand._dtype
         return operand if source == dtype else ops.astype(operand, dtype=dtype, source=source)
+    if type(operand) is float and dtype.char in DOUBLES:  # which hold every number
+        return np.array(operand, dtype)
     if hasattr(operand, "within"):  # a recorded number: see compile
         return operand.within(dtype)
     array = np.asarray(operand)
@@ -129,7 +133,7 @@ def _plain(operand: Any) -> Any:
 
 
 def _agreed(operands: Sequence[Any]) -> Any:
-    """The common dtype of operands that need no promotion, also floating-point ones and Python numbers; else None."""
+    """The common dtype of operands that need no promotion, also floating-point or complex ones and Python numbers; else None."""
     dtype, numbers = None, False
     for operand in operands:
         if type(operand) is float or type(operand) is int:
@@ -139,18 +143,11 @@ def _agreed(operands: Sequence[Any]) -> Any:
         if own is None or (dtype is not None and own is not dtype):
             return None
         dtype = own
-    return dtype if dtype is not None and (dtype.kind == "f" or not numbers) else None
+    return dtype if dtype is not None and (dtype.kind in "fc" or not numbers) else None
 
 
 def together(*operands: Any) -> Sequence[Any]:
     """Operands brought to their common dtype."""
-    dtype = _plain(operands[0])
-    if dtype is not None:
-        for operand in operands:
-            if _plain(operand) is not dtype:
-                break
-        else:
-            return operands
     dtype = _agreed(operands)
     if dtype is None:
         dtype = common(*operands)
@@ -203,7 +200,7 @@ def once(function: Callable[..., Any]) -> Callable[..., Any]:
 def binary(primitive: Primitive, a: Any, b: Any) -> Tensor:
     """A primitive of two operands, promoted; a clear error if their shapes do not broadcast."""
     dtype = _plain(a)
-    if dtype is not None and type(b) is float and dtype.kind == "f":
+    if dtype is not None and type(b) is float and dtype.kind in "fc":
         b = cast(b, dtype)
     elif dtype is None or _plain(b) is not dtype:
         a, b = together(a, b)

@@ -111,9 +111,15 @@ def _of_elements(a: Array, b: Array, tolerances: tuple[float, float, bool], plac
     kind = "Scalars" if not a.ndim else "Tensor-likes"
     return (
         f"{kind} are not {'close' if rtol or atol else 'equal'}!\n\nMismatched elements: {int((~close).sum())} / {close.size} "
-        f"({100 * (~close).mean():.1f}%)\nGreatest absolute difference: {absolute.max()} (up to {atol} allowed)"
-        f"\nGreatest relative difference: {relative.max()} (up to {rtol} allowed){_at(place)}"
+        f"({100 * (~close).mean():.1f}%)\nGreatest absolute difference: {_greatest(absolute)} (up to {atol} allowed)"
+        f"\nGreatest relative difference: {_greatest(relative)} (up to {rtol} allowed){_at(place)}"
     )
+
+
+def _greatest(values: Array) -> str:
+    """The greatest of some values, and where it is."""
+    where = tuple(map(int, np.unravel_index(values.argmax(), values.shape)))
+    return f"{values[where]}{f' at index {where}' * bool(where)}"
 
 
 def assert_allclose(

@@ -127,7 +127,7 @@ def kept(module: Facade) -> list[Any]:
     return list(_KEPT.__get__(module).values())
 
 
-def _source(place: str) -> object:
+def source(place: str) -> object:
     """A module by its dotted path, or the attribute named after a colon."""
     module, _, name = place.partition(":")
     found = importlib.import_module(module)
@@ -193,7 +193,7 @@ class TorchFinder:
     @staticmethod
     def create_module(spec: ModuleSpec) -> ModuleType:
         """The stand-in, with its sources imported."""
-        return Facade(spec.name, map(_source, _places(spec.name) or ()))
+        return Facade(spec.name, map(source, _places(spec.name) or ()))
 
     @staticmethod
     def exec_module(module: ModuleType) -> None:

@@ -112,6 +112,8 @@ PLACES: dict[str, str] = {
     "torch.utils._pytree": f"{_HERE}.containers",
     "torch.utils.hooks": "pullback._tape.node",
     "torch.utils.checkpoint": f"{_HERE}.checkpointing pullback.utils.checkpoint",
+    "torch.utils": "pullback._tensor.swapping pullback.utils",
+    "torch.return_types": f"{_HERE}.results",
     "torch.utils._foreach_utils": f"{_HERE}.grouping",
     "torch.optim.lbfgs": f"{_HERE}.searching pullback.optim.lbfgs",
     "torch.optim.optimizer": f"{_HERE}.grouping pullback.optim.optimizer",
@@ -158,13 +160,13 @@ PLACES: dict[str, str] = {
     "torch.utils._triton": f"{_HERE}.scripting:gpu_compiler",
     "torch.utils._contextlib": f"{_HERE}.inner:contexts",
     "torch.utils.tensorboard.writer": "tensorboardX",
+    "torch.utils.tensorboard._pytorch_graph": f"{_HERE}.drawing tensorboardX",
     "torch.testing": f"{_HERE}.closeness {_HERE}.made pullback.testing",
 }
 
 _NO_NETWORK = "pullback downloads nothing: load weights from a file, with torch.load"
 
 ABSENT: dict[str, str] = {
-    "torch.utils.tensorboard._pytorch_graph": "it draws what torch.jit records, which is not here: pullback.explain shows a graph",
     "torch.utils.tensorboard": "it is the package tensorboardX here, which is not installed",
     "torch.distributed": "there are all_reduce and the like, and DistributedDataParallel, on the ranks that mpiexec starts",
     "torch.onnx": "there is no export to ONNX",

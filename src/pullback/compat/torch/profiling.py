@@ -7,6 +7,7 @@ import cProfile
 import enum
 import io
 import pstats
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,17 +19,26 @@ SORTS = {"cpu_time_total": "cumulative", "self_cpu_time_total": "tottime", "coun
 """torch's sort keys of a table, and those of `pstats`."""
 
 
+_running: list[profile] = []
+"""The profilers of blocks that have been entered and not left."""
+
+
 class record_function(contextlib.ContextDecorator):
     """A context with a name for profilers; also a decorator."""
 
     def __init__(self, name: str, args: str | None = None) -> None:
         self.name, self.args = name, args
+        self._began: list[float] = []
 
     def __enter__(self) -> Self:
+        self._began.append(time.perf_counter())
         return self
 
     def __exit__(self, *error: object) -> None:
-        pass
+        seconds = time.perf_counter() - self._began.pop()
+        for profiler in _running:
+            count, total = profiler.named.get(self.name, (0, 0.0))
+            profiler.named[self.name] = count + 1, total + seconds
 
 
 class ProfilerActivity(enum.Enum):
@@ -48,14 +58,16 @@ class ProfilerAction(enum.Enum):
 
 
 class Averages:
-    """The calls in a profiled block, by function."""
+    """The calls in a profiled block, by function, and what has a name."""
 
-    def __init__(self, profiler: cProfile.Profile) -> None:
-        self._profiler = profiler
+    def __init__(self, profiler: cProfile.Profile, named: dict[str, tuple[int, float]]) -> None:
+        self._profiler, self._named = profiler, named
 
     def table(self, sort_by: str | None = None, row_limit: int = 100, **options: object) -> str:
         """The calls as text, the longest first."""
         text = io.StringIO()
+        for name, (count, seconds) in sorted(self._named.items(), key=lambda each: -each[1][1]):
+            print(f"{count:9} {seconds:8.3f} s in blocks named {name}", file=text)
         stats = pstats.Stats(self._profiler, stream=text)
         stats.sort_stats(SORTS.get(sort_by or "", "tottime")).print_stats(max(row_limit, 0) or 100)
         return text.getvalue()
@@ -75,13 +87,16 @@ class profile(contextlib.ContextDecorator):
         self, *args: object, on_trace_ready: Callable[[profile], object] | None = None, **options: object
     ) -> None:
         self._profiler, self._ready = cProfile.Profile(), on_trace_ready
+        self.named: dict[str, tuple[int, float]] = {}
 
     def __enter__(self) -> Self:
+        _running.append(self)
         self._profiler.enable()
         return self
 
     def __exit__(self, *error: object) -> None:
         self._profiler.disable()
+        _running.remove(self)
         if self._ready is not None:
             self._ready(self)
 
@@ -96,7 +111,7 @@ class profile(contextlib.ContextDecorator):
 
     def key_averages(self, **options: object) -> Averages:
         """The calls, by function."""
-        return Averages(self._profiler)
+        return Averages(self._profiler, self.named)
 
     def table(self, **options: Any) -> str:
         """The calls as text."""

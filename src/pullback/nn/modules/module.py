@@ -31,9 +31,11 @@ if TYPE_CHECKING:
 
 
 def _take(tensor: Tensor, value: Tensor) -> None:
-    """Replace a tensor's values by those of another, unless it is the same."""
+    """Replace a tensor's values, and the device that it tells, by those of another, unless it is the same."""
     if value is not tensor:
         tensor.data = value
+        if value.device is not tensor.device:
+            tensor._place = value.device
 
 
 class Module(State, Calls):
@@ -143,21 +145,21 @@ class Module(State, Calls):
     def to(self, tensor: Tensor, non_blocking: bool = False) -> Self: ...
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
-        """Convert floating-point parameters and buffers to a dtype, in place; a device may be named, and is the CPU.
+        """Convert floating-point parameters and buffers to a dtype, in place; a device may be named, and is the CPU or 'meta'.
 
         Raises
         ------
         TypeError
             If the dtype is neither floating point nor complex.
         RuntimeError
-            If the device is not the CPU.
+            If the device is another.
 
         >>> import pullback
         >>> from pullback import nn
         >>> nn.Linear(2, 1).to(pullback.float64).weight.dtype
         pullback.float64
         """
-        dtype = None
+        dtype, meta = None, False
         named = [kwargs.pop(name, None) for name in ("device", "dtype", "tensor")]
         kwargs.pop("non_blocking", None)
         if "copy" in kwargs:
@@ -169,7 +171,7 @@ class Module(State, Calls):
             if isinstance(value, Carrier):
                 dtype = value.dtype
             elif isinstance(value, str):
-                placement.here(value)
+                meta = placement.reached(value).type == "meta"
             elif isinstance(value, bool) and dtype is None and place < 2:
                 raise TypeError(
                     f"to() received an invalid combination of arguments: {value} stands where a dtype or a device does; "
@@ -177,6 +179,8 @@ class Module(State, Calls):
                 )
             elif value is not None and not isinstance(value, bool):
                 dtype = dtypes.as_dtype(value)
+        if meta:
+            self._apply(lambda t: t.to("meta"))
         if dtype is None:
             return self
         if not (dtype.is_floating_point or dtype.is_complex):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Activation = str | Callable[["Tensor"], "Tensor"]
 
 
-def _activation(given: Activation) -> Callable[[Tensor], Tensor]:
+def _get_activation_fn(given: Activation) -> Callable[[Tensor], Tensor]:
     """An activation function, given itself or by name."""
     if not isinstance(given, str):
         return given
@@ -38,7 +38,7 @@ def _activation(given: Activation) -> Callable[[Tensor], Tensor]:
     return found
 
 
-def _copies(layer: Module, count: int) -> ModuleList:
+def _get_clones(layer: Module, count: int) -> ModuleList:
     return ModuleList([copy.deepcopy(layer) for _ in range(count)])
 
 
@@ -80,7 +80,7 @@ class _Layer(Module):
             setattr(self, f"norm{block}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, device=device, dtype=dtype))
         for block in blocks:
             setattr(self, f"dropout{block}", Dropout(dropout))
-        self.activation = _activation(activation)
+        self.activation = _get_activation_fn(activation)
 
     def _added(self, x: Tensor, place: int, block: Callable[[Tensor], Tensor]) -> Tensor:
         """x plus a block's result, normalized either before the block or after the sum."""
@@ -214,7 +214,7 @@ class TransformerEncoder(Module):
     ) -> None:
         super().__init__()
         check_sizes(self, num_layers=num_layers)
-        self.layers = _copies(encoder_layer, num_layers)
+        self.layers = _get_clones(encoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
         self.enable_nested_tensor = enable_nested_tensor
@@ -253,7 +253,7 @@ class TransformerDecoder(Module):
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
         check_sizes(self, num_layers=num_layers)
-        self.layers = _copies(decoder_layer, num_layers)
+        self.layers = _get_clones(decoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
 
