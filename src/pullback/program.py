@@ -45,7 +45,7 @@ from .compile.program import (
     require_program,
     run as run,
 )
-from .compile.recorder import CaptureError as CaptureError, RefusedError, ShownError
+from .compile.refusals import CaptureError as CaptureError, RefusedError, ShownError
 
 if TYPE_CHECKING:
     from ._core.typing import Array, Number, Params

@@ -19,7 +19,7 @@ from pullback._core.placement import memory_format as _memory_format
 from pullback._core.shapes import Size as _Size
 from pullback.compile import LoweringError as _LoweringError
 from pullback.compile.compiled import Compiled as _Compiled
-from pullback.compile.recorder import CaptureError as _CaptureError
+from pullback.compile.refusals import CaptureError as _CaptureError
 from pullback.explain.arrays import Limits as _Limits
 from pullback.explain.arrays import Stats as _Stats
 from pullback.explain.arrays import Summary as _Summary

@@ -118,30 +118,35 @@ def _made(kind: Any, values: dict[str, object]) -> Any:
     return made
 
 
-@functools.cache
-def _telling(kind: type) -> type:
-    """A class of results that says what of them has no derivative."""
+class Told(dict[str, Any]):
+    """A result that says what of it has no derivative; `kind` is SciPy's class of it."""
 
+    kind: type
+
+    @staticmethod
     def absent(word: object) -> str:
+        """What is said where something is asked for that is not there."""
         return (
             f"{word!r}: of a solution with derivatives there is only what has some. What SciPy's steps leave, as hess_inv, "
             "has none: func.hessian and func.jacrev of your function at x are exact"
         )
 
-    class Told(kind):  # type: ignore[misc]  # known when a result is there
-        def __missing__(self, word: object) -> object:
-            raise KeyError(absent(word))
+    def __missing__(self, word: object) -> object:
+        raise KeyError(self.absent(word))
 
-        def __getattr__(self, word: str) -> object:
-            if word in self:
-                return self[word]
-            raise AttributeError(absent(word))
+    def __getattr__(self, word: str) -> object:
+        if word in self:
+            return self[word]
+        raise AttributeError(self.absent(word))
 
-        def __reduce__(self) -> tuple[Any, ...]:
-            return _made, (kind, dict(self))
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made, (self.kind, dict(self))
 
-    Told.__name__, Told.__qualname__ = kind.__name__, kind.__qualname__
-    return Told
+
+@functools.cache
+def _telling(kind: type) -> type:
+    """A class of SciPy's results that says what has no derivative."""
+    return type(kind.__name__, (Told, kind), {"kind": kind, "__module__": kind.__module__})
 
 
 def _beside(found: Any, value: Tensor) -> Any:

@@ -115,7 +115,9 @@ def has_loops(function: Function) -> bool:
         return False
     for dtype in (np.float32, np.float64):
         kinds = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, -1.0, 1e30], dtype)
-        whole = np.concatenate([np.sin(np.arange(75, dtype=dtype)), kinds, np.negative(kinds[::-1]), kinds]).reshape(11, 9)
+        whole = np.concatenate([np.sin(np.arange(75, dtype=dtype)), kinds, np.negative(kinds[::-1]), kinds]).reshape(
+            11, 9
+        )
         others = (
             [()] if function.nin == 1 else [(whole.T.copy().reshape(11, 9),), (whole[8],), (whole[0, 1:2].reshape(()),)]
         )

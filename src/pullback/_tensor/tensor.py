@@ -320,15 +320,14 @@ class Conversions(Autograd):
     ) -> Self:
         """This tensor converted to another dtype (or to another tensor's dtype); itself if nothing changes.
 
-        A device may be given: 'cpu', or 'meta', of which a copy tells that it is there. `non_blocking` and `copy` may follow the
-        dtype or device.
+        A device may be given: 'cpu', or 'meta', which only marks a copy. `non_blocking` and `copy` may follow it or the dtype.
 
         >>> import pullback
         >>> pullback.tensor([1, 2]).to(pullback.float64)
         tensor([1., 2.], dtype=pullback.float64)
         """
         flags = [value for value in args if isinstance(value, bool)]
-        named: list[Any] = [options.pop(name, None) for name in ("device", "other")]
+        named: list[Any] = [options.pop(name, None) for name in ("device", "other", "non_blocking")]
         place = _placement.CPU
         for value in (*args, *named):
             if isinstance(value, Carrier):
@@ -337,13 +336,11 @@ class Conversions(Autograd):
                 place = _placement.reached(value)
             elif value is not None and not isinstance(value, bool):
                 dtype = value
-        options.pop("non_blocking", None)
         _placement.accept("to", options)
         converted = self if dtype is None else cast(self, dtypes.as_dtype(dtype).numpy)
         if converted is not self and options.get("memory_format") is _placement.contiguous_format:
             return converted.contiguous()
-        moved = place.type == "meta" and not self.is_meta
-        if converted is self and (copy or moved or flags[1:] == [True]):
+        if converted is self and (copy or place.type == "meta" != self._place.type or flags[1:] == [True]):
             converted = ops.clone(converted)
         if place.type == "meta":
             converted._place = place
@@ -375,8 +372,7 @@ class Conversions(Autograd):
         """This tensor, which is on the CPU already.
 
         >>> import pullback
-        >>> x = pullback.ones(2)
-        >>> x.cpu() is x
+        >>> (x := pullback.ones(2)).cpu() is x
         True
         """
         return self

@@ -12,7 +12,7 @@ from typing import Any
 
 from .compiled import Compiled as Compiled, compile as compile
 from .engines.lowerings import LoweringError as LoweringError
-from .recorder import CaptureError as CaptureError
+from .refusals import CaptureError as CaptureError
 
 
 class _Compile(ModuleType):

@@ -16,7 +16,8 @@ from .._tape.views import steps
 from ..observe import AccumulateGrad, ancestors, node as node_of, value as inside
 from .layouts import Array, dense, inverse, order
 from .program import Value
-from .recorder import Recorded, Recorder, RefusedError
+from .recorder import Recorded, Recorder
+from .refusals import RefusedError
 
 if TYPE_CHECKING:
     from .._tape.views import Step

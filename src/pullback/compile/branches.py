@@ -19,7 +19,7 @@ from ..func.arguments import Argument, whole
 from ..func.pushforwards import dtype_of
 from .lifting import STEPS, recording
 from .program import Program, Value, run
-from .recorder import RefusedError
+from .refusals import RefusedError
 from .scans import (
     batched_step,
     dependent,
@@ -142,6 +142,12 @@ def _repeat(*arrays: Array, test: Program, body: Program, carries: int, tested: 
     return tuple(map(np.array, carry))
 
 
+def _loop(params: Params) -> tuple[Program, Program, int, int]:
+    """The test and the body of a loop, how many carries it has, and how many shared inputs are those of the test."""
+    test, body, carries, tested = (params[name] for name in ("test", "body", "carries", "tested"))
+    return test, body, carries, tested
+
+
 def _no_way_back(xp: Namespace, g: Sequence[Any], arrays: Sequence[Any], **params: Any) -> NoReturn:
     raise RefusedError(NO_WAY_BACK)
 
@@ -151,13 +157,10 @@ def _pushed_on(
     primals: Sequence[Any],
     tangents: Sequence[Any | None],
     y: Sequence[Any],
-    *,
-    test: Program,
-    body: Program,
-    carries: int,
-    tested: int,
+    **params: Any,
 ) -> tuple[Any | None, ...]:
     """The tangents of a loop: a loop that carries them beside the values."""
+    test, body, carries, tested = _loop(params)
     own = [*range(carries), *range(carries + tested, len(primals))]
     moved = reaching(body, [tangents[i] is not None for i in own], "f", carries)
     places, more = [i for i in range(carries) if moved[i]], [i for i in range(carries, len(own)) if moved[i]]
@@ -178,7 +181,7 @@ def _pushed_on(
 
 def _batched_on(size: int, primitive: Primitive, args: list[Argument], params: Params) -> tuple[Any, ...]:
     """A loop of all examples of a batch, which take the same number of steps."""
-    test, body, carries, tested = (params[name] for name in ("test", "body", "carries", "tested"))
+    test, body, carries, tested = _loop(params)
     given = [arg.batched for arg in args]
     moved = reaching(body, [*given[:carries], *given[carries + tested :]], "buif", carries)
     asked = [*moved[:carries], *given[carries : carries + tested]]

@@ -40,8 +40,9 @@ from .loops import LoopRecorder
 from .numbers import DOUBLE, FLOATS, INT, LARGEST, Escaped, Integer, Number, Root
 from .outside import Outside, registered
 from .program import Program, Value
-from .recorder import RANDOM, MemoryBlock, Recorded, Recorder, RefusedError
+from .recorder import MemoryBlock, Recorded, Recorder
 from .records import Place, Record, set_grad, signature
+from .refusals import RANDOM, RefusedError
 from .state import State, hooks_on, seeded
 
 if TYPE_CHECKING:

@@ -24,7 +24,8 @@ from ..interpreters import Boxed, Interpreter
 from ..observe import value as inside, version
 from .parameters import stand_ins
 from .program import Program
-from .recorder import Recorded, Recorder, RefusedError
+from .recorder import Recorded, Recorder
+from .refusals import RefusedError
 
 if TYPE_CHECKING:
     from .._core.typing import Array, Generator, Params, Result, Value

@@ -23,7 +23,8 @@ from ..observe import node as node_of, value as inside
 from .branches import BRANCH, NO_WAY_BACK, REPEAT
 from .lifting import lifted_body, recording, sample
 from .program import Equation, Program, Value
-from .recorder import Recorded, Recorder, RefusedError
+from .recorder import Recorded, Recorder
+from .refusals import RefusedError
 from .scans import SCAN, Halves, RecordedBody, Scan, back_of, halves_of, or_zero, recorded_body
 from .state import State, seeded
 from .whole import recorded

@@ -27,7 +27,8 @@ from .cpython import (
     profile_function,
     set_profile_function,
 )
-from .recorder import Recorder, RefusedError
+from .recorder import Recorder
+from .refusals import RefusedError
 from .state import of_library
 
 ERROR_STATE = {"_get_extobj_dict", "geterrobj"}

@@ -38,6 +38,16 @@ from .layouts import apart, laid_out, overlaps
 from .numbers import Number
 from .parameters import composed, stand_ins
 from .program import LOOPS, Equation, Program, Value, determined
+from .refusals import (
+    RANDOM,
+    RefusedError,
+    ShownError,
+    computed_outside,
+    random_state,
+    shaped_by_values,
+    unanswered,
+    unknown,
+)
 
 if TYPE_CHECKING:
     from .._core.typing import Array, Index, Number as PythonNumber, NumpyType, Params, TensorLike
@@ -52,64 +62,6 @@ COURTESY = 10.0
 """Seconds that a thread waits for what another one records, which may itself wait for this thread."""
 OWN = vars(ops)
 SHAPED_BY_VALUES = {"unique", "unique_consecutive"}
-
-
-class _NotedError(Exception):
-    """An error of which the recorder of this thread takes note, since the function may catch it, and go on."""
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        if (noted := refusals.get()) is not None:
-            noted.append(self)
-
-
-class CaptureError(_NotedError, RuntimeError):
-    """A compiled function asked for the numbers in a tensor, which are other ones at each call."""
-
-
-class RefusedError(_NotedError):
-    """This run cannot be written down as a program, for a reason: the function runs as it is instead."""
-
-
-class ShownError(RuntimeError):
-    """A function shows the numbers in a tensor, which a record does not know: a message of an error does, too."""
-
-
-RANDOM = (
-    "random numbers are drawn from a generator that the function makes, or whose state it reads or sets: make and seed "
-    "generators outside, or leave the function uncompiled"
-)
-
-
-def _random_state() -> None:
-    raise RefusedError(RANDOM)
-
-
-def unknown(what: str) -> CaptureError:
-    """The error for a request that has no answer while a program is recorded."""
-    return CaptureError(_unanswered(what))
-
-
-def _unanswered(what: str) -> str:
-    return (
-        f"{what} inside a compiled function, at {describe(caller())}: values are unavailable while tracing, since one "
-        f"program serves them all. Return the tensor and convert it outside; use {package}.where to choose by element, "
-        f"{package}.cond, while_loop, scan or fori_loop for control flow; or leave the function uncompiled"
-    )
-
-
-def _shaped_by_values(operation: str) -> str:
-    return (
-        f"the shape of the result of {operation} depends on values, at {describe(caller())}: compute it outside and pass it in, "
-        f"or use {package}.where, sort or topk, whose results have the same shape for all values"
-    )
-
-
-def _computed_outside(function: str) -> str:
-    return (
-        f"{function} computes an array from the values of a tensor, at {describe(caller())}: use the function of that name or "
-        f"meaning in {package}, such as {package}.argsort, searchsorted, bucketize or histc, or compute it outside and pass it in"
-    )
 
 
 # 1. Memory
@@ -264,7 +216,7 @@ class Recorded(Boxed):
 
     def _concrete(self, operation: str = "nonzero") -> Array:
         if self.interpreter.here and not self.interpreter.knows(self):
-            raise RefusedError((_computed_outside if "." in operation else _shaped_by_values)(operation))
+            raise RefusedError((computed_outside if "." in operation else shaped_by_values)(operation))
         return self.settled()
 
     def __bool__(self) -> bool:
@@ -303,7 +255,7 @@ class Recorded(Boxed):
     def numpy(self, *, force: bool = False) -> Array:
         """ShownError where it is recorded: the call runs again as it was written, and shows what it shows."""
         if self.interpreter.here:
-            raise ShownError(_unanswered("the numbers of a tensor are shown, as by print(),"))
+            raise ShownError(unanswered("the numbers of a tensor are shown, as by print(),"))
         return self.settled().view()
 
     def __getattr__(self, name: str) -> Any:
@@ -362,7 +314,7 @@ class Recorder(Interpreter):
     def _values(self) -> dict[Any, Any]:
         self._thread = get_ident()
         recording = changed(compute=self._compute, created=self._created, alone=self.alone)
-        return {innermost: self, refusals: self.refusals, state_asked: _random_state, mode: recording}
+        return {innermost: self, refusals: self.refusals, state_asked: random_state, mode: recording}
 
     @property
     def here(self) -> bool:
@@ -496,7 +448,7 @@ class Recorder(Interpreter):
         """The result of an operation, in the thread that records."""
         masked = primitive.name == "index" and any(arg.dtype == bool and not self.knows(arg) for arg in args[1:])
         if primitive.name in SHAPED_BY_VALUES or masked:
-            raise RefusedError(_shaped_by_values(primitive.name))
+            raise RefusedError(shaped_by_values(primitive.name))
         if any(type(arg) in NUMBERS for arg in args):
             args = _typed(primitive, args)
         if "axis" in params:

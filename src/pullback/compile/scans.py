@@ -32,7 +32,8 @@ from ..observe import AccumulateGrad, ancestors, node as node_of, value as insid
 from .costs import flops
 from .lifting import recording
 from .program import Equation, Program, Value
-from .recorder import Recorder, RefusedError
+from .recorder import Recorder
+from .refusals import RefusedError
 from .source import compile_source
 
 if TYPE_CHECKING:

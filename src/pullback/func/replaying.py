@@ -18,7 +18,11 @@ from .forward import as_arrays
 from .levels import inner
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from .._core.typing import Params, Result, Value
+
+    Operand: TypeAlias = int | Cell | list[int]
 
 
 JUMPING = ("remainder", "fmod")
@@ -43,11 +47,11 @@ class ReadTensor(Boxed):
         self.place = None
 
 
-class Step(NamedTuple):
+class ReadStep(NamedTuple):
     """One operation: an operand is the number of a value, a cell with one, or the number of a tensor from outside in a list."""
 
     primitive: Primitive
-    operands: list[Any]
+    operands: list[Operand]
     params: Params
 
 
@@ -58,7 +62,7 @@ class Reading(Interpreter):
 
     def __init__(self) -> None:
         super().__init__()
-        self.steps: list[Step] = []
+        self.steps: list[ReadStep] = []
         self.outside: list[Tensor] = []
         self._count = 0
         self._numbers: dict[int, int] = {}
@@ -70,7 +74,7 @@ class Reading(Interpreter):
             piece.place = None
         return boxed
 
-    def placed(self, value: Any) -> Any:
+    def placed(self, value: object) -> Any:
         """A value that does; for tuples, element by element."""
         boxed = self.box(value)
         for piece in boxed if type(boxed) is tuple else (boxed,):
@@ -87,10 +91,10 @@ class Reading(Interpreter):
         y = as_arrays(primitive(*[arg._array if self.holds(arg) else inner(arg) for arg in args], **params))
         if all(not self.holds(arg) or arg.place is None for arg in args):
             return self.box(y)
-        self.steps.append(Step(primitive, [self.operand(arg) for arg in args], params))
+        self.steps.append(ReadStep(primitive, [self.operand(arg) for arg in args], params))
         return self.placed(y)
 
-    def operand(self, value: Value) -> Any:
+    def operand(self, value: Value) -> Operand:
         """What stands for an operand in a step."""
         if self.holds(value):
             if value.place is not None:
@@ -127,14 +131,14 @@ class Switches(Reading):
                 self.found.append(ops.floor_divide(*args))
         return y
 
-    def _moves(self, value: Any) -> bool:
+    def _moves(self, value: Value) -> bool:
         if self.holds(value) and value.place is not None:
             return value.place in self.moving
         value = self.unbox(value)
         return isinstance(value, Tensor) and (value.requires_grad or value._followed or value.level > 0)
 
 
-def switches(function: Callable[[Any], Any], place: float) -> list[Any]:
+def switches(function: Callable[[Tensor], object], place: float) -> list[Any]:
     """The values at one place of the steps that a function takes where tensors with gradients say."""
     with Switches() as seen:
         function(seen.placed(np.asarray(place)))
@@ -156,9 +160,9 @@ def replayed(
         operand, value = reading.operand(result), reading.unbox(result)
 
     def again(argument: Tensor, *outside: Tensor) -> Any:
-        values: list[Any] = [argument]
+        values: list[Value] = [argument]
 
-        def of(operand: Any) -> Any:
+        def of(operand: Operand) -> Value:
             if isinstance(operand, Cell):
                 return operand.array
             return outside[operand[0]] if isinstance(operand, list) else values[operand]

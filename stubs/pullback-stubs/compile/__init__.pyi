@@ -32,7 +32,7 @@ from types import ModuleType
 from typing import Any
 from .compiled import Compiled as Compiled, compile as compile
 from .engines.lowerings import LoweringError as LoweringError
-from .recorder import CaptureError as CaptureError
+from .refusals import CaptureError as CaptureError
 
 class _Compile(ModuleType):
     ...

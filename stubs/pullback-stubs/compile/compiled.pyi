@@ -54,8 +54,8 @@ from .profiling import profiled
 from .program import DepartedError
 from .quick import GIVEN_UP, QuickCalls, quick
 from .reasons import FIRST, why
-from .recorder import CaptureError, RefusedError
 from .records import Record
+from .refusals import CaptureError, RefusedError
 from .report import Report
 from .source import write
 if TYPE_CHECKING:

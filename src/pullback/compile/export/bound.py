@@ -18,8 +18,8 @@ from ..machinery import Machinery
 from ..passes import simplify
 from ..passes.dead import without_dead_code
 from ..program import Array, Equation, Program, Value, run
-from ..recorder import RefusedError
 from ..records import Argument, Exchanged, Gradient, Held, Place, Rate, Record
+from ..refusals import RefusedError
 from .drawing import packed, with_states
 from .errors import ExportError
 from .functions import LIBM, ROUNDINGS

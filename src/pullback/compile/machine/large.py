@@ -24,7 +24,8 @@ from .. import cpython
 from ..keys import of_entry
 from ..passes import simplify
 from ..program import Array, Program
-from ..recorder import CaptureError, Recorder, RefusedError
+from ..recorder import Recorder
+from ..refusals import CaptureError, RefusedError
 from . import callables, library, native, pool
 from .callables import CONTIGUOUS, ROW, FunctionBody
 from .elements import KINDS

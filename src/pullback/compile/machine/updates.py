@@ -21,7 +21,8 @@ from ..._core.machine import budget
 from ..._core.modes import NO_GRAD, mode
 from ..mathematics.lanes import SIZES
 from ..program import Array, Program
-from ..recorder import CaptureError, Recorder, RefusedError
+from ..recorder import Recorder
+from ..refusals import CaptureError, RefusedError
 from . import elements, library, native, pool
 from .elements import KINDS
 from .linking import LinkedModule
