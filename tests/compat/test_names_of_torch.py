@@ -445,11 +445,7 @@ def test_results_are_of_the_kinds_of_return_types():
     installed("""
         x = torch.arange(6.0).reshape(2, 3)
         assert isinstance(x.max(1), torch.return_types.max) and not isinstance(x.max(1), torch.return_types.topk)
-        assert isinstance(torch.return_types.linalg_svd, type)
-        import pytest
-
-        with pytest.raises(AttributeError, match="module 'torch.return_types' has no attribute 'add'"):
-            torch.return_types.add
+        assert isinstance(torch.return_types.linalg_svd, type) and not hasattr(torch.return_types, "add")
         assert torch.return_types.sort([x, x + 1]).indices.tolist() == (x + 1).tolist()
         values = {
             "aminmax": torch.aminmax(x), "mode": x.mode(1), "linalg_qr": torch.linalg.qr(x), "frexp": torch.frexp(x),

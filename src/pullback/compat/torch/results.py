@@ -50,7 +50,7 @@ class Kind(type):
 
 def __getattr__(name: str) -> Kind:
     if name not in _PLACES:
-        raise AttributeError(f"module 'torch.return_types' has no attribute {name!r}")
+        raise AttributeError(name)
     module, _, kind = _PLACES[name].partition(".")
     made = source(f"pullback.vocabulary.{module}:{kind}")
     return Kind(name, (), {"made": made, "__module__": "torch.return_types"})
