@@ -16,7 +16,8 @@ from .._numerics.blocks import BLOCK
 from .._tape import memory, node, views, walk
 from .._tape.native import core, has_loops, operation, recording, viewing
 from .._tape.symbols import traced
-from ..ops import exponentials
+from ..ops.exponentials import LARGE
+from ..ops.layers import affine
 from ..vocabulary import shapes
 from .tensor import HOT, IN_PLACE, Tensor
 
@@ -38,7 +39,7 @@ OPERATIONS: dict[str, tuple[Primitive, str]] = {
 PRODUCTS = {"__matmul__": "matmul", "matmul": "matmul", "mm": "mm", "dot": "dot"}
 """Products of matrices and vectors, and their native forms."""
 JOINS = {"cat": (ops.concat, "cat"), "stack": (ops.stack, "stack")}
-LAYERS = {"linear": (ops.affine, "linear"), "relu": (ops.relu, "recorded")}
+LAYERS = {"linear": (affine, "linear"), "relu": (ops.relu, "recorded")}
 
 
 def install() -> None:
@@ -94,7 +95,7 @@ def _table() -> dict[str, Any]:
         "index": recording(ops.index), "marker": xp.array, "whole": xp.WHOLE, "spec_name": ("spec",), "pick_names": ("spec", "label"), "flat_shape": (-1,), "dots": (...,),
         "axis_name": ("axis",), "label_name": ("label",), "join_names": ("axis", "sizes"), "reduction_names": ("axis", "keepdims", "given"),
         "make_ones": xp.ones, "zero": 0, "add": np.add, "add_reduce": np.add.reduce, "exp": np.exp, "log": np.log, "adds": [], "loops": {each.forward for each in HOT.values() if has_loops(each.forward)},
-        "loss_size": min(exponentials.LARGE, BLOCK // 8), "loss_names": ("reduction", "known"), "small_size": xp.SMALL, "product_size": min(machine.FACTOR, machine.BUSY),
+        "loss_size": min(LARGE, BLOCK // 8), "loss_names": ("reduction", "known"), "small_size": xp.SMALL, "product_size": min(machine.FACTOR, machine.BUSY),
         "product_work": machine.SPREAD, "block_size": xp.BLOCK,
         "getitem": ops.getitem, "overwrite": ops.overwrite, "kinds": {}, "unbind": ops.unbind, "split": ops.split, "kind_of": _kind_of, "rules": {}, "traced": traced, "raw": xp, "sum_to": sum_to, "by_age": walk.by_age,
         "Parts": node.Parts, "filled": walk.filled, "protect": memory.protect, "reshape": ops.reshape,
