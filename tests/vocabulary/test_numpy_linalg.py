@@ -60,6 +60,7 @@ LINALG = {
         lambda a: np.linalg.norm(a, 3, axis=1),
         lambda a: np.linalg.norm(STACK * a),
         lambda a: np.linalg.norm(STACK * a, axis=(0, 2)),
+        lambda a: np.linalg.norm(STACK * a, axis=np.int64(-1), keepdims=True),
     ],
     "matrix_norm": [
         lambda a: np.linalg.matrix_norm(a, ord=1),
