@@ -105,10 +105,8 @@ def _vecmat(x: Tensor, a: Tensor) -> Tensor:
 def _norm(x: Tensor, ord: float | str | None = None, axis: Dim = None, keepdims: bool = False) -> Tensor:
     if axis is None and ord is None:
         return load("linalg", "vector_norm")(inexact(x), 2, None, keepdims)
-    if np.size(axis) > 2:
-        raise ValueError(
-            f"numpy.linalg.norm: axis={axis!r} names {np.size(axis)} axes: one of vectors, or two of matrices"
-        )
+    if isinstance(axis, (tuple, list)) and len(axis) > 2:
+        raise ValueError(f"numpy.linalg.norm: axis={axis!r} names {len(axis)} axes: one of vectors, or two of matrices")
     return load("linalg", "norm")(inexact(x), ord, axis, keepdims)
 
 
