@@ -258,8 +258,9 @@ def pull(
     """
     edges = [SimpleNamespace(shape=np.shape(arg)) if want else None for arg, want in zip(args, wanted, strict=True)]
     saved: list[Any] = []
+    results = result if isinstance(result, tuple) else (result,)
     for place, _ in primitive.keeps:
-        kept = [result] if place is None else args[place] if isinstance(place, slice) else [args[place]]
+        kept = results if place is None else args[place] if isinstance(place, slice) else [args[place]]
         saved.extend(map(cell_with, kept))
     found: Sequence[Any] = primitive.pull(arrays if xp is None else xp, g, edges, saved, params)
     return found

@@ -527,4 +527,7 @@ def test_copies_of_layers_and_places_of_differences():
         far = torch.tensor([[1.0, 2.0], [3.0, 5.0]])
         near = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
         raises(AssertionError, "difference: 1.0 at index (1, 1)", lambda: torch.testing.assert_close(far, near))
+        raises(AssertionError, "(up to 1e-07 allowed)", lambda: torch.testing.assert_close(1.0, 1.000001))
+        torch.testing.assert_close({"a": [0.1, 1 + 2j]}, {"a": [0.1 + 1e-9, 1 + 2j]})
+        torch.testing.assert_close(torch.tensor(0.1), 0.1)
     """)

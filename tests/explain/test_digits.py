@@ -29,7 +29,7 @@ F.layer_norm(x, (24,))[:5].sum() | (F.layer_norm(x, (24,)) ** 3).sum() | x.logsu
 F.softplus(x).sum() | F.gelu(x).sum() | F.silu(x).mean() | x.cumsum(0).square().sum() | x.norm() | (x / x.norm()).sum() | x.abs().sum()
 pullback.cat([x, x * 2]).square().sum() | x.reshape(4, 6).t().square().mean() | x.max() + x.min() | pullback.where(x > 0, x, x * 0.1).sum()
 F.mse_loss(x, x.detach() + 1) | F.binary_cross_entropy_with_logits(x, (x.detach() > 0).float()) | x.reshape(4, 6).softmax(1).log().mean()
-F.cross_entropy(x.reshape(4, 6), pullback.tensor([1, 0, 5, 2]))""".replace("\n", " | ").split(" | ")  # fmt: skip
+F.cross_entropy(x.reshape(4, 6), pullback.tensor([1, 0, 5, 2])) | nn.LSTM(6, 3)(x.reshape(2, 2, 6))[0].sum()""".replace("\n", " | ").split(" | ")  # fmt: skip
 
 
 @pytest.mark.parametrize("line", PLANTED)

@@ -86,6 +86,7 @@ def test_kernels_and_examples_on_the_command_line(tmp_path, capsys):
         (["--examples", "model,loss"], "name the model, loss"),
         (["--examples", "model,loss,x,model.kind"], "'model.kind' is no variable of the script"),
         (["--examples", "model,loss,x,loss"], "give the batch as tensors"),
+        (["--examples", "loss,loss,x,target"], "the first argument is the model, which has parameters, not a function"),
     ],
 )
 def test_what_cannot_be_found_beside_a_program_is_said(tmp_path, capsys, options, said):

@@ -299,6 +299,8 @@ def test_derivatives_of_solutions_of_any_order():
             ways = (by_series,) if f is solvers["within"] else (by_passes, by_transforms, by_series)
             for found in [list(way(f, a)) for way in ways]:
                 np.testing.assert_allclose(found, right[: len(found)], rtol=1e-12)
+        golden = lambda a: O.golden(lambda y: y**4 / 4 - a * y, brack=(0.5, 1.2, 2))  # as exact as values tell minima apart
+        np.testing.assert_allclose([y for y, _ in zip(by_passes(golden, a), range(4))], roots[:4], rtol=1e-6)
         x = pullback.tensor(1e-4, dtype=pullback.float64)
         np.testing.assert_allclose(list(by_passes(lambda x: S.spherical_jn(0, x), x))[6], -1 / 7, rtol=1e-8)
         places = pullback.tensor([2.0, 3.0], dtype=pullback.float64, requires_grad=True)
@@ -370,6 +372,12 @@ def test_integrals_to_any_order():
         for f in (lambda t: t * b if t < b else 2 * t + b, lambda t: np.where(t < b, 1.0, 0.0) * t, lambda t: np.mod(t, b)):
             with pytest.raises(TypeError, match="of a function that jumps where a tensor"):
                 I.quad(f, 0, 1)
+        for end, place in ((1, 0.004), (1, 0.99), (np.inf, 200.0)):
+            c = pullback.tensor(place, dtype=pullback.float64, requires_grad=True)
+            with pytest.raises(TypeError, match="of a function that jumps where a tensor"):
+                I.quad(lambda t: np.where(t < c, 1.0, 0.5) / (1 + t * t), 0, end, limit=300)
+            with pytest.raises(TypeError, match="jumps where a tensor.* quad_vec.f, low, a."):
+                I.quad_vec(lambda t: np.where(t < c, 1.0, 0.5) / (1 + t * t) * np.ones(2), 0, end, limit=30)
         both = I.quad(lambda t: t * b, 0, b)[0] + I.quad(lambda t: 2 * t + b, b, 1)[0]
         np.testing.assert_allclose(pullback.autograd.grad(both, b)[0].item(), 1.5 * 0.09 - 4 * 0.3 + 1, rtol=1e-9)
         with pytest.raises(ValueError, match="the rule that has derivatives gives"):

@@ -60,6 +60,7 @@ LINALG = {
         lambda a: np.linalg.norm(a, 3, axis=1),
         lambda a: np.linalg.norm(STACK * a),
         lambda a: np.linalg.norm(STACK * a, axis=(0, 2)),
+        lambda a: np.linalg.norm(STACK * a, axis=np.int64(-1), keepdims=True),
     ],
     "matrix_norm": [
         lambda a: np.linalg.matrix_norm(a, ord=1),
@@ -143,3 +144,5 @@ def test_a_rank_has_no_gradient():
 def test_what_is_not_computed_is_refused_by_name():
     with pytest.raises(TypeError, match=r"numpy\.linalg\.svd .*hermitian="):
         np.linalg.svd(pullback.tensor(A, requires_grad=True), hermitian=True)
+    with pytest.raises(ValueError, match=r"^numpy\.linalg\.norm: axis=\(0, 1, 2\) names 3 axes: one of vectors"):
+        np.linalg.norm(pullback.tensor(STACK, requires_grad=True), axis=(0, 1, 2))

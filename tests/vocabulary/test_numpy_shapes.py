@@ -16,7 +16,12 @@ B = np.array([[0.9, 1.4, -0.6], [0.5, -2.1, 1.1]])
 windows = np.lib.stride_tricks.sliding_window_view
 
 OF_ONE = {
-    "roll": [lambda a: np.roll(a, 1), lambda a: np.roll(a, (1, 2), axis=(0, 1))],
+    "roll": [
+        lambda a: np.roll(a, 1),
+        lambda a: np.roll(a, (1, 2), axis=(0, 1)),
+        lambda a: np.roll(a, 1, axis=(0, 1)),
+        lambda a: np.roll(a, (1, 1), axis=-1),
+    ],
     "rot90": [lambda a: np.rot90(a), lambda a: np.rot90(a, 3, (1, 0))],
     "tile": [lambda a: np.tile(a, 2), lambda a: np.tile(a, (2, 1, 2))],
     "repeat": [lambda a: np.repeat(a, 2), lambda a: np.repeat(a, [1, 2, 0], axis=1)],

@@ -100,6 +100,18 @@ def test_branches_of_lamberts_function(branch):
         np.testing.assert_allclose(again.detach().numpy(), expected, atol=1e-8)
 
 
+@pytest.mark.parametrize(("branch", "sign"), [(0, 1), (-1, -1)])
+def test_lamberts_function_where_its_branches_meet(branch, sign):
+    """Near -1/e, where y + 1 is a series in p = sqrt(2 (e x + 1)); SciPy's values of branch -1 have none of its digits there."""
+    x = -float(np.exp(-1)) + np.array([1e-13, 1e-10, 1e-7, 1e-5])
+    p = sign * np.sqrt(2 * np.e * ((x + 0.36787944117144233) - 1.2428753672788363e-17))
+    place = pullback.tensor(x, requires_grad=True)
+    y = special.lambertw(place, branch).real
+    (slope,) = pullback.autograd.grad(y.sum(), place)
+    np.testing.assert_allclose(y.detach().numpy() + 1, p - p**2 / 3 + 11 / 72 * p**3 - 43 / 540 * p**4, rtol=1e-7)
+    np.testing.assert_allclose(slope.numpy(), np.e * (1 / p - 2 / 3 + 11 / 24 * p - 43 / 135 * p**2), rtol=1e-7)
+
+
 @pytest.mark.parametrize("name", BEHIND)
 def test_parameters_stand_behind(name):
     check(lambda x: getattr(special, name)(x, BEHIND[name]), POSITIVE)

@@ -104,9 +104,10 @@ def _vecmat(x: Tensor, a: Tensor) -> Tensor:
 
 def _norm(x: Tensor, ord: float | str | None = None, axis: Dim = None, keepdims: bool = False) -> Tensor:
     if axis is None and ord is None:
-        axis = tuple(range(x.ndim))
-    flat = ord is None and axis is not None and not isinstance(axis, int) and len(axis) > 2
-    return load("linalg", "vector_norm" if flat else "norm")(inexact(x), 2 if flat else ord, axis, keepdims)
+        return load("linalg", "vector_norm")(inexact(x), 2, None, keepdims)
+    if isinstance(axis, (tuple, list)) and len(axis) > 2:
+        raise ValueError(f"numpy.linalg.norm: axis={axis!r} names {len(axis)} axes: one of vectors, or two of matrices")
+    return load("linalg", "norm")(inexact(x), ord, axis, keepdims)
 
 
 # Functions of numpy.linalg, including those of newer versions

@@ -44,6 +44,8 @@ FAR = 1e-6
 """How far apart two values are that differ, over their size."""
 SCANNED = 66
 """At how many places steps are looked for."""
+END = 1e-6
+"""How far from the ends of an interval from 0 to 1 the outermost of these are: a function may be infinite at an end."""
 
 OUTSIDE = "a tensor that its function reads from outside is no parameter, which are those of args="
 
@@ -62,11 +64,6 @@ def _as_program(function: Function, *args: object, **options: object) -> Any:
         return function(*args, **options)
 
 
-def _program(real: Function, _: str, given: Params, found: Any) -> Any:
-    """The rule of a function whose steps have the right derivative."""
-    return _as_program(real, **given)
-
-
 def _quad(_: Function, name: str, given: Params, found: Any) -> Any:
     """By an adaptive rule whose nodes stay where they are; the value stays QUADPACK's."""
     if given["weight"] is not None:
@@ -82,6 +79,12 @@ def _quad(_: Function, name: str, given: Params, found: Any) -> Any:
             "function is not smooth, or integrate its parts by themselves"
         )
     return (whole + (found[0] - value), *found[1:])
+
+
+def _quad_vec(real: Function, name: str, given: Params, found: Any) -> Any:
+    args = given.get("args", ())
+    _require_still(name, *_between_zero_and_one(lambda x: given["f"](x, *args), given["a"], given["b"], None))
+    return _as_program(real, **given)
 
 
 def _between_zero_and_one(
@@ -140,14 +143,16 @@ def _require_still(name: str, function: Callable[[float], Value], edges: Sequenc
 
     if not any(map(steps, (0.07, 0.29, 0.52, 0.73, 0.96))):
         return
-    places = np.linspace(edges[0], edges[-1], SCANNED)[1:-1]
+    places = np.linspace(edges[0], edges[-1], SCANNED)
+    places[[0, -1]] += END, -END
     for low, high in itertools.pairwise(places):
-        left, right = (float(concrete(function(place))) for place in _beside_step(steps, low, high))
-        if abs(left - right) > FAR * (1 + abs(left) + abs(right)):
+        left, right = (np.ravel(concrete(function(place))) for place in _beside_step(steps, low, high))
+        most = np.argmax(jumps := abs(left - right) - FAR * (1 + abs(left) + abs(right)))
+        if jumps[most] > 0:
             raise TypeError(
                 f"{name} has no derivative here of a function that jumps where a tensor with a gradient says, as by `if x < a` "
-                f"or where(x < a, ...): from {left:.4g} to {right:.4g}. Integrate both sides, with that tensor as a limit: "
-                "quad(f, low, a)[0] + quad(f, a, high)[0]"
+                f"or where(x < a, ...): from {left[most]:.4g} to {right[most]:.4g}. Integrate both sides, with that tensor as "
+                f"a limit: {name.rpartition('.')[2]}(f, low, a)[0] + {name.rpartition('.')[2]}(f, a, high)[0]"
             )
 
 
@@ -255,7 +260,7 @@ def _odeint(real: Function, name: str, given: Params, found: Any) -> Any:
 
 INTEGRALS: dict[str, Function] = {
     "integrate.quad": _quad,
-    "integrate.quad_vec": _program,
+    "integrate.quad_vec": _quad_vec,
     "integrate.solve_ivp": _solve_ivp,
     "integrate.odeint": _odeint,
 }

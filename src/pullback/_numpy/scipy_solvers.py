@@ -81,7 +81,7 @@ def solved(real: Function, name: str, rule: Rule, *args: object, **options: obje
     moved = any(each.seen for each in watched) or any(_has_gradient(given.get(word)) for word in FREE)
     bound = inspect.signature(real).bind(*args, **options)
     bound.apply_defaults()
-    if not moved and name == "scipy.integrate.quad" and any(each.tensors for each in watched):
+    if not moved and name.startswith("scipy.integrate.quad") and any(each.tensors for each in watched):
         rule(real, name, dict(bound.arguments), found)  # which refuses steps that move
     return rule(real, name, dict(bound.arguments), found) if moved else found
 
@@ -231,6 +231,12 @@ def _minimum(_: Function, name: str, given: Params, found: Any) -> Any:
     return filled(found, x=x, fun=objective(x), **({"jac": condition(x)} if "jac" in found else {}))
 
 
+def _golden(_: Function, name: str, given: Params, found: Any) -> Any:
+    """The rule of a search that compares values alone, so that its steps have no derivative."""
+    condition = load("func", "grad")(applied(given, "func"))
+    return _beside(found, attached(name, condition, found[0] if isinstance(found, tuple) else found))
+
+
 def _half_square(residual: Function) -> Function:
     """The slope of half the sum of squares of a residual."""
     return load("func", "grad")(lambda y: (residual(y) ** 2).sum() / 2)
@@ -324,6 +330,7 @@ OPTIMIZERS: dict[str, Rule] = {
         f"optimize.{name}": _minimum
         for name in "minimize minimize_scalar differential_evolution dual_annealing basinhopping shgo".split()
     },
+    "optimize.golden": _golden,
     "optimize.least_squares": _least_squares,
     "optimize.leastsq": _leastsq,
     "optimize.curve_fit": _curve_fit,

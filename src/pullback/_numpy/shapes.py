@@ -169,9 +169,15 @@ def _pieces(name: str) -> Function:
     return lambda ary, indices_or_sections: list(later("vocabulary.joining", name)(ary, indices_or_sections))
 
 
+def _rolled(a: Tensor, shift: Sizes, axis: Dim = None) -> Tensor:
+    if axis is not None and (np.ndim(axis) or np.ndim(shift)):  # one shift of several axes, or several of one
+        shift, axis = (tuple(each.tolist()) for each in np.broadcast_arrays(np.atleast_1d(shift), axis))
+    return _roll(a, shift, axis)
+
+
 # fmt: off
 FUNCTIONS: dict[Function, Function] = {
-    np.roll: lambda a, shift, axis=None: _roll(a, shift, axis),
+    np.roll: _rolled,
     np.rot90: lambda m, k=1, axes=(0, 1): _rot90(m, k, axes),
     np.tile: lambda A, reps: _tile(A, reps), np.repeat: _repeat, np.resize: _resize,
     np.pad: _padded,

@@ -114,4 +114,7 @@ class Beside:
             raise ValueError(
                 "--examples: name the model, loss(model, *batch) and the tensors: --examples model,loss,x,y"
             )
-        self.sheets.append(examples(*given).sheet())
+        try:
+            self.sheets.append(examples(*given).sheet())
+        except RuntimeError as error:  # what a transform refuses, such as batch norm while training
+            raise ValueError(f"--examples: {error}") from error

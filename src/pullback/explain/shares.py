@@ -166,7 +166,7 @@ def examples(
     >>> found.largest(1)[0].number
     5
     """
-    _check(batch, chunk, mode)
+    _check(model, batch, chunk, mode)
     named = {name: each for name, each in model.named_parameters() if each.requires_grad}
     wanted = [*named] if parameters is None else [*parameters]
     if unknown := [name for name in wanted if name not in named]:
@@ -207,7 +207,11 @@ def _divided(wrapped: _Loss, chosen: dict[str, Tensor], batch: Sequence[Tensor],
     return Examples({name: each * scale for name, each in parts.items()}, whole, [value(each) for each in batch])
 
 
-def _check(batch: Sequence[Any], chunk: int, mode: str) -> None:
+def _check(model: object, batch: Sequence[Any], chunk: int, mode: str) -> None:
+    if not hasattr(model, "named_parameters"):
+        raise TypeError(
+            f"examples(): the first argument is the model, which has parameters, not a {type(model).__name__}"
+        )
     if mode not in MODES:
         raise ValueError(f"examples(): mode is one of {', '.join(map(repr, MODES))}, not {mode!r}")
     if chunk < 1:

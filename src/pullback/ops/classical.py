@@ -100,6 +100,12 @@ def _relative(xp: Operations, a: Tensor, b: Tensor) -> Tensor:
     return xp.where(inside, found, xp.where(xp.isnan(a) | xp.isnan(b), xp.constant(math.nan, a.dtype), outside))
 
 
+INVERSE_E = 0.36787944117144233, -1.2428753672788363e-17
+"""1/e, and what its rounding leaves."""
+MEETING = -1, 1, -1 / 3, 11 / 72, -43 / 540, 769 / 17280, -221 / 8505, 680863 / 43545600, -1963 / 204120
+"""The series of Lambert's function in p = sqrt(2 (e x + 1)), of which the other branch has -p."""
+
+
 def _step_down(xp: Operations, g: Tensor, n: Tensor, x: Tensor, y: Tensor) -> Tensor:
     return -g * xp.where(n == 0, y * (1 + 1 / x), xp.expn(xp.where(n == 0, n, n - 1), x))
 
@@ -114,7 +120,12 @@ def _ellipd_pullback(xp: Operations, g: Tensor, m: Tensor, y: Tensor) -> Tensor:
 
 
 def _lambert(x: Array, k: Array, *, tol: float) -> Array:
-    return np.asarray(scipy.special().lambertw(x, k, tol))
+    """SciPy's function; as a series near -1/e, where two branches meet and SciPy's loses all digits of y + 1."""
+    y = np.asarray(scipy.special().lambertw(x, k, tol))
+    p = np.sqrt(2 * math.e * ((x + INVERSE_E[0]) + INVERSE_E[1]))
+    p = np.where(k == 0, p, -p)
+    near = (abs(p) < 0.01) & ((k == 0) | (k == -1) & (np.imag(x) >= 0) | (k == 1) & (np.imag(x) < 0))
+    return np.where(near, np.polynomial.polynomial.polyval(np.where(near, p, 0), MEETING), y)
 
 
 # fmt: off

@@ -165,7 +165,7 @@ def _accepted(name: str, options: dict[str, Any], translation: Function | None) 
             raise TypeError(
                 f"{name} has no derivative here with {key}=: leave it out, or compute it in steps of your own"
             )
-    if options.get("axis") == ():
+    if isinstance(axis := options.get("axis"), tuple) and not axis:
         raise TypeError(f"{name} over no axis at all, axis=(), changes nothing: leave the call out")
     return {key: value for key, value in options.items() if key in names}
 

@@ -79,7 +79,10 @@ def _at(place: str) -> str:
 def _between(actual: object, expected: object, place: str, options: Options) -> str | None:
     """The difference of two tensors, arrays or numbers."""
     strict = isinstance(actual, Tensor) and isinstance(expected, Tensor)
-    a, b = as_tensor(actual).detach(), as_tensor(expected).detach()
+    a, b = (  # Python's numbers have the digits of float64
+        as_tensor(np.asarray(each) if isinstance(each, (float, complex)) else each).detach()
+        for each in (actual, expected)
+    )
     if a.shape != b.shape:
         return f"The values for attribute 'shape' do not match: {a.shape} != {b.shape}.{_at(place)}"
     if strict and options["dtype"] and a.dtype != b.dtype:
