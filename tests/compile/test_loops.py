@@ -187,7 +187,9 @@ def test_so_does_one_through_such_a_loop_to_what_its_steps_read_from_outside():
     np.testing.assert_allclose(g.numpy(), [6.0, 13.5])
     np.testing.assert_allclose(w.numpy(), [210.0, 0.0, 0.0])
     with pullback.no_grad():
-        free = Compiled(lambda y: pullback.while_loop(lambda c: c.sum() < 30.0, lambda c: (c * W[0] * y,), (y * 0 + 1,)))
+        free = Compiled(
+            lambda y: pullback.while_loop(lambda c: c.sum() < 30.0, lambda c: (c * W[0] * y,), (y * 0 + 1,))
+        )
         np.testing.assert_allclose(free(y)[0].numpy(), [8.0, 27.0])
         assert free.records
 

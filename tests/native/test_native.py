@@ -167,7 +167,11 @@ def test_what_is_not_finite_neither_warns_nor_raises(dtype):
     with np.errstate(all="raise"):
         for array in (largest, infinite):
             x = pullback.tensor(array, requires_grad=True)
-            for y in (x @ x, x @ x[0], x[0] @ x[1], x.sum(0), x.sum(1, True), x.mean(0), x / 0, x * x, x.sum(), x.T @ x):
+            products, sums = (
+                [x @ x, x @ x[0], x[0] @ x[1], x.T @ x, x * x, x / 0],
+                [x.sum(0), x.sum(1, True), x.mean(0)],
+            )
+            for y in (*products, *sums, x.sum()):
                 assert not y.isfinite().all()
             pullback.nn.functional.linear(x, x, x[0]).sum().backward()
             pullback.nn.functional.cross_entropy(x.detach().requires_grad_(), pullback.tensor([0, 1, 2])).backward()
