@@ -1,6 +1,6 @@
 /* The inner loops of ufuncs, called on arrays that lie in order: without what a ufunc does before, a fifth of its time is left.
 
-   Beside: `np.add(a, b)`, `np.add.reduce(a, None)`, and others. That a loop gives the same bits is looked at once, by `_loops_of` in
+   Beside: `np.add(a, b)`, `np.add.reduce(a, None)`, and others. That a loop gives the same bits is looked at once, by `has_loops` in
    `_tape/native.py`, which calls `looped` and `added`. A loop raises no warnings: what it leaves of floating-point flags, the next
    ufunc clears. */
 

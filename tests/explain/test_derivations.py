@@ -47,10 +47,19 @@ class _Sums(ast.NodeTransformer):
         return ast.Call(function, [ast.GeneratorExp(node.args[0], [each])], [])
 
 
+def on_scalars(function):
+    """A function of arrays on numbers of NumPy in the place of Python's."""
+
+    def called(*args, **metadata):
+        return function(*[np.float64(each) if type(each) in {int, float} else each for each in args], **metadata)
+
+    return called
+
+
 def value_of(text, **names):
     """The value of a formula."""
     tree = ast.fix_missing_locations(_Sums().visit(ast.parse(text, mode="eval")))
-    known = {name: getattr(raw, name) for name in re.findall(r"(\w+)\(", text) if hasattr(raw, name)}
+    known = {name: on_scalars(getattr(raw, name)) for name in re.findall(r"(\w+)\(", text) if hasattr(raw, name)}
     scope = {**known, **FUNCTIONS, "__sum": sum, "__prod": lambda each: np.prod(list(each)), **names}
     with np.errstate(all="ignore"):
         return eval(compile(tree, text, "eval"), scope)
@@ -100,6 +109,7 @@ NOT_SLOPES = {
     "beyond",
     "bend",
     "not_clipped",
+    "lambertw",
 }
 """Operations that move or choose numbers, or belong to complex ones: no differences are taken."""
 

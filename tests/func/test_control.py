@@ -24,6 +24,22 @@ def close(got, want):
 # Branches
 
 
+@pytest.mark.parametrize("transform", [lambda f: f, jacrev, lambda f: lambda a: jvp(f, (a,), (a,))[1]])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_side_meets_only_the_examples_that_take_it(transform, compiled):
+    """A matrix that is not positive definite has no Cholesky factor."""
+
+    def root(a):
+        return pullback.cond(a[0, 0] > 0, lambda a: pullback.linalg.cholesky(a).sum(), lambda a: (a * a).sum(), (a,))
+
+    many = vmap(transform(root))
+    matrices = pullback.stack([s * pullback.eye(2, dtype=DOUBLE) for s in (-1.0, 2.0, -3.0, 5.0)])
+    for batch in (matrices, -matrices, matrices):
+        found = (pullback.compile(many) if compiled else many)(batch)
+        for one, a in zip(found, batch, strict=True):
+            close(one, transform(root)(a))
+
+
 def test_only_the_side_that_is_taken_runs():
     ran = []
     x = numbers(2.0).requires_grad_()

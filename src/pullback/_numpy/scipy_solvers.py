@@ -257,7 +257,7 @@ def _leastsq(_: Function, name: str, given: Params, found: Any) -> Any:
 def _curve_fit(_: Function, name: str, given: Params, found: Any) -> Any:
     points, data, sigma = (operand(joined(given[word])) for word in ("xdata", "ydata", "sigma"))
     data = tensors(data)[0]
-    if given["nan_policy"] == "omit":
+    if given.get("nan_policy") == "omit":
         known = np.flatnonzero(~np.isnan(concrete(data)) & ~np.isnan(np.atleast_2d(concrete(points))).any(0))
         points, data = points[..., known], data[known]
         sigma = sigma if sigma is None else sigma[known] if np.ndim(sigma) < 2 else sigma[known][:, known]

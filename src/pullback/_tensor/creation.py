@@ -93,7 +93,9 @@ def _inferred(data: object, array: Array) -> NumpyType:
         raise (TypeError if several else RuntimeError)(
             f"Could not infer dtype of {name}: a tensor holds numbers{errors.strange(data)}"
         )
-    if hasattr(data, "__array__"):  # NumPy's arrays and numbers, and others' columns
+    if hasattr(data, "__array__") and not hasattr(
+        data, "within"
+    ):  # arrays, NumPy's numbers, columns; not recorded numbers
         dtypes.from_numpy(array.dtype)  # refuses dtypes that tensors do not have
         return array.dtype
     own = {"f": dtypes.default_numpy(), "c": dtypes.default_complex().numpy, "b": array.dtype}

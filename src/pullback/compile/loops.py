@@ -189,7 +189,7 @@ def _lifted_repeat(
     return found
 
 
-# 4. The runner
+# 2. The runner
 
 
 class LoopRecorder(Runner):
