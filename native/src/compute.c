@@ -6,6 +6,31 @@
    finds it taken, as by another thread or by code that runs inside of a call, makes a copy of its own. */
 static PyObject *idle;
 
+/* The quiet context, which is entered. */
+static PyObject *entered(void)
+{
+    PyObject *context = idle;
+    idle = NULL;
+    if (context == NULL && (context = PyContext_Copy(core.quiet)) == NULL)
+        return NULL;
+    if (PyContext_Enter(context) < 0)
+        Py_CLEAR(context);
+    return context;
+}
+
+/* A result of what ran in a context, which is left. Steals both; the result may be NULL. */
+static PyObject *left(PyObject *context, PyObject *result)
+{
+    int fits = PyContext_Exit(context) == 0;
+    if (!fits)
+        Py_CLEAR(result);
+    if (fits && idle == NULL)
+        idle = context;
+    else
+        Py_DECREF(context);
+    return result;
+}
+
 /* What a function gives. Owns the context while it is entered. */
 PyObject *quietly(PyObject *function, PyObject *const *args, size_t count, PyObject *keywords)
 {
@@ -15,23 +40,8 @@ PyObject *quietly(PyObject *function, PyObject *const *args, size_t count, PyObj
         memcpy(given + 2, args, all * sizeof(PyObject *));
         return PyObject_VectorcallMethod(names.run, given, count + 2, keywords);
     }
-    PyObject *context = idle;
-    idle = NULL;
-    if (context == NULL && (context = PyContext_Copy(core.quiet)) == NULL)
-        return NULL;
-    if (PyContext_Enter(context) < 0) {
-        Py_DECREF(context);
-        return NULL;
-    }
-    PyObject *result = PyObject_Vectorcall(function, args, count, keywords);
-    int left = PyContext_Exit(context) == 0;
-    if (!left)
-        Py_CLEAR(result);
-    if (left && idle == NULL)
-        idle = context;
-    else
-        Py_DECREF(context);
-    return result;
+    PyObject *context = entered();
+    return context == NULL ? NULL : left(context, PyObject_Vectorcall(function, args, count, keywords));
 }
 
 /* A result as an array: NumPy gives a scalar in place of an array without axes. Steals it; NULL stays NULL. */
@@ -48,10 +58,13 @@ PyObject *quiet_array(PyObject *function, PyObject *const *args, size_t count, P
     return as_array(quietly(function, args, count, keywords));
 }
 
-/* `a.dot(b)`, which raises no floating-point flags, as an array. */
+/* `a.dot(b)` as an array. Newer NumPy warns of what is not finite in it; NumPy 1, whose error state is no context, does not. */
 PyObject *dot(PyObject *a, PyObject *b)
 {
-    return as_array(PyArray_MatrixProduct2(a, b, NULL));
+    if (!PyContext_CheckExact(core.quiet))
+        return as_array(PyArray_MatrixProduct2(a, b, NULL));
+    PyObject *context = entered();
+    return context == NULL ? NULL : left(context, as_array(PyArray_MatrixProduct2(a, b, NULL)));
 }
 
 /* Ints as a tuple. */

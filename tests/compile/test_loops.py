@@ -175,6 +175,25 @@ def test_a_gradient_through_such_a_loop_runs_uncompiled():
     assert g.tolist() == [16.0]
 
 
+def test_so_does_one_through_such_a_loop_to_what_its_steps_read_from_outside():
+    def slopes(y):
+        x = y.detach().clone().requires_grad_()
+        last = pullback.while_loop(lambda i, c: c.sum() < 30.0, lambda i, c: (i + 1, c * x * W[0]), (0, y * 0 + 1))[1]
+        return pullback.autograd.grad((last + 0 * x).sum() + 0 * W.sum(), (x, W))
+
+    y = pullback.tensor([4.0, 6.0], **DOUBLE)  # 2 and 3, to the power of 3
+    with pytest.warns(UserWarning, match="has no gradient in a program"):
+        g, w = Compiled(slopes)(y)
+    np.testing.assert_allclose(g.numpy(), [6.0, 13.5])
+    np.testing.assert_allclose(w.numpy(), [210.0, 0.0, 0.0])
+    with pullback.no_grad():
+        free = Compiled(
+            lambda y: pullback.while_loop(lambda c: c.sum() < 30.0, lambda c: (c * W[0] * y,), (y * 0 + 1,))
+        )
+        np.testing.assert_allclose(free(y)[0].numpy(), [8.0, 27.0])
+        assert free.records
+
+
 def test_one_equation_for_a_thousand_steps():
     compiled = Compiled(lambda x: pullback.scan(lambda s, _: (s * 0.999, None), x, length=1000)[0])
     compiled(pullback.ones(3))

@@ -84,3 +84,23 @@ def test_nothing_behind_the_last_is_read(step, dtype):
         x = np.frombuffer(memory, dtype, size, page - size * np.dtype(dtype).itemsize)
         x[:] = numbers(size, dtype)
         np.testing.assert_array_equal(function(pullback.from_numpy(x)).numpy(), x[::step] * 2)
+
+
+REPEATED = {
+    "interleaved": lambda x: pullback.logsumexp(x.repeat_interleave(2, 1), -1),
+    "of expanded": lambda x: x[:, :, None].expand(-1, -1, 3).reshape(len(x), -1).softmax(1),
+    "repeated": lambda x: x.repeat(1, 3).softmax(1),
+    "used again": lambda x: pullback.cat([(y := x.repeat_interleave(2, 1).exp()), y / y.sum(1, keepdim=True)]),
+    "beside others": lambda x: (y := x.exp()[:, :, None] + x[:, None, :3].sin()) / y.sum((1, 2), keepdim=True),
+}
+
+
+@pytest.mark.parametrize("shape", [(2, 16), (31, 63), (3, 5), (1, 33), (64, 3)])
+@pytest.mark.parametrize("name", REPEATED)
+def test_rows_with_repeated_elements(name, shape):
+    """What is kept of a row for a later phase does not depend on the place among equal elements."""
+    function, x = REPEATED[name], pullback.from_numpy(np.random.default_rng(0).normal(size=shape))
+    slope = pullback.func.grad(lambda x: ((y := function(x)) * y * pullback.arange(y.numel()).reshape(y.shape)).sum())
+    for one in (function, slope):
+        found = pullback.compile(one, fullgraph=True)(x)
+        np.testing.assert_allclose(found.numpy(), one(x).numpy(), rtol=1e-9, atol=1e-9)

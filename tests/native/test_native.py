@@ -13,6 +13,7 @@ import weakref
 from pathlib import Path
 from types import FunctionType
 
+import numpy as np
 import pytest
 
 import pullback
@@ -157,3 +158,20 @@ def test_the_sources_are_short():
             if line == "{":
                 start = number
             assert line != "}" or number - start <= 60, (path, number)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_what_is_not_finite_neither_warns_nor_raises(dtype):
+    largest = np.full((3, 3), np.finfo(dtype).max, dtype)
+    infinite = np.array([[np.inf, 1, 0], [1, -np.inf, np.nan], [0, 0, 1]], dtype)
+    with np.errstate(all="raise"):
+        for array in (largest, infinite):
+            x = pullback.tensor(array, requires_grad=True)
+            products, sums = (
+                [x @ x, x @ x[0], x[0] @ x[1], x.T @ x, x * x, x / 0],
+                [x.sum(0), x.sum(1, True), x.mean(0)],
+            )
+            for y in (*products, *sums, x.sum()):
+                assert not y.isfinite().all()
+            pullback.nn.functional.linear(x, x, x[0]).sum().backward()
+            pullback.nn.functional.cross_entropy(x.detach().requires_grad_(), pullback.tensor([0, 1, 2])).backward()

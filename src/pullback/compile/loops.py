@@ -271,10 +271,11 @@ class LoopRecorder(Runner):
             found = _lifted(lambda: _lifted_repeat([asked, one], [test, step.function], given))
             return super().while_loop(test, step, carry) if found is None else _filled(carry, moving, found)
         samples = [inside(leaf).numbers.copy() for leaf in given]
-        tracked = mode.get().grad and any(node_of(leaf) is not None for leaf in given)
-        with FieldBlock(grad=False), _unchanging(test, step.function):
-            check, body = recorded_body(recorder, asked, samples), recorded_body(recorder, one, samples)
-        if tracked:
+        with _unchanging(test, step.function):
+            with FieldBlock(grad=False):
+                check = recorded_body(recorder, asked, samples)
+            body = recorded_body(recorder, one, samples, [False] * len(given))
+        if mode.get().grad and (body.reached or any(node_of(leaf) is not None for leaf in given)):
             raise RefusedError(NO_WAY_BACK)
         lifted, _, _ = _outside([check, body])
         programs = [

@@ -475,10 +475,7 @@ store lanes that are not adjacent; if no more elements apart than this, their nu
 
 
 def _kept(layout: Layout) -> Layout:
-    """The layout with a buffer of one row for each costly node that a later phase uses again."""
-    size = math.prod(layout.domain[layout.outer :])
-    steps = indices.strides(tuple(layout.domain[layout.outer :]))
-    place = (0, tuple([(layout.outer + k, step) for k, step in enumerate(steps)]))
+    """The layout with a buffer for each costly node that a later phase uses again, along those axes of a row that it has."""
     loads: dict[int, ScalarNode] = {}
     room = KEPT_BYTES
     nodes = list(layout.nodes)
@@ -487,17 +484,19 @@ def _kept(layout: Layout) -> Layout:
         nonlocal room
         found = loads.get(id(node))
         if found is None:
-            stored = next((r for r in layout.roots if r.node is node and not r.how and r.stored and not r.outer), None)
+            stored = next((r for r in layout.roots if r.node is node and _is_row(r, node.axes)), None)
             found = node
+            own = [axis for axis in range(layout.outer, len(layout.domain)) if axis in node.axes]
+            sizes = tuple([layout.domain[axis] for axis in own])
+            size = math.prod(sizes)
             if stored is not None:
                 found = ScalarNode("load", node.dtype, node.axes, (), (stored.value, stored.at), node.phase)
-            elif size * node.dtype.itemsize <= room:
+            elif layout.vector in own and size * node.dtype.itemsize <= room:
                 room -= size * node.dtype.itemsize
-                value = Value((size,), node.dtype)
+                value, place = Value((size,), node.dtype), (0, tuple(zip(own, indices.strides(sizes), strict=True)))
                 layout.scratch.append(value)
                 layout.roots.append(Root(value, value, node=node, at=place))
-                axes = frozenset(range(layout.outer, len(layout.domain)))
-                found = ScalarNode("load", node.dtype, axes, (), (value, place), node.phase)
+                found = ScalarNode("load", node.dtype, frozenset(own), (), (value, place), node.phase)
             loads[id(node)] = found
             nodes.append(found)
         return found
@@ -511,6 +510,11 @@ def _kept(layout: Layout) -> Layout:
         )
     layout.nodes = nodes
     return layout
+
+
+def _is_row(root: Root, axes: frozenset[int]) -> bool:
+    """Whether a root is stored, and lies along no other axes than these."""
+    return not root.how and root.stored and not root.outer and axes >= {axis for axis, _ in root.at[1]}
 
 
 def _inner(node: ScalarNode, layout: Layout) -> bool:
