@@ -350,6 +350,7 @@ def test_integrals_to_any_order():
         import numpy as np, math, pytest, pullback.interop.scipy
         pullback.interop.scipy.enable()
         from scipy import integrate as I
+        from pullback.nn import functional as F
         def orders(f, x):
             x = pullback.tensor(x, dtype=pullback.float64, requires_grad=True)
             y = f(x)
@@ -369,7 +370,9 @@ def test_integrals_to_any_order():
         ):
             np.testing.assert_allclose(list(orders(f, 2.0)), right, rtol=1e-7, atol=1e-9)
         b = pullback.tensor(0.3, dtype=pullback.float64, requires_grad=True)
-        for f in (lambda t: t * b if t < b else 2 * t + b, lambda t: np.where(t < b, 1.0, 0.0) * t, lambda t: np.mod(t, b)):
+        jumps = [lambda t: t * b if t < b else 2 * t + b, lambda t: np.where(t < b, 1.0, 0.0) * t, lambda t: np.mod(t, b)]
+        jumps += [lambda t: (t + b).frac(), lambda t: (t + b).remainder(0.5), lambda t: F.hardshrink(t - b, 0.1)]
+        for f in (*jumps, lambda t: F.threshold(t - b, 0.1, -1.0)):
             with pytest.raises(TypeError, match="of a function that jumps where a tensor"):
                 I.quad(f, 0, 1)
         for end, place in ((1, 0.004), (1, 0.99), (np.inf, 200.0)):

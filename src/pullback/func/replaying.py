@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     Operand: TypeAlias = int | Cell | list[int]
 
 
-JUMPING = ("remainder", "fmod")
-"""Operations that jump and have another derivative than zero."""
+WRAPPING = ("remainder", "fmod", "modulo", "frac")
+"""Operations that take off as many whole divisors as fit."""
+CUTTING = ("hardshrink", "threshold")
+"""Operations that pass some numbers on, and jump beside them."""
 
 
 class ReadTensor(Boxed):
@@ -127,8 +129,11 @@ class Switches(Reading):
                 self.moving.update(piece.place for piece in (y if isinstance(y, tuple) else (y,)))
             else:
                 self.found.append(y)
-            if primitive.short_name in JUMPING:
-                self.found.append(ops.floor_divide(*args))
+            if primitive.short_name in WRAPPING:
+                divisor = args[1] if len(args) > 1 else np.asarray(params.get("divisor", 1.0))
+                self.found.append(ops.rint(ops.divide(ops.subtract(args[0], y), divisor)))
+            elif primitive.short_name in CUTTING:
+                self.found.append(ops.equal(y, args[0]))
         return y
 
     def _moves(self, value: Value) -> bool:
