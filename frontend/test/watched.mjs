@@ -104,15 +104,16 @@ function kill() {
   running = null;
 }
 
-/** Run the body; if a wait in it runs out, once more in another browser, unless the page's own script is what hangs. */
+/** Run the body; if a wait in it runs out or the browser has ended, once more in another one, unless the page's own script is what hangs. */
 async function attempted(name, body, last = false) {
   if (!running?.browser.isConnected()) running = await launch();
   deadline = Date.now() + TEST;
   try {
     return await body();
   } catch (error) {
-    if (error.name !== "TimeoutError") throw error;
-    const { own, said } = await obstacle();
+    const ended = !running.browser.isConnected();
+    if (error.name !== "TimeoutError" && !ended) throw error;
+    const { own, said } = ended ? { own: false, said: "the browser has ended" } : await obstacle();
     kill();
     error.message = `${error.message}\n${said}`;
     error.stack = `${error.name}: ${error.message}\n${error.stack.split("\n").filter((line) => /^\s+at /.test(line)).join("\n")}`;
