@@ -340,7 +340,7 @@ class Conversions(Autograd):
         converted = self if dtype is None else cast(self, dtypes.as_dtype(dtype).numpy)
         if converted is not self and options.get("memory_format") is _placement.contiguous_format:
             return converted.contiguous()
-        if converted is self and (copy or place.type == "meta" != self._place.type or flags[1:] == [True]):
+        if converted is self and (copy or flags[1:] == [True] or (place.type == "meta" and not self.is_meta)):
             converted = ops.clone(converted)
         if place.type == "meta":
             converted._place = place

@@ -348,9 +348,8 @@ def _fix(step: _Step) -> str:
         waiting = deque((each, 1) for each in step.before)
         while waiting:
             each, depth = waiting.popleft()
-            if each.name in FIXES and (
-                each.name not in QUOTIENTS or [b.name in QUOTIENTS for b in step.before] == [True] * 2
-            ):
+            quotients = len(step.before) == 2 and all(other.name in QUOTIENTS for other in step.before)
+            if each.name in FIXES and (quotients or each.name not in QUOTIENTS):
                 return FIXES[each.name]
             waiting.extend((other, depth + 1) for other in each.before if depth < NEAREST)
     return PLAIN

@@ -12,8 +12,8 @@ from .. import ops
 from .._core.modes import restoring
 from .._core.primitives import Carrier, Function, Primitive
 from .._core.trees import Structure, flatten, mapped, paths, unflatten
-from ..interpreters import Boxed, Interpreter
-from .levels import INTEGERS, Level, beside, inner, output_leaves, rewritten, tensor_of, tensors
+from ..interpreters import Interpreter
+from .levels import INTEGERS, Following, Level, beside, inner, output_leaves, rewritten, tensor_of, tensors
 from .pushforwards import dtype_of, pushforward
 from .reverse import split, tracked
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from .._core.typing import Params, Result, Returned, Tensor, Value
 
 
-class DualTensor(Boxed):
+class DualTensor(Following):
     """A value with its tangent; the tangent is None if the value does not depend on the primals."""
 
     __slots__ = ()
 
     tangent: Value | None
-    _held = (*Boxed._held, "tangent")
+    _held = (*Following._held, "tangent")
+    _follows = "tangent"
     _histories = ("tangent",)
-    _transparent = True
 
     def __repr__(self) -> str:
         primal = repr(tensor_of(self._array))
@@ -40,14 +40,6 @@ class DualTensor(Boxed):
             if self.tangent is None or not self.interpreter.entered
             else f"{primal[:-1]}, tangent={tensor_of(self.tangent)!r})"
         )
-
-    @property
-    def _followed(self) -> bool:
-        return self.tangent is not None or self._node is not None
-
-    def _cut_off(self, reason: str) -> None:
-        super()._cut_off(reason)
-        self.tangent = None
 
 
 class Forward(Interpreter):

@@ -38,6 +38,23 @@ INTEGERS = "Write 1.0 for 1; x.astype(float) converts an array, x.double() a ten
 _NUMBERS = (float, complex, int, np.generic)
 
 
+class Following(Boxed):
+    """A value that one of its slots, `_follows`, ties to what a transform follows; that is None if the value does not depend on it."""
+
+    __slots__ = ()
+
+    _follows: str
+    _transparent = True
+
+    @property
+    def _followed(self) -> bool:
+        return self._node is not None or getattr(self, self._follows) is not None
+
+    def _cut_off(self, reason: str) -> None:
+        super()._cut_off(reason)
+        setattr(self, self._follows, None)
+
+
 def is_row(value: object) -> bool:
     """True for a list of numbers, or of such lists, which stands for a tensor; other lists are containers."""
     return type(value) is list and bool(value) and all(isinstance(each, _NUMBERS) or is_row(each) for each in value)

@@ -13,9 +13,9 @@ from .._core.primitives import Primitive
 from .._tape.cuts import flat
 from .._tape.memory import Cell, cell_of
 from .._tensor.tensor import Tensor
-from ..interpreters import Boxed, Interpreter
+from ..interpreters import Interpreter
 from .forward import as_arrays
-from .levels import inner
+from .levels import Following, inner
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -31,22 +31,14 @@ CUTTING = ("hardshrink", "threshold")
 """Operations that pass some numbers on, and jump beside them."""
 
 
-class ReadTensor(Boxed):
+class ReadTensor(Following):
     """A value of a function that is written down; it has no place if it does not depend on the argument."""
 
     __slots__ = ()
 
     place: int | None
-    _held = (*Boxed._held, "place")
-    _transparent = True
-
-    @property
-    def _followed(self) -> bool:
-        return self.place is not None or self._node is not None
-
-    def _cut_off(self, reason: str) -> None:
-        super()._cut_off(reason)
-        self.place = None
+    _held = (*Following._held, "place")
+    _follows = "place"
 
 
 class ReadStep(NamedTuple):

@@ -23,9 +23,9 @@ from .._core.bfloat import held
 from .._core.modes import restoring
 from .._core.primitives import Primitive
 from .._core.trees import Structure, unflatten
-from ..interpreters import Boxed, Interpreter
+from ..interpreters import Interpreter
 from .forward import applied, as_arrays, fitting, is_moving
-from .levels import inner, output_leaves, tensor_of, tensors
+from .levels import Following, inner, output_leaves, tensor_of, tensors
 from .pushforwards import dtype_of, pushforward
 
 if TYPE_CHECKING:
@@ -63,23 +63,15 @@ class Series:
         return id(self)
 
 
-class TaylorTensor(Boxed):
+class TaylorTensor(Following):
     """A value with the power series that begins with it; without one (None) if it does not move."""
 
     __slots__ = ()
 
     series: Series | None
-    _held = (*Boxed._held, "series")
+    _held = (*Following._held, "series")
+    _follows = "series"
     _histories = ("series",)
-    _transparent = True
-
-    @property
-    def _followed(self) -> bool:
-        return self.series is not None or self._node is not None
-
-    def _cut_off(self, reason: str) -> None:
-        super()._cut_off(reason)
-        self.series = None
 
 
 class Taylor(Interpreter):
