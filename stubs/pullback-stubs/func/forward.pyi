@@ -35,30 +35,23 @@ from .. import ops
 from .._core.modes import restoring
 from .._core.primitives import Carrier, Function, Primitive
 from .._core.trees import Structure, flatten, mapped, paths, unflatten
-from ..interpreters import Boxed, Interpreter
-from .levels import INTEGERS, Level, beside, inner, output_leaves, rewritten, tensor_of, tensors
+from ..interpreters import Interpreter
+from .levels import INTEGERS, Following, Level, beside, inner, output_leaves, rewritten, tensor_of, tensors
 from .pushforwards import dtype_of, pushforward
 from .reverse import split, tracked
 if TYPE_CHECKING:
     from collections.abc import Callable
     from .._core.typing import Params, Result, Returned, Tensor, Value
 
-class DualTensor(Boxed):
+class DualTensor(Following):
     ...
     __slots__ = ()
     tangent: Value | None
-    _held = (*Boxed._held, 'tangent')
+    _held = (*Following._held, 'tangent')
+    _follows = 'tangent'
     _histories = ('tangent',)
-    _transparent = True
 
     def __repr__(self) -> str:
-        ...
-
-    @property
-    def _followed(self) -> bool:
-        ...
-
-    def _cut_off(self, reason: str) -> None:
         ...
 
 class Forward(Interpreter):
