@@ -123,6 +123,12 @@ PROGRAMS = {
         root, told = O.brentq(lambda h: h**3 - a, 0, 3, full_output=True)
         assert told.root is root and told.converged and type(O.brentq(lambda h: h - 1, 0, 3)) is float
         assert O.brentq(lambda h: h**3 - a, pullback.tensor(0.0, requires_grad=True), 3).requires_grad
+        def held(h):
+            with pullback.no_grad():
+                constant = h * 1
+            return h**3 - a * constant
+        by_a = pullback.autograd.grad(O.brentq(held, 0.5, 3), a)[0].item()
+        np.testing.assert_allclose(by_a, 0.7**0.5 / (3 * 0.7), rtol=1e-9)
         found = O.minimize(lambda h: ((h - a) ** 2).sum(), np.zeros(2), bounds=[(1, 2), (0, 2)])
         np.testing.assert_allclose(pullback.jacobian(found.x, a).numpy(), [0, 1], atol=1e-9)
         np.testing.assert_allclose(pullback.autograd.grad(found.fun, a)[0].numpy(), 2 * (0.7 - 1), rtol=1e-6)

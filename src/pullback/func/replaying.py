@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import ops
-from .._core.primitives import Primitive
+from .._core.modes import mode
+from .._core.primitives import Carrier, Primitive
 from .._tape.cuts import flat
 from .._tape.memory import Cell, cell_of
 from .._tensor.tensor import Tensor
 from ..interpreters import Interpreter
 from .forward import as_arrays
-from .levels import Following, inner
+from .levels import Following, inner, tensor_of
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -50,12 +51,17 @@ class ReadStep(NamedTuple):
 
 
 class Reading(Interpreter):
-    """The interpreter that writes down what depends on an argument, and with which tensors from outside, whatever the grad mode."""
+    """The interpreter that writes down what depends on an argument, and with which tensors from outside.
+
+    What is made under `no_grad` depends on nothing, as what is detached, in forward mode, too; unless all is read under it.
+    """
 
     carrier = ReadTensor
+    cuts = True
 
     def __init__(self) -> None:
         super().__init__()
+        self._graded = self.cuts and mode.get().grad
         self.steps: list[ReadStep] = []
         self.outside: list[Tensor] = []
         self._count = 0
@@ -83,6 +89,8 @@ class Reading(Interpreter):
     def process(self, primitive: Primitive, args: Sequence[Value], params: Params) -> Result:
         """The operation on the values, which is written down if one of them depends on the argument."""
         y = as_arrays(primitive(*[arg._array if self.holds(arg) else inner(arg) for arg in args], **params))
+        if self._graded and not mode.get().grad:
+            return self.box(tuple(map(_constant, y)) if isinstance(y, tuple) else _constant(y))
         if all(not self.holds(arg) or arg.place is None for arg in args):
             return self.box(y)
         self.steps.append(ReadStep(primitive, [self.operand(arg) for arg in args], params))
@@ -106,6 +114,8 @@ class Reading(Interpreter):
 
 class Switches(Reading):
     """What also notes the values of steps, such as comparisons, that change at places which tensors with gradients decide."""
+
+    cuts = False  # a step under no_grad moves as well
 
     def __init__(self) -> None:
         super().__init__()
@@ -140,6 +150,21 @@ def switches(function: Callable[[Tensor], object], place: float) -> list[Any]:
     with Switches() as seen:
         function(seen.placed(np.asarray(place)))
         return [np.asarray(each._concrete()) for each in seen.found]
+
+
+def cutting(function: Callable[..., Sequence[Tensor]]) -> Callable[..., list[Tensor]]:
+    """A function of tensors whose values under `no_grad` are constant, in forward mode, too."""
+
+    def cut(*leaves: Tensor) -> list[Tensor]:
+        with Reading() as reading:
+            found = function(*[reading.placed(inner(leaf)) for leaf in leaves])
+        return [tensor_of(reading.unbox(each)) for each in found]
+
+    return cut
+
+
+def _constant(value: Value) -> Value:
+    return value.detach() if isinstance(value, Carrier) else value
 
 
 def _cell(value: object) -> Cell:
