@@ -171,7 +171,9 @@ static int exchanged(Operation *operation, PyObject *const *args, PyArrayObject 
     if (result == NULL)
         return alone < 0 || PyErr_Occurred() ? -1 : 0;
     PyObject *tensor = args[0], *found = slot_get(result, core.slots.tensor_array);
-    int fits = PyArray_BASE((PyArrayObject *)found) == NULL && PyArray_SAMESHAPE((PyArrayObject *)found, array) && is_alone(result) > 0;
+    int fits = PyArray_BASE((PyArrayObject *)found) == NULL && PyArray_SAMESHAPE((PyArrayObject *)found, array) &&
+               PyArray_CompareLists(PyArray_STRIDES((PyArrayObject *)found), PyArray_STRIDES(array), PyArray_NDIM(array)) &&
+               is_alone(result) > 0;
     if (fits) {
         slot_set(tensor, core.slots.tensor_array, Py_NewRef(found));
         slot_set(tensor, core.slots.tensor_cell, Py_NewRef(slot_get(result, core.slots.tensor_cell)));
