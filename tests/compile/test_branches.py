@@ -36,7 +36,9 @@ def nested(s):
     def inner(x):
         return pullback.while_loop(lambda u, x: u < 1, lambda u, x: (u + 0.4, x * 0.9 + s), (start, x))[1]
 
-    return lambda x: pullback.while_loop(lambda a, x: a < 4, lambda a, x: (a * 1.7 + 0.3, inner(x)), (x.abs().sum(), x))[1]
+    return lambda x: pullback.while_loop(
+        lambda a, x: a < 4, lambda a, x: (a * 1.7 + 0.3, inner(x)), (x.abs().sum(), x)
+    )[1]
 
 
 def chosen(c, x):

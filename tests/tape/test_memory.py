@@ -529,7 +529,9 @@ def test_backward_to_a_result_retains_its_gradient():
 
 
 @pytest.mark.parametrize("tracked", [False, True])
-@pytest.mark.parametrize("name", ["zero_", "mul_", "sub_", "lerp_", "normal_", "tril_", "index_fill_", "masked_fill_", "cumsum_"])
+@pytest.mark.parametrize(
+    "name", ["zero_", "mul_", "sub_", "lerp_", "normal_", "tril_", "index_fill_", "masked_fill_", "cumsum_"]
+)
 def test_a_write_keeps_the_order_of_axes_in_memory(name, tracked):
     """As in torch: what has columns side by side still has them, whatever the order of what is written."""
     rows, first = pullback.arange(6.0).reshape(3, 2), pullback.tensor([0])
