@@ -20,7 +20,7 @@ FORMS = {
     "losses": "z = F.cross_entropy(x, k)",
     "rows": "z = x[0]; z = x[:, 1:3]; z = x[0, 1]; z = x[None, ..., 0]; z = x[0][1:]",
     "picks": "z = x[[0, 2]]; z = x[k]; z = x[m]; z = x[:, k]; z = x.take(k); z = x.index_select(1, k)",
-    "places": "z = x.gather(1, x.argsort(1)); u[k] = v; u[k] = 2.0; u[m] = 0.0; u[:, k] = 1.0; u[k[:2]] = v[0]",
+    "places": "z = x.gather(1, k[:, None]); u[k] = v; u[k] = 2.0; u[m] = 0.0; u[:, k] = 1.0; u[k[:2]] = v[0]",
     "pieces": "z = list(x); z = x.unbind(1); z = x.split(2); z = x.chunk(2, 1); z = [list(row) for row in x]",
     "joins": "z = pullback.cat([x, y], 1); z = pullback.stack([x, y])",
     "axes": "z = x.t(); z = x.T; z = x.transpose(0, 1); z = x.reshape(-1); z = x.view(3, -1); z = x.unsqueeze(1)",
