@@ -142,8 +142,8 @@ def miscounted(dtypes):
     arrays = [np.ones((2, 2), dtype) for dtype in dtypes]
     before = references(dtypes)
     for _ in range(100):
-        for array in arrays:
-            array.dot(array)
+        for each in arrays:
+            each.dot(each)
     return {id(each) for each, old, new in zip(dtypes, before, references(dtypes), strict=True) if new - old >= 50}
 
 
