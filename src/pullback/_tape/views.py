@@ -188,12 +188,13 @@ def check_writable(tensor: Tensor, operation: str, *, region: Any = None, value:
         raise RuntimeError(errors.INFERENCE_WRITTEN)
     array = tensor._array
     if isinstance(array, np.ndarray) and not tensor.level:
-        if region is not None and 0 in array.strides:
-            array = array[region]
-        if 0 in array.strides and _repeats(array.strides, array.shape):
-            raise RuntimeError(errors.overlapping(tensor, operation))
-        if not array.flags.writeable:
-            raise ValueError(errors.read_only(tensor, operation))
+        if not array.flags.carray:  # else in order, and writeable
+            if region is not None and 0 in array.strides:
+                array = array[region]
+            if 0 in array.strides and _repeats(array.strides, array.shape):
+                raise RuntimeError(errors.overlapping(tensor, operation))
+            if not array.flags.writeable:
+                raise ValueError(errors.read_only(tensor, operation))
     elif region is None and overlaps(tensor):
         raise RuntimeError(errors.overlapping(tensor, operation))
     if not current.grad:
