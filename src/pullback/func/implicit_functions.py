@@ -245,7 +245,8 @@ def _require_small(step: Tensor, y: Tensor) -> None:
     if not np.abs(moves[place]) <= TOLERANCE * (1 + np.abs(values).max()):
         raise ValueError(
             f"implicit: what the solver returned is no solution of the condition: a step of Newton's method would change number "
-            f"{number} by {moves[place]:.3g}. Give the solver a smaller tolerance, or check the condition"
+            f"{number} by {moves[place]:.3g}. Give the solver a smaller tolerance, compute in float64 (differences of float32 may "
+            "all be 0), or check the condition"
         )
 
 
