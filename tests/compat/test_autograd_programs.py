@@ -330,6 +330,34 @@ def test_single_numbers_widen_arrays_as_in_numpy():
     assert autograd.grad(lambda s: np.sum(data * s))(2.0) == float(data[0]) + float(data[1])
 
 
+CONSTANTS = [
+    2, 0.5, 1j, onp.float64(2), onp.float32(0.5), onp.complex128(1j), VECTOR, VECTOR * 1j, onp.float32(VECTOR),
+    onp.complex64(VECTOR * 1j), onp.arange(1, 4), onp.array([True, False, True]), onp.array(0.5), onp.array(1j),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "constant", CONSTANTS, ids=lambda each: f"{type(each).__name__}-{onp.result_type(each)}-{onp.shape(each)}"
+)
+@pytest.mark.parametrize(
+    "x",
+    [onp.float64(0.7), VECTOR, onp.complex128(0.3 + 0.2j), VECTOR * (1 + 0.5j)],
+    ids=["number", "array", "complex", "complexes"],
+)
+def test_constants_beside_traced_values(x, constant):
+    for f in (lambda x: x * constant, lambda x: constant * x, lambda x: x + constant, lambda x: x / (constant + 2)):
+        seen = []
+        value = tracer.getval(autograd.make_vjp(lambda x, f=f, seen=seen: seen.append(f(x)) or seen[0])(x)[1])
+        assert isinstance(seen[0], tracer.Box)
+        assert onp.result_type(value) == onp.result_type(f(x))
+        close(value, f(x))
+        size = lambda x, f=f: np.sum(np.abs(f(x)) ** 2)
+        for way in [1e-6, 1e-6j] if onp.iscomplexobj(x) else [1e-6]:
+            slope = (size(x + way) - size(x - way)) / 2e-6
+            pulled = onp.sum(autograd.grad(size)(x))
+            close(slope, onp.real(pulled) if onp.isreal(way) else -onp.imag(pulled), rtol=1e-6, atol=1e-8)
+
+
 def test_cotangents_fit():
     pull, _ = autograd.make_vjp(lambda x: np.outer(x, x))(VECTOR)
     close(pull(1.0), pull(onp.ones((3, 3))))

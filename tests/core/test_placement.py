@@ -88,3 +88,31 @@ def test_what_is_moved_to_it_is_a_copy_that_tells_so() -> None:
     assert not template.to_empty(device="cpu").weight.is_meta
     with pytest.raises(RuntimeError, match="computes on the CPU"):
         layer.to("cuda")
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        lambda x: x.cpu(), lambda x: x.to("cpu"), lambda x: x.to(device=pb.device("cpu"), dtype=pb.float64),
+        lambda x: x.to(pb.ones(1)), lambda x: x.type_as(pb.ones(1)),
+    ],
+)  # fmt: skip
+def test_there_is_no_way_back_from_meta(move):
+    with pytest.raises(NotImplementedError, match="Cannot copy out of meta tensor; no data! .*to_empty"):
+        move(pb.ones(2).to("meta"))
+    assert move(pb.ones(2)).tolist() == [1.0, 1.0]
+    assert pb.ones(2).to(pb.ones(1, dtype=pb.float64).to("meta")).is_meta
+    layer = pb.nn.Linear(2, 2)
+    assert layer.cpu().to("cpu") is layer
+    for back in (lambda: layer.to("cpu"), lambda: layer.cpu()):
+        layer.to("meta")
+        with pytest.raises(NotImplementedError, match="Cannot copy out of meta tensor"):
+            back()
+    assert not layer.to_empty(device="cpu").cpu().weight.is_meta
+
+
+def test_cpu_takes_a_memory_format():
+    x = pb.ones(1, 2, 3, 3)
+    assert x.cpu(memory_format=pb.preserve_format) is x
+    with pytest.raises(TypeError, match="memory_format"):
+        x.cpu(memory_format="channels_last")

@@ -102,3 +102,17 @@ def test_columns_keep_their_dtypes_and_buffers_are_read_as_numbers():
     assert pb.tensor(memoryview(b"ab")).tolist() == [97, 98]
     assert pb.tensor(memoryview(np.ones(2))).dtype == pb.get_default_dtype()
     assert pb.tensor([np.float64(1)]).dtype == pb.float64
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32, np.bool_])
+@pytest.mark.parametrize(
+    "make", [lambda rows: rows, lambda rows: [rows, rows], lambda rows: [rows[0], rows[1].array.tolist()]]
+)
+def test_rows_that_are_columns_of_data_frames(dtype, make):
+    rows = [Column(np.array(row, dtype)) for row in ((1, 0, 2), (0, 1, 3))]
+    want = np.array([row.array for row in rows])
+    got = pb.tensor(make(rows))
+    np.testing.assert_array_equal(got, np.broadcast_to(want, got.shape))
+    assert type(make(rows)[1]) is list or got.numpy().dtype == dtype
+    with pytest.raises(ValueError, match="expected sequence of length 3 at dim 1"):
+        pb.tensor([rows[0], Column(np.ones(1))])

@@ -177,15 +177,23 @@ def here(place: Device) -> device:
     return found
 
 
-def reached(place: Device) -> device:
-    """The device of a name to which a tensor can be moved: the CPU, or 'meta', which the result tells; RuntimeError for others.
+def reached(place: Device, meta: bool = False) -> device:
+    """The device to which a tensor can be moved: the CPU, or 'meta', which the result tells; RuntimeError for others.
+
+    NotImplementedError for a tensor of meta that is moved to the CPU: elsewhere such a tensor has no numbers.
 
     >>> from pullback._core import placement as _placement
     >>> _placement.reached("meta")
     device(type='meta')
     """
     found = device(place)
-    return found if found.type == "meta" else here(found)
+    if found.type == "meta":
+        return found
+    if meta and found.type == "cpu":
+        raise NotImplementedError(
+            "Cannot copy out of meta tensor; no data! A module has memory of its own after module.to_empty(device='cpu')"
+        )
+    return here(found)
 
 
 CPU = device("cpu")

@@ -25,7 +25,7 @@ VECTORS_BY_SHAPE = np.lib.NumpyVersion(np.__version__) < "2.0.0"  # how solve di
 
 def _operands(*values: ArrayLike) -> list[Tensor]:
     """Values as tensors of their promoted dtype."""
-    return tensors(*together(*(value if isinstance(value, Carrier) else np.asarray(value) for value in values)))
+    return tensors(*together(*[value if isinstance(value, Carrier) else np.asarray(value) for value in values]))
 
 
 def _linalg(name: str, *values: ArrayLike, **options: Any) -> Any:
@@ -41,7 +41,7 @@ def _solve(a: ArrayLike, b: ArrayLike) -> Tensor:
     a, b = _operands(a, b)
     if b.ndim > 1 and not (VECTORS_BY_SHAPE and b.ndim == a.ndim - 1):
         b = shapes.reshape(b, (1,) * (a.ndim - b.ndim) + tuple(b.shape))
-    return _linalg("solve", a, b)
+    return load("linalg", "solve")(inexact(a), inexact(b))
 
 
 def _svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True) -> Any:

@@ -41,9 +41,9 @@ def _listed(values: Tensor | Sequence[ArrayLike]) -> list[Tensor]:
 
 def _at_least(name: str) -> Function:
     """atleast_1d and its relatives."""
+    raise_one, by_numpy = later("vocabulary.joining", name), getattr(np, name)
 
     def raised(*arys: ArrayLike) -> Any:
-        raise_one, by_numpy = later("vocabulary.joining", name), getattr(np, name)
         found = [raise_one(*tensors(each)) if numeric(each) else by_numpy(each) for each in arys]
         return found[0] if len(found) == 1 else several(found)
 

@@ -120,7 +120,8 @@ def _lengths(data: object) -> tuple[int, ...]:
         if not data:
             break
         data = data[0]
-    return (*lengths, *data.shape) if isinstance(data, np.ndarray) else tuple(lengths)
+    is_array = hasattr(data, "__array__") and not isinstance(data, Carrier)  # NumPy's, or a column of a data frame
+    return (*lengths, *np.shape(data)) if is_array else tuple(lengths)  # type: ignore[arg-type]  # it has just been asked
 
 
 def _read(

@@ -331,9 +331,9 @@ class Conversions(Autograd):
         place = _placement.CPU
         for value in (*args, *named):
             if isinstance(value, Carrier):
-                dtype = value.dtype
-            elif isinstance(value, str) and not hasattr(np, value) and value != "bfloat16":
-                place = _placement.reached(value)
+                dtype, value = value.dtype, value.device
+            if isinstance(value, str) and not hasattr(np, value) and value != "bfloat16":
+                place = _placement.reached(value, self.is_meta)
             elif value is not None and not isinstance(value, bool):
                 dtype = value
         _placement.accept("to", options)
@@ -368,14 +368,14 @@ class Conversions(Autograd):
         """
         return self.to(other)
 
-    def cpu(self) -> Self:
-        """This tensor, which is on the CPU already.
+    def cpu(self, memory_format: MemoryFormat | None = None) -> Self:
+        """This tensor, which is on the CPU already; NotImplementedError for one that tells 'meta'.
 
         >>> import pullback
         >>> (x := pullback.ones(2)).cpu() is x
         True
         """
-        return self
+        return self.to(_placement.CPU, memory_format=memory_format)
 
     def contiguous(self, memory_format: MemoryFormat | None = None) -> Self:
         """This tensor, or a contiguous copy of it.

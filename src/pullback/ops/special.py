@@ -96,8 +96,11 @@ def _of_order(scipy_name: str, first: tuple[str, str]) -> Function:
         ):  # SciPy's overflow before the result does
             root = np.exp(np.abs(x) / 2)
             y = np.where(early, scipy.special().ive(order, x) * root * root, y)
-        lost = np.isnan(y) & (np.abs(x) < TINY) & ((x > 0) | (scipy_name[0] in "ij"))  # SciPy's at denormal numbers
-        return np.where(lost, function(0.0), y) if lost.any() else y
+        lost = np.isnan(y)
+        if lost.any():  # SciPy's at denormal numbers
+            lost &= (np.abs(x) < TINY) & ((x > 0) | (scipy_name[0] in "ij"))
+            y = np.where(lost, function(0.0), y)
+        return y
 
     return _double(forward)
 

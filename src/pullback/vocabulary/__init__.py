@@ -35,6 +35,7 @@ OF_NUMBERS = {"add", "sub", "mul", "div", "floor_divide"}
 """Functions that also take two Python numbers, as in torch; the result is a tensor without axes."""
 
 
+@functools.cache  # asking for a module takes as long as a short function
 def load(module: str, name: str) -> Function:
     """The object that a module of pullback defines under a name."""
     defined: Function = getattr(importlib.import_module(f"pullback.{module}"), name)

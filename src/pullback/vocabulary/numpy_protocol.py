@@ -103,7 +103,9 @@ def array_function(self: Any, function: Function, types: Any, args: tuple[Any, .
         if not issubclass(kind, (Carrier, np.ndarray)):
             return NotImplemented
     name, asked, translation, usual, named = _translated(function)
-    if 0 < len(args) <= usual and (isinstance(args[0], Carrier) or isinstance(args[-1], Carrier)):
+    if 0 < len(args) <= usual and (
+        isinstance(args[0], Carrier) or isinstance(args[-1], Carrier) or isinstance(args[len(args) // 2], Carrier)
+    ):
         for key, value in kwargs.items():
             if key not in named or not (type(value) in SETTINGS or (type(value) is tuple and value)):
                 break

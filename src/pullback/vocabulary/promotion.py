@@ -132,17 +132,26 @@ def _plain(operand: Any) -> Any:
     return operand.dtype if type(operand) is ndarray and operand.dtype.kind in "buifc" else None
 
 
+WIDER = {pair: np.dtype(kind) for kind, pairs in {"F": ("fF", "Ff"), "D": ("dD", "Dd")}.items() for pair in pairs}
+"""Real and complex dtypes of one precision: the complex one, in which both are computed."""
+
+
 def _agreed(operands: Sequence[Any]) -> Any:
-    """The common dtype of operands that need no promotion, also floating-point or complex ones and Python numbers; else None."""
-    dtype, numbers = None, False
+    """The common dtype of operands of one precision, also floating-point or complex ones and Python numbers; else None."""
+    dtype, numbers = None, ""
     for operand in operands:
-        if type(operand) is float or type(operand) is int:
-            numbers = True
+        kind = type(operand)
+        if kind is float or kind is int or kind is complex:
+            numbers = "c" if kind is complex else numbers or "f"
             continue
         own = _plain(operand)
-        if own is None or (dtype is not None and own is not dtype):
+        if own is None:
+            return None
+        if dtype is not None and own is not dtype and (own := WIDER.get(own.char + dtype.char)) is None:
             return None
         dtype = own
+    if numbers == "c" and dtype is not None and dtype.kind != "c":
+        return WIDER.get(dtype.char + dtype.char.upper())
     return dtype if dtype is not None and (dtype.kind in "fc" or not numbers) else None
 
 
@@ -200,7 +209,7 @@ def once(function: Callable[..., Any]) -> Callable[..., Any]:
 def binary(primitive: Primitive, a: Any, b: Any) -> Tensor:
     """A primitive of two operands, promoted; a clear error if their shapes do not broadcast."""
     dtype = _plain(a)
-    if dtype is not None and type(b) is float and dtype.kind in "fc":
+    if dtype is not None and (type(b) is float or type(b) is int) and dtype.kind in "fc":
         b = cast(b, dtype)
     elif dtype is None or _plain(b) is not dtype:
         a, b = together(a, b)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ... import Tensor
+from ... import Tensor, complex128, float64
 from ...interpreters import constant
 from ...observe import node, value as inside
 
@@ -34,6 +34,8 @@ CONSTANT = (np.ndarray, np.generic, bool, int, float, complex, list, tuple, rang
 
 def seen(value: object) -> Any:
     """A value as the program gets it: a box if it is traced, else an array, a number, or the value itself."""
+    if type(value) is Tensor and node(value) is not None:  # of the outermost trace: the most frequent ones
+        return ArrayBox(value)
     while isinstance(value, Tensor):
         if node(value) is not None or getattr(value, "batched", False) or getattr(value, "tangent", None) is not None:
             return ArrayBox(value)
@@ -124,16 +126,23 @@ def _reflected(function: Function) -> Function:
     return backward
 
 
-DOUBLE = np.dtype(np.float64)
-USUAL = {float, int, np.float64, np.ndarray}
+WIDEST = {kind: kind.numpy for kind in (float64, complex128)}
+DOUBLES = set(WIDEST.values())
+"""The real and complex dtypes of doubles: those of tensors with those of their arrays, and these."""
+USUAL = {float, int, complex, np.float64, np.ndarray}
 """The types of most constant operands."""
 
 
 def _beside(value: Any, box: Box) -> Any:
-    """One of USUAL as the operand of a tensor: a number, or an array of doubles as a tensor; None for arrays that may be converted."""
-    if type(value) is np.ndarray:
-        return constant(value) if value.dtype is DOUBLE and box.tensor.ndim else None
-    return float(value) if type(value) is np.float64 else value
+    """One of USUAL as the operand of a tensor: a number, or an array in the dtype of doubles; None for arrays that may be converted."""
+    if type(value) is not np.ndarray:
+        return float(value) if type(value) is np.float64 else value
+    own, kind = value.dtype, WIDEST.get(box.tensor.dtype)
+    if kind is None:
+        return None
+    if own is not kind and own.kind in "biuf" and own.itemsize <= 8:
+        value = value.astype(kind)
+    return constant(value) if value.dtype in DOUBLES else None
 
 
 def _operands(*values: Any) -> list[Any]:
@@ -153,8 +162,7 @@ def _operands(*values: Any) -> list[Any]:
 
 
 def _widened(array: Array, dtype: np.dtype) -> Array:
-    narrow = array.dtype.kind in "fc" and array.dtype.itemsize < dtype.itemsize
-    return array.astype(np.result_type(array.dtype, dtype)) if narrow else array
+    return array.astype(np.result_type(array.dtype, dtype), copy=False) if array.dtype.kind in "fc" else array
 
 
 def _constant(value: object) -> object:

@@ -159,7 +159,7 @@ class Module(State, Calls):
         >>> nn.Linear(2, 1).to(pullback.float64).weight.dtype
         pullback.float64
         """
-        dtype, meta = None, False
+        dtype, device = None, None
         named = [kwargs.pop(name, None) for name in ("device", "dtype", "tensor")]
         kwargs.pop("non_blocking", None)
         if "copy" in kwargs:
@@ -171,7 +171,7 @@ class Module(State, Calls):
             if isinstance(value, Carrier):
                 dtype = value.dtype
             elif isinstance(value, str):
-                meta = placement.reached(value).type == "meta"
+                device = placement.reached(value)
             elif isinstance(value, bool) and dtype is None and place < 2:
                 raise TypeError(
                     f"to() received an invalid combination of arguments: {value} stands where a dtype or a device does; "
@@ -179,8 +179,8 @@ class Module(State, Calls):
                 )
             elif value is not None and not isinstance(value, bool):
                 dtype = dtypes.as_dtype(value)
-        if meta:
-            self._apply(lambda t: t.to("meta"))
+        if device is not None:
+            self._apply(lambda t: t.to(device))
         if dtype is None:
             return self
         if not (dtype.is_floating_point or dtype.is_complex):
@@ -213,8 +213,8 @@ class Module(State, Calls):
         return self._floating(dtypes.bfloat())
 
     def cpu(self) -> Self:
-        """This module: everything is on the CPU."""
-        return self
+        """This module, which is on the CPU already; NotImplementedError if parameters or buffers tell 'meta'."""
+        return self.to("cpu")
 
     def cuda(self, device: Device | None = None) -> Self:
         """Raises: there is no device but the CPU.
