@@ -1,4 +1,4 @@
-"""What is the same as torch's and what differs, for each page of the reference: from docs/reference/torch-differences.md.
+"""What is the same as torch's and what differs, for each page of the reference: from the pages of docs/reference that list it.
 
 What torch lacks stands in beside.txt. tests/parity/test_names.py compares it with torch; `python scripts/beside.py` writes it,
 where torch is installed.
@@ -14,7 +14,7 @@ from inserts import DOCS
 FILE = Path(__file__).with_name("beside.txt")
 OTHERS = {"distributed", "testing"}
 """Modules whose names have another meaning in torch."""
-SAME = "What is the same"
+PAGES = ("torch-differences", "torch-numbers")
 EVERYWHERE = "[what holds everywhere](../torch-differences.md)"
 CODE = re.compile(r"`\.?([A-Za-z_][\w.]*)")
 
@@ -28,15 +28,16 @@ def lacking() -> dict[str, set[str]]:
 
 @functools.cache
 def differences() -> list[tuple[str, str, frozenset[str]]]:
-    """The bold sentences of the page about what differs, each with its section, and what is named there."""
-    text = (DOCS / "reference" / "torch-differences.md").read_text(encoding="utf-8").partition(f"## {SAME}")[0]
+    """The bold sentences of the pages about what differs, each with its section's address, and what is named there."""
+    texts = {page: (DOCS / "reference" / f"{page}.md").read_text(encoding="utf-8") for page in PAGES}
     found = []
-    for section in text.split("\n## ")[1:]:
+    for page, section in ((page, each) for page, text in texts.items() for each in text.split("\n## ")[1:]):
         title, _, body = section.partition("\n")
+        address = f"../{page}.md#{re.sub('[^a-z0-9]+', '-', title.lower())}"
         for item in re.split(r"(?m)^(?=\*\*)", re.sub(r"(?ms)^```.*?^```\n", "", body))[1:]:
             lead, rest = re.match(r"(?s)\*\*(.*?)\*\*(.*)", item).groups()
             said = " ".join(lead.split()).rstrip(".,")
-            found.append((title, said, frozenset(CODE.findall(lead + rest.partition("\n\n")[0]))))
+            found.append((address, said, frozenset(CODE.findall(lead + rest.partition("\n\n")[0]))))
     return found
 
 
@@ -50,11 +51,10 @@ def beside_torch(module: str, listed: list[str]) -> str:
         return ""
     what = f"`torch.{prefix}{listed[0]}`" if len(listed) == 1 else f"those of `torch{prefix and '.'}{prefix[:-1]}`"
     told = []
-    for title, said, codes in differences():
+    for address, said, codes in differences():
         if about := [name for name in listed if name not in own and (codes & _spellings(module, name))]:
-            anchor = re.sub("[^a-z0-9]+", "-", title.lower())
             names = "" if len(listed) == 1 else f"{', '.join(f'`{name}`' for name in about)}: "
-            told.append(f"- {names}[{said}](../torch-differences.md#{anchor})")
+            told.append(f"- {names}[{said}]({address})")
     text = f"The same as {what}, but for {EVERYWHERE}"
     alone = f" torch has no {', '.join(f'`{name}`' for name in own)}." if own else ""
     return (

@@ -71,12 +71,18 @@ def live(folder: Path) -> None:
         assert done.returncode == raises, f"{script.name} ended with {done.returncode}\n{done.stderr}"
 
 
-def fields() -> str:
-    """The parts of the trace file with their fields, as its schema describes them."""
+ANEW = ("derivation", "statement", "account", "line")
+"""The parts of the trace file that say how a call is computed anew."""
+
+
+def fields(*, anew: bool) -> str:
+    """The parts of the trace file with their fields, as its schema describes them: those of `ANEW`, or all others."""
     schema = json.loads((SOURCE / "pullback" / "explain" / "schema.json").read_text(encoding="utf-8"))
     parts = {"the document": schema, **schema["$defs"]}
     found = []
     for name, part in parts.items():
+        if (name in ANEW) != anew:
+            continue
         rows = [
             f"| `{field}` | {what.get('description', '').replace('|', chr(92) + '|')} |"
             for field, what in part.get("properties", {}).items()

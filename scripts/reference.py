@@ -672,8 +672,9 @@ def main(folder: Path) -> None:
     for name, text in pages().items():
         (api / f"{name}.md").write_text(f"{origin(page_file(name), alone=of_class(name))}{text}\n", encoding="utf-8")
     (folder / "changelog.md").write_text(origin("CHANGELOG.md") + changelog(), encoding="utf-8")
-    with (folder / "reference" / "trace.md").open("a", encoding="utf-8") as file:
-        file.write(f"\n{fields()}\n")
+    for name, anew in ("trace", False), ("trace-anew", True):
+        with (folder / "reference" / f"{name}.md").open("a", encoding="utf-8") as file:
+            file.write(f"\n{fields(anew=anew)}\n")
     index = folder / "reference" / "index.md"
     before = index.read_text(encoding="utf-8").partition("## API")[0]
     modules = [f"- [`{prefix(module)}`](api/{module}.md)" for module in (*MODULES, "Tensor")]

@@ -29,6 +29,21 @@ function field(before, things, what) {
     before.before(label);
 }
 
+// Pages from which sections have moved: an address with a heading that is no longer there leads to where they are.
+const MOVED = {
+    "compile-internals": "compile-machine",
+    "faq": "questions",
+    "scipy-table": "scikit-learn-table",
+    "torch-runs": "torch-tests",
+    "trace": "trace-anew",
+    "where-a-change-goes": "changes-inside",
+};
+const [, here, ending] = /([^/]*?)(\.html)?$/.exec(location.pathname);
+addEventListener("DOMContentLoaded", () => {
+    const heading = decodeURIComponent(location.hash.slice(1));
+    if (MOVED[here] && heading && !document.getElementById(heading)) location.replace(MOVED[here] + (ending ?? "") + location.hash);
+});
+
 // A live page in a frame says how high it is.
 addEventListener("message", ({ source, data }) => {
     const height = data?.pullback === "height" ? Number(data.height) : 0;

@@ -2,7 +2,7 @@
 import { h } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { number, plural } from "./format";
-import { robust, type Line } from "./loss";
+import { isNumber, robust, type Line } from "./loss";
 
 /** A parameter in each of the runs. */
 export interface Row {
@@ -28,8 +28,6 @@ const COLUMNS = 500;
 const COLORS = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
 const BAD = [230, 30, 50];
 const HEIGHT = 16;
-
-export const isNumber = (each: number | null | undefined): each is number => each != null && Number.isFinite(each);
 
 /** The place of the last recorded step up to one. */
 export function before(steps: number[], step: number): number {
@@ -66,10 +64,11 @@ export function bands(groups: Group[], runs: number, open: string | null): Band[
 
 /** Where a value lies in the range of all, from 0 to 1; logarithmic where they differ by more than a factor of 20. */
 export function scale(values: number[]): { low: number; high: number; log: boolean; part: (value: number) => number } {
-  const positive = values.filter((each) => each > 0).sort((a, b) => a - b);
-  const log = positive.length > 0 && positive.at(-1)! > 20 * positive[0]! && values.every((each) => each >= 0);
+  const order = Float64Array.from(values).sort(); // of numbers, ten times as fast as an array of anything
+  const positive = order.subarray(order.findIndex((each) => each > 0));
+  const log = positive.length > 0 && positive[0]! > 0 && positive.at(-1)! > 20 * positive[0]! && order[0]! >= 0;
   const scaled = log ? Math.log10 : Number;
-  const [low, high] = robust(log ? positive : values, scaled);
+  const [low, high] = robust(log ? positive : order, scaled);
   const span = scaled(high) - scaled(low) || 1;
   return { low, high, log, part: (each) => Math.max(0, Math.min(1, (scaled(each) - scaled(low)) / span)) };
 }
@@ -143,7 +142,7 @@ export function Heat({ groups, names, measure, last, at, place, go }: Seen) {
     choose(under(event).key);
     go(Math.max(0, Math.min(last, Math.round(((event.clientX - left) / width) * last))));
   };
-  const ratio = values.length === 2 && values.every(isNumber) && values[1] ? `, ratio ${number(values[0]! / values[1]!)}` : "";
+  const ratio = values.length === 2 && values.every(isNumber) && values[1] ? `ratio ${number(values[0]! / values[1]!)}` : "";
   return (
     <div class="card pad">
       <p class="small">
@@ -155,7 +154,7 @@ export function Heat({ groups, names, measure, last, at, place, go }: Seen) {
       </p>
       <div
         class="heat" role="slider" tabIndex={0} onKeyDown={onKeyDown} aria-orientation="vertical" aria-valuemin={0} aria-valuemax={shown.length - 1} aria-valuenow={row}
-        aria-valuetext={`${band.said}, ${place}: ${told.join(" and ")}${ratio}`}
+        aria-valuetext={`${band.said}, ${place}: ${told.join(" and ")}${ratio && `, ${ratio}`}`}
         aria-label={`${measure} by module: up and down choose a row, left and right a step, Enter opens a module`}
       >
         {names.map((name, k) => (

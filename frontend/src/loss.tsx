@@ -10,7 +10,7 @@ export interface Line {
   means?: (number | null)[];
 }
 
-const isNumber = (each: number | null): each is number => each !== null && Number.isFinite(each);
+export const isNumber = (each: number | null | undefined): each is number => each != null && Number.isFinite(each);
 /** So many values at each end of the order are not what the range is chosen for: one in 200. */
 const LEFT_OUT = 1 / 200;
 /** Of fewer values none is an outlier. */
@@ -31,9 +31,9 @@ export function smoothed(values: (number | null)[], keep: number): (number | nul
 }
 
 /** The range, at each end without the few last values if these widen it by more than a fifth of the rest, as the axis shows it. */
-export function robust(values: number[], scaled: (value: number) => number = Number): [number, number] {
+export function robust(values: ArrayLike<number>, scaled: (value: number) => number = Number): [number, number] {
   if (!values.length) return [0, 1];
-  const order = [...values].sort((a, b) => a - b);
+  const order = Float64Array.from(values).sort();
   const out = Math.max(order.length < FEW ? 0 : 1, Math.floor(order.length * LEFT_OUT));
   const [least, low, high, most] = [order[0]!, order[out]!, order[order.length - 1 - out]!, order.at(-1)!];
   const room = (scaled(high) - scaled(low)) / 5;
@@ -69,6 +69,8 @@ function path({ steps, values }: Line, x: (step: number) => number, y: (value: n
   }).join("");
 }
 
+const within = (height: number): number => Math.max(-HEIGHT, Math.min(2 * HEIGHT, height)); // dashes of a line to 1e9 take a second
+
 export function Loss({ lines, keep, log, last, at, marks, timed, go }: { lines: Line[]; keep: number; log: boolean; last: number; at: number; marks: number[]; timed: boolean; go: (step: number) => void }) {
   const drawn = useMemo(() => {
     const ended = lines.filter(({ values }) => isNumber(values.at(-1) ?? null)); // one that diverged hides no other
@@ -79,14 +81,24 @@ export function Loss({ lines, keep, log, last, at, marks, timed, go }: { lines: 
     const from = scaled(low) - 0.05 * span;
     const part = (each: number) => (scaled(each) - from) / (1.1 * span);
     const x = (step: number) => (step / last) * WIDTH;
-    const y = (each: number) => HEIGHT * (1 - part(each));
+    const y = (each: number) => within(HEIGHT * (1 - part(each)));
     const paths = lines.flatMap((line, k) => [
       <path class={`raw run${k}`} d={path(line, x, y)} />,
       <path class={`run${k}`} d={path({ steps: line.steps, values: smoothed(line.means ?? line.values, keep) }, x, y)} />,
     ]);
     const rows = all.length ? ticks(low, high, log) : [];
-    return { x, y, rows, part, paths, columns: ticks(0, last, false).filter(Number.isInteger), said: all.length ? `${number(low)} to ${number(high)}` : "no numbers" };
-  }, [lines, keep, log, last]);
+    const columns = ticks(0, last, false).filter(Number.isInteger);
+    const said = all.length ? `${number(low)} to ${number(high)}` : "no numbers";
+    const picture = (
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={`loss: ${said}${log ? ", logarithmic" : ""}`}>
+        {rows.map((tick) => <line class="grid" x1="0" x2={WIDTH} y1={y(tick)} y2={y(tick)} />)}
+        {columns.map((tick) => <line class="grid" x1={x(tick)} x2={x(tick)} y1="0" y2={HEIGHT} />)}
+        {marks.map((step) => <line class="alarm-mark" x1={x(step)} x2={x(step)} y1="0" y2={HEIGHT} />)}
+        {paths}
+      </svg>
+    );
+    return { rows, part, columns, picture };
+  }, [lines, keep, log, last, marks]);
   const point = (event: PointerEvent) => {
     const { left, width } = (event.currentTarget as Element).getBoundingClientRect();
     go(Math.max(0, Math.min(last, Math.round(((event.clientX - left) / width) * last))));
@@ -94,13 +106,10 @@ export function Loss({ lines, keep, log, last, at, marks, timed, go }: { lines: 
   return (
     <figure class="chart loss">
       <div class="ticks" aria-hidden="true">{drawn.rows.map((tick) => <span style={{ bottom: `${100 * drawn.part(tick)}%` }}>{number(tick)}</span>)}</div>
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={`loss: ${drawn.said}${log ? ", logarithmic" : ""}`} onPointerMove={point} onPointerDown={point}>
-        {drawn.rows.map((tick) => <line class="grid" x1="0" x2={WIDTH} y1={drawn.y(tick)} y2={drawn.y(tick)} />)}
-        {drawn.columns.map((tick) => <line class="grid" x1={drawn.x(tick)} x2={drawn.x(tick)} y1="0" y2={HEIGHT} />)}
-        {marks.map((step) => <line class="alarm-mark" x1={drawn.x(step)} x2={drawn.x(step)} y1="0" y2={HEIGHT} />)}
-        {drawn.paths}
-        <line class="now" x1={drawn.x(at)} x2={drawn.x(at)} y1="0" y2={HEIGHT} />
-      </svg>
+      <div class="plot" onPointerMove={point} onPointerDown={point}>
+        {drawn.picture}
+        <i style={{ left: `${(100 * at) / last}%` }} />
+      </div>
       <div class="ticks steps" aria-hidden="true">{drawn.columns.map((tick) => <span style={{ left: `${(100 * tick) / last}%` }}>{timed && tick ? seconds(tick / 1000) : tick}</span>)}</div>
     </figure>
   );

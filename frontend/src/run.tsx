@@ -3,9 +3,9 @@ import { Fragment, h } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { useAddress } from "./address";
 import { number, plural, seconds } from "./format";
-import { before, Heat, isNumber, type Group, type Row } from "./heat";
+import { before, Heat, type Group, type Row } from "./heat";
 import { visibleText } from "./load";
-import { Loss, smoothed, type Line } from "./loss";
+import { isNumber, Loss, smoothed, type Line } from "./loss";
 import { among, whole } from "./state";
 
 type Numbers = (number | string | null)[];
@@ -109,7 +109,7 @@ export function byTime(runs: Run[]): Run[] | null {
   });
 }
 
-const finite = (lines: Line[]) => lines.flatMap(({ values }) => values.filter((each): each is number => each !== null && Number.isFinite(each)));
+const finite = (lines: Line[]) => lines.flatMap(({ values }) => values.filter(isNumber));
 
 /** Lines over the steps; the scale is logarithmic where positive values differ by more than a factor of 20. */
 function Chart({ lines, last, at, height, label }: { lines: Line[]; last: number; at: number; height: number; label: string }) {
@@ -218,10 +218,11 @@ function Compared({ runs, compared, settings: { differ, same } }: Pick<Runs, "ru
 }
 
 function Health({ runs, steps, lookedFor, go }: { runs: Run[]; steps: Run[]; lookedFor: string; go: (place: number) => void }) {
+  const counts = new Set(runs.map((run) => plural(run.count, "step")));
   const found = runs.flatMap((run, k) => run.events.map((event, i) => ({ ...event, run: k, place: event.step, step: steps[k]!.events[i]!.step })));
   return (
     <section class="card pad">
-      <h2>{found.length ? `${plural(found.length, "finding")}` : `Nothing was found in ${runs.map((run) => plural(run.count, "step")).join(" and ")}`}</h2>
+      <h2>{found.length ? `${plural(found.length, "finding")}` : `Nothing was found in ${[...counts].join(" and ")}${runs[1] ? ` of ${runs.length} runs` : ""}`}</h2>
       {!found.length && <p class="muted">Looked for: {lookedFor}.</p>}
       <ul class="happened">
         {found.map((event) => (
@@ -293,7 +294,8 @@ export function RunsPage({ data }: { data: Runs }) {
   const all = useMemo(() => rows(runs, measure), [runs, measure]);
   const mapped = all.length > CHARTS;
   const groups = useMemo(() => {
-    const sorted = order ? [...all].sort((a, b) => (size(b) - size(a)) * (order === 1 ? 1 : -1)) : all;
+    const sizes = new Map(all.map((row) => [row, order && size(row)]));
+    const sorted = order ? [...all].sort((a, b) => (sizes.get(b)! - sizes.get(a)!) * (order === 1 ? 1 : -1)) : all;
     return order && !mapped ? [{ label: "", inside: sorted }] : grouped(sorted);
   }, [all, order]);
   const names = useMemo(() => runs.map((run) => run.name), [runs]);

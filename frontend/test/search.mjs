@@ -26,7 +26,7 @@ const WANTED = {
   "nan gradient": "how-to/debugging",
   "nan loss": "how-to/debugging",
   "out of memory": "how-to/memory",
-  "retain_graph": "start/faq",
+  "retain_graph": "start/questions",
   "in-place": "start/faq",
   "random seed": "reference/api/pullback",
   "install": "start/install",

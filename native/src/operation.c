@@ -53,7 +53,7 @@ static int form_read(Operation *self, const char *name)
         {"T", transposed, 0}, {"t", transposed, NAMED}, {"unbind", unbound, 0}, {"iter", unbound, 1}, {"split", divided, 0}, {"chunk", divided, 1},
         {"cat", joined, 0}, {"stack", joined, 1}, {"sum", reduced, 0}, {"mean", reduced, 1}, {"linear", projected, 0},
         {"matmul", product, 0}, {"dot", product, 1}, {"mm", product, 2}, {"in place", replaced, 0}, {"cross entropy", lost, 0},
-        {"take", selected, 0}, {"index_select", selected, 1},
+        {"take", selected, 0}, {"index_select", selected, 1}, {"gather", gathered, 0},
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (strcmp(all[i].name, name) == 0) {

@@ -80,5 +80,6 @@ FORM(product);
 FORM(projected);
 FORM(lost);
 FORM(selected);
+FORM(gathered);
 
 #endif

@@ -1,7 +1,7 @@
-/* Indices of tensors of places, masks, and lists of ints, which copy.
+/* Indices of tensors of places, masks, and lists of ints.
 
-   Beside: `getitem` in `vocabulary/indexing.py`, `index_in_order` in `_core/xp.py`, `take` and `index_select` in
-   `vocabulary/scatter.py`. */
+   Beside: `getitem` in `vocabulary/indexing.py`, `index_in_order` in `_core/xp.py`, `take`, `index_select`
+   and `gather` in `vocabulary/scatter.py`. */
 
 #include "views.h"
 
@@ -21,17 +21,16 @@ static int is_selecting(PyObject *entry)
     return type == NPY_BOOL || (PyTypeNum_ISSIGNED(type) && PyTypeNum_ISINTEGER(type) && PyArray_NDIM((PyArrayObject *)array) > 0);
 }
 
-/* The index proper, with the arrays of a call in their places, as a tuple; NULL without an exception where it does not fit. */
-static PyObject *place_of(const Call *call, PyObject *spec, int *sole)
+/* The index proper, with arrays in their places, as a tuple; NULL without an exception where it does not fit. */
+static PyObject *place_of(PyArrayObject *array, PyObject *spec, PyObject *const *arrays, int *sole)
 {
-    PyArrayObject *array = (PyArrayObject *)call->operands[0].array;
     PyObject *place = PyTuple_New(PyTuple_GET_SIZE(spec));
-    int axis = 0, next = 1;
+    int axis = 0;
     for (Py_ssize_t i = 0; place != NULL && i < PyTuple_GET_SIZE(spec); i++) {
         PyObject *entry = PyTuple_GET_ITEM(spec, i);
         int width = 1;
         if (entry == core.marker) {
-            PyArrayObject *given = (PyArrayObject *)(entry = call->operands[next++].array);
+            PyArrayObject *given = (PyArrayObject *)(entry = *arrays++);
             int masks = PyArray_TYPE(given) == NPY_BOOL;
             width = masks ? PyArray_NDIM(given) : 1;
             *sole = axis;
@@ -52,11 +51,13 @@ static PyObject *place_of(const Call *call, PyObject *spec, int *sole)
 static PyObject *taken(const Call *call)
 {
     PyArrayObject *array = (PyArrayObject *)call->operands[0].array;
+    PyObject *arrays[MOST_PICKS], *places = call->operands[1].array, *result = NULL;
     int axis = 0;
-    PyObject *place = place_of(call, call->values[0], &axis), *result = NULL;
+    for (int i = 1; i < call->count; i++)
+        arrays[i - 1] = call->operands[i].array;
+    PyObject *place = place_of(array, call->values[0], arrays, &axis);
     if (place == NULL)
         return NULL;
-    PyObject *places = call->operands[1].array;
     if (call->count == 2 && PyArray_SIZE(array) > 0 && PyArray_TYPE((PyArrayObject *)places) == NPY_INTP)
         result = PyArray_TakeFrom(array, places, axis, NULL, NPY_RAISE);
     else
@@ -69,46 +70,110 @@ static PyObject *taken(const Call *call)
     return result;
 }
 
-/* `x[index]` for an index of tensors, lists and `:`; NULL without an exception for any other. */
-PyObject *picked(PyObject *tensor, PyObject *index)
+/* Reads an index of tensors, lists and `:`: how many select, 0 for any other. Both are owned by the caller: the entries as they are
+   recorded, and those that select. */
+static int picks_read(PyObject *index, PyObject **spec, PyObject **picks)
 {
     Py_ssize_t count = PyTuple_CheckExact(index) ? PyTuple_GET_SIZE(index) : 1;
     PyObject *const *entries = PyTuple_CheckExact(index) ? ((PyTupleObject *)index)->ob_item : &index;
-    PyObject *operands[1 + MOST_PICKS] = {tensor}, *spec = count <= MOST_PICKS ? PyTuple_New(count) : NULL, *result = NULL;
-    int known = 1;
-    Py_ssize_t read = 0;
-    for (; spec != NULL && read < count; read++) {
-        PyObject *entry = entries[read];
+    int known = 0;
+    *spec = count <= MOST_PICKS ? PyTuple_New(count) : NULL;
+    for (Py_ssize_t i = 0; *spec != NULL && i < count; i++) {
+        PyObject *entry = entries[i];
         if (is_selecting(entry)) {
-            operands[known] = PyList_CheckExact(entry) ? PyArray_FROM_O(entry) : Py_NewRef(entry);
-            if (operands[known] == NULL)
-                break;
-            known++;
-            entry = core.marker;
+            picks[known] = PyList_CheckExact(entry) ? PyArray_FROM_O(entry) : Py_NewRef(entry);
+            known += picks[known] != NULL;
+            entry = PyErr_Occurred() ? NULL : core.marker;
         } else if (!(PySlice_Check(entry) && slice_digit(entry) == WHOLE))
-            break;
-        PyTuple_SET_ITEM(spec, read, Py_NewRef(entry));
+            entry = NULL;
+        if (entry == NULL)
+            Py_CLEAR(*spec);
+        else
+            PyTuple_SET_ITEM(*spec, i, Py_NewRef(entry));
     }
-    if (read == count && known > 1) {
-        Call call = {(Operation *)core.index, known, core.spec_name, &spec, taken, NULL, core.index, 0, NULL};
+    return known;
+}
+
+/* Lets go of what was read. */
+static void picks_release(PyObject *spec, PyObject **picks, int count)
+{
+    while (count > 0)
+        Py_DECREF(picks[--count]);
+    Py_XDECREF(spec);
+}
+
+/* `x[index]` for an index of tensors, lists and `:`; NULL without an exception for any other. */
+PyObject *picked(PyObject *tensor, PyObject *index)
+{
+    PyObject *operands[1 + MOST_PICKS] = {tensor}, *spec, *result = NULL;
+    int count = picks_read(index, &spec, operands + 1);
+    if (spec != NULL && count > 0) {
+        Call call = {(Operation *)core.index, 1 + count, core.spec_name, &spec, taken, NULL, core.index, 0, NULL};
         result = record(&call, operands);
     }
-    for (int i = 1; i < known; i++)
-        Py_DECREF(operands[i]);
-    Py_XDECREF(spec);
+    picks_release(spec, operands + 1, count);
     return result;
 }
 
-/* Whether a tensor has places of an axis in order: ints from the least on, below a length. */
-static int are_places(PyObject *given, npy_intp least, npy_intp length)
+/* Such an index, as NumPy takes it in an array: a tuple; NULL without an exception for any other. */
+PyObject *picked_place(PyArrayObject *array, PyObject *index)
 {
-    PyArrayObject *array = (PyArrayObject *)plain_array(given);
+    PyObject *picks[MOST_PICKS], *arrays[MOST_PICKS], *spec, *place = NULL;
+    int axis, count = picks_read(index, &spec, picks);
+    for (int i = 0; i < count; i++)
+        arrays[i] = PyArray_CheckExact(picks[i]) ? picks[i] : plain_array(picks[i]);
+    if (spec != NULL && count > 0)
+        place = place_of(array, spec, arrays, &axis);
+    picks_release(spec, picks, count);
+    return place;
+}
+
+/* Whether an array has places of an axis in order: ints from the least on, below a length. NULL has none. */
+static int are_places(PyArrayObject *array, npy_intp least, npy_intp length)
+{
     int fits = array != NULL && PyArray_TYPE(array) == NPY_INTP && PyArray_ISCARRAY_RO(array);
     for (npy_intp i = 0; fits && i < PyArray_SIZE(array); i++) {
         npy_intp place = ((npy_intp *)PyArray_DATA(array))[i];
         fits = least <= place && place < length;
     }
     return fits;
+}
+
+/* What `put` can write a value to, borrowed: the places of rows, or the mask of a number; NULL for any other place. */
+PyArrayObject *simple_pick(PyArrayObject *array, PyObject *place, PyArrayObject *value)
+{
+    PyArrayObject *pick = (PyArrayObject *)PyTuple_GET_ITEM(place, 0);
+    int lead = PyArray_NDIM(pick), rest = PyArray_NDIM(array) - 1, number = PyArray_NDIM(value) == 0;
+    if (PyTuple_GET_SIZE(place) != 1 || PyArray_SIZE(array) == 0 || !PyArray_ISCARRAY(array) || !PyArray_ISCARRAY_RO(value))
+        return NULL;
+    if (PyArray_TYPE(pick) == NPY_BOOL)
+        return number && lead == rest + 1 ? pick : NULL;
+    char *from = PyArray_BYTES(value), *to = PyArray_BYTES(array);
+    int apart = from + PyArray_NBYTES(value) <= to || to + PyArray_NBYTES(array) <= from;
+    int rows = PyArray_NDIM(value) == lead + rest && PyArray_CompareLists(PyArray_DIMS(value), PyArray_DIMS(pick), lead) &&
+               PyArray_CompareLists(PyArray_DIMS(value) + lead, PyArray_DIMS(array) + 1, rest);
+    return apart && (number || rows) && are_places(pick, -PyArray_DIM(array, 0), PyArray_DIM(array, 0)) ? pick : NULL;
+}
+
+/* `array[pick] = value` for a simple pick, in less time than NumPy's. */
+int put(PyArrayObject *array, PyArrayObject *pick, PyObject *value)
+{
+    if (PyArray_TYPE(pick) == NPY_BOOL) {
+        PyObject *done = PyArray_PutMask(array, value, (PyObject *)pick);
+        Py_XDECREF(done);
+        return done == NULL ? -1 : 0;
+    }
+    const npy_intp *places = PyArray_DATA(pick), row = PyArray_NBYTES(array) / PyArray_DIM(array, 0);
+    int number = PyArray_NDIM((PyArrayObject *)value) == 0;
+    npy_intp step = number ? PyArray_ITEMSIZE(array) : row;
+    const char *from = PyArray_BYTES((PyArrayObject *)value);
+    for (npy_intp i = 0; i < PyArray_SIZE(pick); i++) {
+        char *to = PyArray_BYTES(array) + (places[i] < 0 ? places[i] + PyArray_DIM(array, 0) : places[i]) * row;
+        for (npy_intp at = 0; at < row; at += step)
+            memcpy(to + at, from, (size_t)step);
+        from += number ? 0 : row;
+    }
+    return 0;
 }
 
 /* `x.take(index)`, of the elements in order; or `x.index_select(dim, index)`. */
@@ -119,7 +184,7 @@ PyObject *selected(Operation *operation, PyObject *const *args, Py_ssize_t count
     int axis = array == NULL || PyArray_NDIM(array) > MOST_PICKS ? -1 : along ? axis_of(args[1], PyArray_NDIM(array)) : 0;
     PyObject *index = axis < 0 ? NULL : args[1 + along];
     npy_intp length = axis < 0 ? 0 : along ? PyArray_DIM(array, axis) : PyArray_SIZE(array);
-    if (axis < 0 || !are_places(index, along ? 0 : -length, length) || (along && PyArray_NDIM((PyArrayObject *)plain_array(index)) != 1))
+    if (axis < 0 || !are_places((PyArrayObject *)plain_array(index), along ? 0 : -length, length) || (along && PyArray_NDIM((PyArrayObject *)plain_array(index)) != 1))
         return NULL;
     PyObject *spec = PyTuple_New(axis + 1), *tensor = along ? Py_NewRef(args[0]) : flattened(args[0]), *result = NULL;
     for (int i = 0; spec != NULL && i <= axis; i++)
@@ -130,5 +195,47 @@ PyObject *selected(Operation *operation, PyObject *const *args, Py_ssize_t count
         result = record(&call, operands);
     }
     release(tensor, spec, NULL);
+    return result;
+}
+
+/* The elements along an axis, one for each place along the others, of what lies in order. */
+static PyObject *gathered_elements(const Call *call)
+{
+    PyArrayObject *array = (PyArrayObject *)call->operands[0].array, *places = (PyArrayObject *)call->operands[1].array;
+    int axis = *(int *)call->facts;
+    size_t item = (size_t)PyArray_ITEMSIZE(array);
+    npy_intp length = PyArray_DIM(array, axis), *place = PyArray_DATA(places), inner = 1;
+    for (int i = axis + 1; i < PyArray_NDIM(array); i++)
+        inner *= PyArray_DIM(array, i);
+    Py_INCREF(PyArray_DESCR(array)); /* which the next call steals */
+    PyObject *result = PyArray_NewFromDescr(&PyArray_Type, PyArray_DESCR(array), PyArray_NDIM(places), PyArray_DIMS(places), NULL, NULL,
+                                            0, NULL);
+    if (result == NULL)
+        return NULL;
+    char *from = PyArray_BYTES(array), *to = PyArray_BYTES((PyArrayObject *)result), *end = to + PyArray_NBYTES((PyArrayObject *)result);
+    for (; to < end; from += (size_t)(length * inner) * item)
+        for (npy_intp row = 0; row < PyArray_DIM(places, axis); row++)
+            for (npy_intp i = 0; i < inner; i++, to += item)
+                memcpy(to, from + (size_t)(*place++ * inner + i) * item, item);
+    return result;
+}
+
+/* `x.gather(dim, index)`, for an index as long as the tensor along all other axes. */
+PyObject *gathered(Operation *operation, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+{
+    PyArrayObject *array = keywords == NULL && count == 3 ? (PyArrayObject *)plain_array(args[0]) : NULL;
+    int ndim = array == NULL ? 0 : PyArray_NDIM(array), axis = ndim == 0 ? -1 : axis_of(args[1], ndim);
+    PyArrayObject *places = axis < 0 ? NULL : (PyArrayObject *)plain_array(args[2]);
+    if (axis < 0 || !PyArray_ISCARRAY_RO(array) || !are_places(places, 0, PyArray_DIM(array, axis)))
+        return NULL;
+    int fits = PyArray_NDIM(places) == ndim && PyArray_SIZE(places) > 0;
+    for (int i = 0; fits && i < ndim; i++)
+        fits = i == axis || PyArray_DIM(places, i) == PyArray_DIM(array, i);
+    PyObject *number = fits ? PyLong_FromLong(axis) : NULL, *operands[] = {args[0], args[2]}, *result = NULL;
+    if (number != NULL) {
+        Call call = {operation, 2, core.axis_name, &number, gathered_elements, &axis, NULL, 0, NULL};
+        result = record(&call, operands);
+    }
+    Py_XDECREF(number);
     return result;
 }

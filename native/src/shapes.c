@@ -59,7 +59,7 @@ static PyObject *made(Source *source, PyObject *moved, PyObject *primitive, PyOb
 {
     PyObject *params = moved == NULL || value == NULL ? NULL : params_with(name, value), *result = NULL;
     if (params != NULL && (label == NULL || PyDict_SetItem(params, names.label, label) == 0) && lies_within(moved, source->array))
-        result = view_made(source, moved, primitive, params, kind);
+        result = view_made(source, moved, path_by(source, primitive, params), kind);
     release(params, value, moved);
     source_release(source);
     return result;

@@ -89,15 +89,33 @@ PyObject *reduced(Operation *operation, PyObject *const *args, Py_ssize_t count,
     return tensor;
 }
 
-/* The product of matrices and vectors, in one thread by NumPy where they are small. */
-static PyObject *multiplied(const Call *call)
+/* The product of matrices and vectors in one thread by NumPy, where they are small; NULL without an exception where not, as in Python. */
+static PyObject *small_product(PyObject *a, PyObject *b)
 {
-    PyObject *a = call->operands[0].array, *b = call->operands[1].array;
     npy_intp one = PyArray_SIZE((PyArrayObject *)a), other = PyArray_SIZE((PyArrayObject *)b), most = PyLong_AsSsize_t(core.product_size);
     npy_intp columns = PyArray_DIM((PyArrayObject *)b, PyArray_NDIM((PyArrayObject *)b) - 1);
-    if (one < 2 || other < 2 || one >= most || other >= most || one * columns >= PyLong_AsSsize_t(core.product_work)) /* as Python */
-        return computed(call);
-    return dot(a, b);
+    int small = one > 1 && other > 1 && one < most && other < most && one * columns < PyLong_AsSsize_t(core.product_work);
+    return small ? dot(a, b) : NULL;
+}
+
+static PyObject *multiplied(const Call *call)
+{
+    PyObject *result = small_product(call->operands[0].array, call->operands[1].array);
+    return result == NULL && !PyErr_Occurred() ? computed(call) : result;
+}
+
+/* `x @ weight.T + bias` of a matrix. */
+static PyObject *shifted(const Call *call)
+{
+    PyObject *turned = PyArray_Transpose((PyArrayObject *)call->operands[1].array, NULL);
+    PyObject *made = turned == NULL ? NULL : small_product(call->operands[0].array, turned), *result = NULL;
+    if (made != NULL) {
+        PyObject *given[] = {made, call->operands[2].array, made};
+        if ((result = looped(core.add, given, 2)) == NULL && !PyErr_Occurred())
+            result = quietly(core.add, given, 3, NULL);
+    }
+    release(turned, made, NULL);
+    return result == NULL && !PyErr_Occurred() ? computed(call) : result;
 }
 
 /* The array of a plain tensor with so many axes, or, for 0, some axes. Borrowed; NULL for any other. */
@@ -128,5 +146,6 @@ PyObject *projected(Operation *operation, PyObject *const *args, Py_ssize_t coun
     PyArrayObject *weight = x == NULL ? NULL : array_with(args[1], 2), *bias = weight == NULL ? NULL : array_with(args[2], 1);
     int fits = bias != NULL && PyArray_DIM(x, PyArray_NDIM(x) - 1) == PyArray_DIM(weight, 1) &&
                PyArray_DIM(bias, 0) == PyArray_DIM(weight, 0);
-    return fits ? recorded(operation, args, count, NULL) : NULL;
+    Call call = {operation, 3, NULL, NULL, fits && PyArray_NDIM(x) == 2 ? shifted : computed, NULL, NULL, 0, NULL};
+    return fits ? record(&call, args) : NULL;
 }

@@ -103,15 +103,26 @@ static PyObject *noted(const Source *source, PyObject *kind, PyObject *params, P
     return edges == NULL ? NULL : node_new(kind, edges, params, moved);
 }
 
-/* A view of a source, recorded with a node of a class; NULL for the class where the source has no history. */
-PyObject *view_made(Source *source, PyObject *moved, PyObject *primitive, PyObject *params, PyObject *kind)
+/* The path of a source's views by a primitive with some metadata. */
+PyObject *path_by(Source *source, PyObject *primitive, PyObject *params)
 {
-    PyObject *node = NULL;
-    if (source->edge != NULL && (node = noted(source, kind, params, moved)) == NULL)
-        return NULL;
-    PyObject *path = source_ready(source) < 0 ? NULL : path_on(source->path, PyTuple_Pack(2, primitive, params));
-    PyObject *result = seen(source, moved, node, path);
-    Py_XDECREF(node);
+    return source_ready(source) < 0 ? NULL : path_on(source->path, PyTuple_Pack(2, primitive, params));
+}
+
+/* The metadata of the last step of a path, borrowed. */
+static PyObject *params_in(PyObject *path)
+{
+    return PyTuple_GET_ITEM(PyTuple_GET_ITEM(path, 1), 1);
+}
+
+/* A view of a source that is ready, recorded with a node of a class; NULL for the class where the source has no history. Steals the
+   path to it, which may be NULL. */
+PyObject *view_made(Source *source, PyObject *moved, PyObject *path, PyObject *kind)
+{
+    PyObject *node = path == NULL || source->edge == NULL ? NULL : noted(source, kind, params_in(path), moved);
+    int failed = path == NULL || (source->edge != NULL && node == NULL);
+    PyObject *result = failed ? NULL : seen(source, moved, node, Py_NewRef(path));
+    release(node, path, NULL);
     return result;
 }
 
@@ -136,61 +147,6 @@ static PyObject *slab(PyObject *object, int axis, npy_intp start, npy_intp lengt
     if (part != NULL && PyArray_SetBaseObject((PyArrayObject *)part, Py_NewRef(object)) < 0)
         Py_CLEAR(part);
     return part;
-}
-
-/* The view that an index selects. */
-static PyObject *part(Source *source, PyObject *index, long key)
-{
-    npy_intp number = key == ROW ? PyLong_AsSsize_t(PyTuple_GET_ITEM(index, 0)) : 0;
-    number += number < 0 ? PyArray_DIM((PyArrayObject *)source->array, 0) : 0;
-    PyObject *moved = key == ROW ? slab(source->array, 0, number, -1) : PyObject_GetItem(source->array, index);
-    PyObject *result = NULL, *kind = NULL;
-    if (moved == NULL || !PyArray_CheckExact(moved) || !lies_within(moved, source->array)) {
-        Py_XDECREF(moved);
-        return NULL;
-    }
-    PyObject *params = params_with(names.index, index);
-    if (params != NULL && (source->edge == NULL || (kind = index_kind(params, key)) != NULL))
-        result = view_made(source, moved, core.getitem, params, kind);
-    release(kind, params, NULL);
-    Py_DECREF(moved);
-    return result;
-}
-
-/* `x[index]`. */
-PyObject *indexed(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssize_t count, PyObject *keywords)
-{
-    Source source;
-    long key;
-    if (keywords != NULL || count != 2 || source_read(&source, args[0]) != DONE)
-        return NULL;
-    PyObject *index = plain_index((PyArrayObject *)source.array, args[1], &key);
-    PyObject *result = index == NULL ? NULL : part(&source, index, key);
-    int picking = index == NULL && !PyErr_Occurred();
-    Py_XDECREF(index);
-    source_release(&source);
-    return picking ? picked(args[0], args[1]) : result;
-}
-
-/* `view(primitive, x, **params)`, for one result. */
-PyObject *viewed(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssize_t count, PyObject *keywords)
-{
-    Source source;
-    if (keywords == NULL || count != 2 || args[0] == core.unbind || args[0] == core.split ||
-        PyTuple_GET_SIZE(keywords) > MOST_KEYWORDS || source_read(&source, args[1]) != DONE)
-        return NULL;
-    PyObject *primitive = args[0], *forward = PyObject_GetAttr(primitive, names.forward), *given[1 + MOST_KEYWORDS] = {source.array};
-    memcpy(given + 1, args + 2, (size_t)PyTuple_GET_SIZE(keywords) * sizeof(PyObject *));
-    PyObject *moved = forward == NULL ? NULL : PyObject_Vectorcall(forward, given, 1, keywords);
-    PyObject *result = NULL, *params = NULL, *kind = NULL;
-    int within = moved != NULL && PyArray_CheckExact(moved) && lies_within(moved, source.array);
-    if (within && (params = params_of(keywords, args + 2)) != NULL &&
-        (source.edge == NULL || (kind = PyObject_CallFunctionObjArgs(core.kind_of, primitive, params, NULL)) != NULL))
-        result = view_made(&source, moved, primitive, params, kind);
-    release(kind, params, moved);
-    Py_XDECREF(forward);
-    source_release(&source);
-    return result;
 }
 
 /* The lengths of the pieces of an array along an axis, and where each starts: of each place alone, or of these sizes. */
@@ -239,6 +195,64 @@ static PyObject *path_to_row(const Cut *cut, PyObject *path, npy_intp number)
     if (*place == NULL || PyTuple_GET_SIZE(path) == 0)
         return Py_XNewRef(*place);
     return path_on(path, Py_NewRef(PyTuple_GET_ITEM(*place, 1)));
+}
+
+/* The view that an index selects. */
+static PyObject *part(Source *source, PyObject *index, long key)
+{
+    Cut rows = {0, NULL, 0};
+    npy_intp given = key == ROW ? PyLong_AsSsize_t(PyTuple_GET_ITEM(index, 0)) : -1, number = given;
+    if (key == ROW && given < 0)
+        number += PyArray_DIM((PyArrayObject *)source->array, 0);
+    PyObject *moved = key == ROW ? slab(source->array, 0, number, -1) : PyObject_GetItem(source->array, index);
+    PyObject *params = NULL, *path = NULL, *kind = NULL, *result = NULL;
+    if (moved != NULL && PyArray_CheckExact(moved) && lies_within(moved, source->array)) {
+        if (given >= 0)
+            path = source_ready(source) < 0 ? NULL : path_to_row(&rows, source->path, number);
+        else if ((params = params_with(names.index, index)) != NULL)
+            path = path_by(source, core.getitem, params);
+        if (path != NULL && (source->edge == NULL || (kind = index_kind(params_in(path), key)) != NULL))
+            result = view_made(source, moved, Py_NewRef(path), kind);
+    }
+    release(path, kind, params);
+    Py_XDECREF(moved);
+    return result;
+}
+
+/* `x[index]`. */
+PyObject *indexed(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+{
+    Source source;
+    long key;
+    if (keywords != NULL || count != 2 || source_read(&source, args[0]) != DONE)
+        return NULL;
+    PyObject *index = plain_index((PyArrayObject *)source.array, args[1], &key);
+    PyObject *result = index == NULL ? NULL : part(&source, index, key);
+    int picking = index == NULL && !PyErr_Occurred();
+    Py_XDECREF(index);
+    source_release(&source);
+    return picking ? picked(args[0], args[1]) : result;
+}
+
+/* `view(primitive, x, **params)`, for one result. */
+PyObject *viewed(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+{
+    Source source;
+    if (keywords == NULL || count != 2 || args[0] == core.unbind || args[0] == core.split ||
+        PyTuple_GET_SIZE(keywords) > MOST_KEYWORDS || source_read(&source, args[1]) != DONE)
+        return NULL;
+    PyObject *primitive = args[0], *forward = PyObject_GetAttr(primitive, names.forward), *given[1 + MOST_KEYWORDS] = {source.array};
+    memcpy(given + 1, args + 2, (size_t)PyTuple_GET_SIZE(keywords) * sizeof(PyObject *));
+    PyObject *moved = forward == NULL ? NULL : PyObject_Vectorcall(forward, given, 1, keywords);
+    PyObject *result = NULL, *params = NULL, *kind = NULL;
+    int within = moved != NULL && PyArray_CheckExact(moved) && lies_within(moved, source.array);
+    if (within && (params = params_of(keywords, args + 2)) != NULL &&
+        (source.edge == NULL || (kind = PyObject_CallFunctionObjArgs(core.kind_of, primitive, params, NULL)) != NULL))
+        result = view_made(&source, moved, path_by(&source, primitive, params), kind);
+    release(kind, params, moved);
+    Py_XDECREF(forward);
+    source_release(&source);
+    return result;
 }
 
 /* One piece as a tensor; `edges` are those of the outputs, or NULL without a history. Adds its shape to the list. */

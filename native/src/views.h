@@ -21,7 +21,8 @@ typedef struct {
 Outcome source_read(Source *source, PyObject *tensor);
 int source_ready(Source *source);
 void source_release(Source *source);
-PyObject *view_made(Source *source, PyObject *moved, PyObject *primitive, PyObject *params, PyObject *kind);
+PyObject *path_by(Source *source, PyObject *primitive, PyObject *params);
+PyObject *view_made(Source *source, PyObject *moved, PyObject *path, PyObject *kind);
 int lies_within(PyObject *moved, PyObject *array);
 PyObject *flattened(PyObject *tensor);
 PyObject *params_with(PyObject *name, PyObject *value);
@@ -36,5 +37,8 @@ int slice_digit(PyObject *entry);
 
 /* picks.c */
 PyObject *picked(PyObject *tensor, PyObject *index);
+PyObject *picked_place(PyArrayObject *array, PyObject *index);
+PyArrayObject *simple_pick(PyArrayObject *array, PyObject *place, PyArrayObject *value);
+int put(PyArrayObject *array, PyArrayObject *pick, PyObject *value);
 
 #endif

@@ -53,17 +53,19 @@ static PyObject *number_read(PyObject *given, PyArray_Descr *dtype)
     return array_of_number(given, dtype);
 }
 
-/* The array to write to a region: of a number, or of a tensor that has its dtype and shape, or no axes. */
-static PyObject *value_read(PyObject *given, PyArrayObject *region)
+/* The array to write to memory of a dtype: of a number, or of a tensor that has it. */
+static PyObject *value_read(PyObject *given, PyArray_Descr *dtype)
 {
     if (!is_a(given, core.Tensor))
-        return number_read(given, PyArray_DESCR(region));
-    PyObject *object = plain_array(given);
-    if (object == NULL || is_set(((Base *)given)->cut))
-        return NULL;
-    PyArrayObject *array = (PyArrayObject *)object;
-    int fits = PyArray_NDIM(array) == 0 || PyArray_SAMESHAPE(array, region);
-    return fits && PyArray_DESCR(array) == PyArray_DESCR(region) ? Py_NewRef(object) : NULL;
+        return number_read(given, dtype);
+    PyObject *array = is_set(((Base *)given)->cut) ? NULL : plain_array(given);
+    return array != NULL && PyArray_DESCR((PyArrayObject *)array) == dtype ? Py_NewRef(array) : NULL;
+}
+
+/* Whether a value has the shape of a region, or no axes. */
+static int fills(PyObject *value, PyObject *region)
+{
+    return PyArray_NDIM((PyArrayObject *)value) == 0 || PyArray_SAMESHAPE((PyArrayObject *)value, (PyArrayObject *)region);
 }
 
 /* The node of a value, borrowed; None for a number. */
@@ -114,13 +116,15 @@ static PyObject *node_of_write(PyObject *tensor, PyObject *array, PyObject *inde
     return node;
 }
 
-/* Writes an array to a region of a tensor, after all has been checked: the array itself, or, with a ufunc, what that gives. The
-   tensor gets the node, unless that is NULL. */
-static int written(PyObject *tensor, PyObject *region, PyObject *value, PyObject *function, PyObject *node)
+/* Writes an array to a region of a tensor, after all has been checked: the array itself, or, with a ufunc, what that gives. With a
+   place, or a simple pick, to what that selects of the region. The tensor gets the node, unless that is NULL. */
+static int written(PyObject *tensor, PyObject *region, PyObject *place, PyObject *value, PyObject *function, PyObject *node)
 {
     PyObject *storage = Py_XNewRef(((Base *)tensor)->storage), *given[] = {region, value, region}, *done = NULL;
     int failed = protect(tensor, storage) < 0;
-    if (!failed && function == NULL)
+    if (!failed && place != NULL)
+        failed = (PyTuple_Check(place) ? PyObject_SetItem(region, place, value) : put((PyArrayObject *)region, (PyArrayObject *)place, value)) < 0;
+    else if (!failed && function == NULL)
         failed = PyArray_CopyInto((PyArrayObject *)region, (PyArrayObject *)value) < 0;
     else if (!failed)
         failed = (done = quietly(function, given, 3, NULL)) == NULL;
@@ -140,6 +144,22 @@ static PyObject *target_read(PyObject *tensor, int *records)
     return usage > OTHER && is_writable((PyArrayObject *)array) && !is_set(((Base *)tensor)->inference) ? Py_NewRef(array) : NULL;
 }
 
+/* `x[index] = value` for an index of tensors, lists and `:`, where that leaves no record. */
+static PyObject *assigned_picks(PyObject *const *args, PyObject *array, int records)
+{
+    int free = is_free(args[0], records) && (!records || edge_of(args[2]) == Py_None);
+    PyObject *place = free ? picked_place((PyArrayObject *)array, args[1]) : NULL, *found = NULL, *result = NULL;
+    PyObject *value = place == NULL ? NULL : value_read(args[2], PyArray_DESCR((PyArrayObject *)array)), *pick = NULL;
+    if (value != NULL && (pick = (PyObject *)simple_pick((PyArrayObject *)array, place, (PyArrayObject *)value)) == NULL)
+        found = PyObject_GetItem(array, place);
+    if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_IndexError)) /* Python says so in torch's words */
+        PyErr_Clear();
+    if ((pick != NULL || (found != NULL && fills(value, found))) && written(args[0], array, pick ? pick : place, value, NULL, NULL) == 0)
+        result = Py_NewRef(Py_None);
+    release(value, found, place);
+    return result;
+}
+
 /* `x[index] = value`. */
 PyObject *assigned(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
@@ -147,14 +167,16 @@ PyObject *assigned(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ss
     long key;
     PyObject *array = keywords == NULL && count == 3 ? target_read(args[0], &records) : NULL, *result = NULL, *node = NULL;
     PyObject *index = array == NULL ? NULL : plain_index((PyArrayObject *)array, args[1], &key);
+    if (array != NULL && index == NULL && !PyErr_Occurred())
+        result = assigned_picks(args, array, records);
     PyObject *region = index == NULL ? NULL : PyObject_GetItem(array, index);
-    PyObject *value = region == NULL ? NULL : value_read(args[2], (PyArrayObject *)region);
-    if (value != NULL) {
+    PyObject *value = region == NULL ? NULL : value_read(args[2], PyArray_DESCR((PyArrayObject *)region));
+    if (value != NULL && fills(value, region)) {
         PyObject *edge = Py_NewRef(edge_of(args[2]));
         int free = is_free(args[0], records) && (!records || edge == Py_None), alone = free ? 0 : is_alone(args[0]);
         if (alone > 0)
             node = node_of_write(args[0], array, index, edge);
-        if ((free || node != NULL) && written(args[0], region, value, NULL, node) == 0)
+        if ((free || node != NULL) && written(args[0], region, NULL, value, NULL, node) == 0)
             result = Py_NewRef(Py_None);
         Py_DECREF(edge);
     }
@@ -171,7 +193,9 @@ static int exchanged(Operation *operation, PyObject *const *args, PyArrayObject 
     if (result == NULL)
         return alone < 0 || PyErr_Occurred() ? -1 : 0;
     PyObject *tensor = args[0], *found = slot_get(result, core.slots.tensor_array);
-    int fits = PyArray_BASE((PyArrayObject *)found) == NULL && PyArray_SAMESHAPE((PyArrayObject *)found, array) && is_alone(result) > 0;
+    int fits = PyArray_BASE((PyArrayObject *)found) == NULL && PyArray_SAMESHAPE((PyArrayObject *)found, array) &&
+               PyArray_CompareLists(PyArray_STRIDES((PyArrayObject *)found), PyArray_STRIDES(array), PyArray_NDIM(array)) &&
+               is_alone(result) > 0;
     if (fits) {
         slot_set(tensor, core.slots.tensor_array, Py_NewRef(found));
         slot_set(tensor, core.slots.tensor_cell, Py_NewRef(slot_get(result, core.slots.tensor_cell)));
@@ -194,9 +218,9 @@ PyObject *replaced(Operation *operation, PyObject *const *args, Py_ssize_t count
     PyObject *edge = edge_of(args[1]);
     if (is_free(args[0], records) && (!records || edge == Py_None) && !is_set(((Base *)args[0])->base)) {
         int small = PyArray_ISCARRAY((PyArrayObject *)array) && PyArray_SIZE((PyArrayObject *)array) < operation->large;
-        PyObject *value = small ? value_read(args[1], (PyArrayObject *)array) : NULL;
-        if (value != NULL)
-            done = written(args[0], array, value, operation->forward, NULL) < 0 ? -1 : 1;
+        PyObject *value = small ? value_read(args[1], PyArray_DESCR((PyArrayObject *)array)) : NULL;
+        if (value != NULL && fills(value, array))
+            done = written(args[0], array, NULL, value, operation->forward, NULL) < 0 ? -1 : 1;
         Py_XDECREF(value);
     } else if (records)
         done = exchanged(operation, args, (PyArrayObject *)array);

@@ -29,6 +29,18 @@ def counted(s):
     return lambda r: pullback.while_loop(test, step, (r, pullback.tensor(0)))[0]
 
 
+def nested(s):
+    """A loop of as many steps as a number outside of all examples says, in one of which each example has its own."""
+    start = (s * s).sum() / 9
+
+    def inner(x):
+        return pullback.while_loop(lambda u, x: u < 1, lambda u, x: (u + 0.4, x * 0.9 + s), (start, x))[1]
+
+    return lambda x: pullback.while_loop(
+        lambda a, x: a < 4, lambda a, x: (a * 1.7 + 0.3, inner(x)), (x.abs().sum(), x)
+    )[1]
+
+
 def chosen(c, x):
     c = pullback.cond(c.sum() + x.sum() > 0, lambda c: c * 0.5 + x, lambda c: (c * x).cos(), (c,))
     return c, c.sum()
@@ -59,6 +71,7 @@ PROGRAMS = {
         lambda r, w: func.jvp(lambda y: func.jvp(lambda x: until(x * x), (y,), (w,))[1], (r,), (w,))[1], "repeat_loop"),
     "batch of loops": (lambda r, w: func.vmap(counted(w))(pullback.outer(W, r)), "repeat_loop"),
     "batch of tangents": (lambda r, w: func.vmap(lambda x: func.jvp(counted(w), (x,), (x,))[1])(pullback.outer(W, r)), "repeat_loop"),
+    "batch of gradients of loops in loops": (lambda r, w: func.vmap(func.grad(lambda r: nested(w)(r).sum()))(pullback.outer(W, r)), None),
     "Jacobian of a loop": (lambda r, w: func.jacfwd(until)(r), "repeat_loop"),
     "gradient of a loop": (lambda r, w: func.grad(lambda r: until(r).sum())(r), None),
 }  # fmt: skip

@@ -105,6 +105,21 @@ def test_a_branch(fuse):
     assert len(next(iter(compiled.records.values()))) == 1
 
 
+def test_what_only_the_other_side_uses_gets_zeros_from_the_one_program_of_both():
+    weights = [pullback.ones(2, requires_grad=True) for _ in range(2)]
+
+    @pullback.compile
+    def gradients_of(x):
+        pullback.cond(x.sum() > 0, lambda x: x * weights[0], lambda x: x * weights[1], (x,)).sum().backward()
+
+    for sign in (1.0, -2.0):
+        for each in weights:
+            each.grad = None
+        gradients_of(pullback.tensor([sign, sign]))
+        assert [each.grad.tolist() for each in weights] == [[max(sign, 0.0)] * 2, [min(sign, 0.0)] * 2]
+    assert gradients_of.report().records == [(1, "a first call")]
+
+
 def test_a_branch_that_is_not_taken_sends_no_nan():
     compiled = Compiled(gradients(lambda x: pullback.cond(x.sum() > 0, pullback.sqrt, lambda t: t * 0, (x,))))
     for value in (4.0, -4.0, 0.0):

@@ -1,5 +1,6 @@
 """Modules, optimizers and other objects among the arguments of compiled functions: they are not kept alive."""
 
+import functools
 import gc
 import weakref
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 import pullback
-from pullback import nn
+from pullback import func, nn
 
 
 class Scale:
@@ -66,6 +67,36 @@ def test_an_argument_is_freed_with_all_that_was_made_for_it(kind, calls):
             assert compiled(thing, x).item() == pytest.approx(expected.item(), rel=1e-4, abs=1e-6)
         seen += [weakref.ref(thing), *map(weakref.ref, tensors)]
         del thing, tensors, expected
+    gc.collect()
+    assert [each() for each in seen] == [None] * len(seen)
+    assert not compiled.records
+
+
+def closure(weight):
+    return lambda x: x * weight
+
+
+FORMS = {
+    "function": closure,
+    "function in a function": lambda weight: closure(closure(weight)(weight)),
+    "method": lambda weight: Scale(weight[0].item()).__call__,
+    "partial": lambda weight: functools.partial(pullback.mul, weight),
+    "gradient": lambda weight: func.grad(lambda x: (x * weight).sum()),
+    "list of functions": lambda weight: [closure(weight), closure(weight)],
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_functions_that_are_arguments_are_freed_with_what_they_close_over(form):
+    compiled = pullback.compile(lambda thing, x: (thing[0] if isinstance(thing, list) else thing)(x).sum())
+    x, seen = pullback.tensor([1.0, -1.0]), []
+    for number in range(8):
+        weight = pullback.tensor([float(number), 2.0])
+        thing = FORMS[form](weight)
+        for _ in range(3):
+            assert compiled(thing, x).item() == (thing[0] if isinstance(thing, list) else thing)(x).sum().item()
+        seen += map(weakref.ref, [weight, *(thing if isinstance(thing, list) else [thing])])
+        del thing, weight
     gc.collect()
     assert [each() for each in seen] == [None] * len(seen)
     assert not compiled.records

@@ -174,8 +174,29 @@ def test_files_and_parts(script, tmp_path, capsys):
     out = capsys.readouterr().out
     for part in ("Jacobian by x", "train.py:5", "nothing wrong with the numbers"):
         assert part in out
-    assert main(["explain", "--step", "9", path]) == 0
-    assert "there is no step 9" in capsys.readouterr().out
+    for options, said in (
+        (["--step", "9"], "there is no step 9: --step takes 1 to 2"),
+        (["--step", "-1"], "expected a positive number, not '-1'"),
+        (["--step", "0"], "expected a positive number"),
+        (["--inputs", "nosuch"], "no leaf is called nosuch; there are x"),
+        (["--inputs", "x,nosuch"], "no leaf is called nosuch"),
+        (["--inputs", ""], "--inputs: expected a name, not ''"),
+        (["--examples", ""], "--examples: expected a name"),
+        (["--examples", ",,"], "--examples: expected a name, not ',,'"),
+        (["--against", ""], "--against: expected a name"),
+        (["--trail", ""], "--trail: expected a name"),
+        (["--svg", "x.png"], "--svg x.png: the steps are written as .svg"),
+        (["--svg", "none/x.svg"], "there is no folder none"),
+        (["-o", "none/x.html"], "there is no folder none"),
+        (["--at", "train.py:77"], "nothing was recorded at train.py:77"),
+    ):
+        assert main(["explain", *options, path]) == 2, options
+        told = capsys.readouterr()
+        assert said in told.err, options
+        assert told.out in {"", "arguments []\n"}, options
+    for name, said in ("", "there is no file ''"), (str(tmp_path), "is a folder without __main__.py"):
+        assert main(["explain", name]) == 2
+        assert said in capsys.readouterr().err
 
 
 def test_a_saved_trace_is_shown_again(script, tmp_path, capsys):
@@ -208,10 +229,8 @@ def test_which_call_and_which_part_of_it(script, capsys):
     assert capsys.readouterr().out.count("calls       ") == 4
     assert main(["explain", "--at", "train.py:5", path]) == 0
     assert "this is 3 of 3" in " ".join(capsys.readouterr().out.split())
-    assert main(["explain", "--call", "5", path]) == 0
+    assert main(["explain", "--call", "5", path]) == 2
     assert "there is no call 5, this is call 4, the last" in capsys.readouterr().err
-    assert main(["explain", "--at", "train.py:77", path]) == 0
-    assert "nothing was recorded at train.py:77" in capsys.readouterr().err
     assert main(["explain", "--inputs", "w", path]) == 0
     out = capsys.readouterr().out
     assert "w.grad" in out

@@ -105,6 +105,12 @@ def test_trails_are_compared_and_where_one_cannot_be_written_it_is_said(tmp_path
     assert "multiply at <string>:1" in capsys.readouterr().out
     assert main(["explain", "a.trail", "a.trail"]) == 0
     (tmp_path / "c.trail").write_text("no")
+    pullback.explain.Trail().save("empty.trail")
+    assert main(["explain", "--trail", "strange.trail", "-c", "import pullback as pb; pb.eye(3).inverse().log1p()"]) == 0
+    whole = (tmp_path / "a.trail").read_bytes()
+    size = len(whole)
+    for count in range(0, size, 37):
+        (tmp_path / f"cut_{count}.trail").write_bytes(whole[:count])
     (tmp_path / "folder").mkdir()
     for arguments, said in (
         (["a.trail"], "a trail is compared with another one"),
@@ -112,7 +118,16 @@ def test_trails_are_compared_and_where_one_cannot_be_written_it_is_said(tmp_path
         (["-o", "x.html", "a.trail", "b.trail"], "a trail is compared with another one"),
         (["a.trail", "other.trail"], "there is no file other.trail"),
         (["a.trail", "c.trail"], "c.trail: not the file of a trail"),
-        (["--trail", "none/x.trail", "-c", code + "2"], "--trail none/x.trail: there is no folder none"),
+        (["--against", "other.trail", "-c", code + "2"], "there is no file"),
+        (["--trail", "d.trail", "-c", "import pullback"], "no operation of pullback ran, so there is no trail"),
+        (["a.trail", "empty.trail"], "the second trail is empty, so there is nothing to compare"),
+        (["empty.trail", "a.trail"], "the first trail is empty"),
+        (["empty.trail", "empty.trail"], "the first trail is empty"),
+        (["--against", "empty.trail", "-c", code + "2"], "the second trail is empty"),
+        (["a.trail", "strange.trail"], "these are no runs of one program"),
+        (["--against", "strange.trail", "-c", code + "2"], "these are no runs of one program"),
+        *((["a.trail", f"cut_{count}.trail"], f"cut_{count}.trail") for count in range(0, size, 37)),
+        (["--trail", "none/x.trail", "-c", code + "2"], "none/x.trail cannot be written: there is no folder none"),
         (["--trail", "folder", "-c", code + "2"], "--trail folder: the trail was not written"),
     ):
         assert main(["explain", *arguments]) == 2

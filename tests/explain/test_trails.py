@@ -260,7 +260,7 @@ def test_the_command_says_what_cannot_be_compared(tmp_path, capsys, monkeypatch)
     (tmp_path / "empty.py").write_text("pass\n")
     (tmp_path / "folder").mkdir()
     for what, program, said in (
-        ("run.trail", "p.py", "No such file"),
+        ("run.trail", "p.py", "there is no file"),
         ("empty.py", "p.py", "nothing was recorded of the other run"),
         ("p.py", "empty.py", "no operation of pullback ran"),
         ("folder", "p.py", "there is no p.py in it, and no pullback"),

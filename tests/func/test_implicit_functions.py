@@ -164,6 +164,34 @@ def test_complex_solutions():
     close(func.grad(func.grad(lambda a: imaginary(a).imag))(tensor(4.0)), -1 / 32)
 
 
+def test_what_a_condition_detaches_is_constant_as_what_it_makes_under_no_grad():
+    """y**3 + y = a * c with c = y held fixed: at a = 2 the root is 1, the slope by y 4 and that by a -1."""
+
+    def detached(y, a):
+        return y**3 + y - a * y.detach()
+
+    def quiet(y, a):
+        with pullback.no_grad():
+            held = y * 1
+        return y**3 + y - a * held
+
+    def iterated(a):
+        y = a * 0 + 1.5
+        for _ in range(60):
+            y = y - (y**3 + y - a * y) / (3 * y**2 + 1 - a)
+        return y
+
+    for condition in (detached, quiet):
+        root = func.implicit(condition, iterated)
+        for one in (func.grad(root), func.jacfwd(root), pullback.compile(func.grad(root))):
+            close(one(tensor(2.0)), 1 / 4)
+        tracked = tensor(2.0).requires_grad_()
+        root(tracked).backward()
+        close(tracked.grad, 1 / 4)
+        with pullback.no_grad():
+            close(func.grad(root)(tensor(2.0)), 1 / 4)
+
+
 def test_solutions_of_integers_have_derivatives():
     for found in (2, np.array(2), np.int64(2), pullback.tensor(2)):
         close(func.grad(func.implicit(lambda y, a: y - a, lambda a, found=found: found))(tensor(2.0)), 1.0)

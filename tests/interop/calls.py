@@ -3,7 +3,7 @@
     python -m tests.interop.calls [--write | --instead] [module ...]
 
 tries the calls of `calls.tsv` and prints those whose outcome is another than is written there; `--write` writes it, and the
-page docs/how-to/scipy-table.md, whose text is tests/interop/table.md. `--instead` tries what `instead.tsv` has for calls that
+pages scipy-table.md and scikit-learn-table.md of docs/how-to, whose text is tests/interop/table.md. `--instead` tries what `instead.tsv` has for calls that
 are refused: it must give their values. A call is an expression. The names of INPUTS in it are what gradients are taken with respect
 to, by central differences of fourth order; those of CONSTANTS are arrays of the same kind without gradients. Calls run under
 `no_escapes` and `strong_zeros`; those that are refused run once more under `numpy_programs` of the package.
@@ -25,7 +25,7 @@ import pullback.interop.scipy
 TABLE = Path(__file__).with_name("calls.tsv")
 INSTEAD = TABLE.with_name("instead.tsv")
 TEXT = TABLE.with_name("table.md")
-PAGE = Path(__file__).parents[2] / "docs/how-to/scipy-table.md"
+PAGES = [Path(__file__).parents[2] / "docs/how-to" / f"{name}-table.md" for name in ("scipy", "scikit-learn")]
 SERIES = np.array([0.3, 1.2, -0.4, 0.8, 2.1, 0.1, -1.3, 0.6, 1.9, -0.2, 0.4, 1.1])
 _draw = np.random.default_rng(0)
 INPUTS = {
@@ -237,8 +237,8 @@ def _listed_calls(calls):
     return textwrap.fill(whole, 128, break_long_words=False, break_on_hyphens=False).replace("\0", " ")
 
 
-def page(table, tried):
-    """The text of the page, for outcomes that were tried with these versions."""
+def texts(table, tried):
+    """The texts of the pages, for outcomes that were tried with these versions."""
     totals = {
         package: Counter(row[2] for row in table if row[0].startswith(package)) for package in ("scipy", "sklearn")
     }
@@ -261,7 +261,8 @@ def page(table, tried):
         mark = f"<!-- {module} -->\n"
         assert mark in text, f"{TEXT.name} has no place for {module}"
         text = text.replace(mark, "\n".join(lines).rstrip() + "\n")
-    return text.replace("<!-- counts -->", counts).replace("<!-- versions -->", tried)
+    scipy, title, sklearn = text.replace("<!-- counts -->", counts).replace("<!-- versions -->", tried).rpartition("\n# ")
+    return [scipy, title[1:] + sklearn]
 
 
 SAID = {
@@ -299,7 +300,8 @@ def main(arguments):
     print(versions(), dict(Counter(row[2] for row in table)), f"worse: {len(bad)}")
     if "--write" in arguments:
         TABLE.write_text("".join("\t".join(row) + "\n" for row in table if row[2] != "unusable"), encoding="utf-8")
-        PAGE.write_text(page([row for row in table if row[2] != "unusable"], versions()), encoding="utf-8")
+        for page, text in zip(PAGES, texts([row for row in table if row[2] != "unusable"], versions()), strict=True):
+            page.write_text(text, encoding="utf-8")
     return int(bool(bad))
 
 

@@ -161,9 +161,9 @@ def test_the_page_is_that_of_the_table():
     assert kinds <= {*calls.GOOD, "refused"}
     refused = {(module, call) for module, call, kind, _ in table if kind == "refused"}
     assert refused == set(calls.instead())
-    text = calls.PAGE.read_text(encoding="utf-8")
-    tried = re.search(r"^(SciPy .*)\. Made by", text, re.MULTILINE)[1]
-    assert text == calls.page(table, tried)
+    found = [page.read_text(encoding="utf-8") for page in calls.PAGES]
+    tried = re.search(r"^(SciPy .*)\. Made by", found[0], re.MULTILINE)[1]
+    assert found == calls.texts(table, tried)
 
 
 def tried(*arguments):
@@ -182,5 +182,5 @@ def test_calls_are_right_or_refused():
     run = tried()
     assert "wrong\t" not in run.stdout
     assert "worse: " in run.stdout, run.stderr  # the last line: it has not stopped before
-    if calls.versions() in calls.PAGE.read_text(encoding="utf-8"):
+    if calls.versions() in calls.PAGES[0].read_text(encoding="utf-8"):
         assert run.returncode == 0, run.stdout + run.stderr

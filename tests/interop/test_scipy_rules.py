@@ -123,6 +123,12 @@ PROGRAMS = {
         root, told = O.brentq(lambda h: h**3 - a, 0, 3, full_output=True)
         assert told.root is root and told.converged and type(O.brentq(lambda h: h - 1, 0, 3)) is float
         assert O.brentq(lambda h: h**3 - a, pullback.tensor(0.0, requires_grad=True), 3).requires_grad
+        def held(h):
+            with pullback.no_grad():
+                constant = h * 1
+            return h**3 - a * constant
+        by_a = pullback.autograd.grad(O.brentq(held, 0.5, 3), a)[0].item()
+        np.testing.assert_allclose(by_a, 0.7**0.5 / (3 * 0.7), rtol=1e-9)
         found = O.minimize(lambda h: ((h - a) ** 2).sum(), np.zeros(2), bounds=[(1, 2), (0, 2)])
         np.testing.assert_allclose(pullback.jacobian(found.x, a).numpy(), [0, 1], atol=1e-9)
         np.testing.assert_allclose(pullback.autograd.grad(found.fun, a)[0].numpy(), 2 * (0.7 - 1), rtol=1e-6)
@@ -385,6 +391,95 @@ def test_integrals_to_any_order():
         np.testing.assert_allclose(pullback.autograd.grad(both, b)[0].item(), 1.5 * 0.09 - 4 * 0.3 + 1, rtol=1e-9)
         with pytest.raises(ValueError, match="the rule that has derivatives gives"):
             I.quad(lambda t: b * t**-0.95, 0, 1)
+    """
+    after("import pullback", textwrap.dedent(program))
+
+
+def test_jumps_that_hide_in_numbers_and_in_boxes():
+    program = """
+        import math, numpy as np, pytest, pullback.interop.scipy
+        pullback.interop.scipy.enable()
+        from scipy import integrate as I
+        a = pullback.tensor(0.3, dtype=pullback.float64, requires_grad=True)
+        table, sharp = np.array([1.0, 2.0, 4.0, 8.0]), dict(rtol=1e-4, atol=1e-4)
+        slope = lambda y: pullback.autograd.grad(y, a)[0].item()
+        for f in (
+            lambda t: table[int((t + a) * 1.4)] * t, lambda t: math.floor((t + a) * 1.4) * t, lambda t: round((t + a) * 1.4) * a,
+            lambda t: t if t < a else 2 * t, lambda t: t * a if float(t) < float(a) else t, lambda t: t if (t - a).item() < 0 else 2 * a,
+            lambda t: (t + a) // 0.4, lambda t: table[np.searchsorted([0.5, 0.9], t + a)] * t, lambda t: [1, 5][int(t + 2 * a)] * a,
+            lambda t: ((t + a) * 1.4).astype(int) * t, lambda t: table[np.argsort(np.stack([t, a]))[0]] * a,
+            lambda t: math.exp(t) * (t < a), lambda t: [1, 2][int(t + 2 * a)] * 3.0,
+        ):
+            for integral in (lambda: I.quad(f, 0, 1), lambda: I.quad(f, 0, 1, complex_func=True), lambda: I.quad_vec(f, 0, 1, limit=30),
+                             lambda: I.dblquad(lambda t, s: f(t), 0, 1, 0, 1)):
+                with pytest.raises(TypeError, match="of a function that jumps where a tensor"):
+                    integral()
+        for f, low, high in (
+            (lambda x: np.where(x[:, 0] < a, x[:, 0], 2 * x[:, 0] + a), [0], [1]), (lambda x: table[((x[:, 0] + a) * 1.4).astype(int)], [0], [1]),
+            (lambda x: np.where(x[:, 0] + x[:, 1] < 2 * a, x[:, 0], a), [0, 0], [1, 1]), (lambda x: (x.sum(1) > a) / (1 + (x**2).sum(1)), [-1, 0], [1, np.inf]),
+            (lambda x: np.where(x[:, 0] < a, 1.0, 0.5) / (1 + x[:, 0] ** 2), [-np.inf], [np.inf]),
+        ):
+            with pytest.raises(TypeError, match="of a function that jumps where a tensor.* cubature.f, low, a."):
+                I.cubature(f, low, high, max_subdivisions=50, **sharp)
+        for integral, right in (
+            (lambda: I.quad(lambda t: [1, 2, 3, 4][int(t * 4)] * a * t, 0, 1)[0], 50 / 32),
+            (lambda: I.quad(lambda t: np.clip(t, a, 2.0) * t, 0, 1, epsabs=1e-12, epsrel=1e-12)[0], 0.045),
+            (lambda: I.cubature(lambda x: np.where(x[:, 0] < 0.5, a, a * a), [0], [1]).estimate, 0.8),
+            (lambda: I.cubature(lambda x: x[:, 0] ** 2, [0.0], a.reshape(1)).estimate, 0.09),
+            (lambda: I.cubature(lambda x: np.exp(-a * x[:, 0] ** 2), [-np.inf], [np.inf]).estimate, -0.5 * math.pi**0.5 * 0.3**-1.5),
+        ):
+            np.testing.assert_allclose(slope(integral()), right, rtol=1e-7)
+        assert I.quad(lambda t: t * int(a.detach() + t), 0, 0.5) == (0, 0)
+    """
+    after("import pullback", textwrap.dedent(program))
+
+
+def test_explicit_methods_to_high_orders():
+    program = """
+        import math, numpy as np, pullback, pullback.interop.scipy
+        pullback.interop.scipy.enable()
+        from scipy import integrate as I
+        for method, bound in (("RK45", 1e-7), ("DOP853", 1e-6)):
+            a = pullback.tensor(0.7, dtype=pullback.float64, requires_grad=True)
+            y = I.solve_ivp(lambda t, y, a: -a * y, (0, 1), [1.0], method, args=(a,), rtol=1e-10, atol=1e-12).y[0, -1]
+            for order in range(1, 6):
+                (y,) = pullback.autograd.grad(y, a, create_graph=True)
+                assert abs(y.item() - (-1) ** order * math.exp(-0.7)) < bound, (method, order)
+    """
+    after("import pullback", textwrap.dedent(program))
+
+
+def test_rates_that_jump_are_refused():
+    program = """
+        import math, numpy as np, pytest, pullback.interop.scipy
+        pullback.interop.scipy.enable()
+        from scipy import integrate as I
+        a = pullback.tensor(0.3, dtype=pullback.float64, requires_grad=True)
+        table, sharp = np.array([1.0, 2.0, 4.0, 8.0]), dict(rtol=1e-8, atol=1e-10)
+        slope = lambda y: pullback.autograd.grad(y, a)[0].item()
+        ways = [(lambda f, m=m, **more: I.solve_ivp(f, (0, 1), [1.0], m, args=(a,), **sharp, **more).y[0, -1]) for m in ("RK45", "Radau", "LSODA")]
+        ways += [lambda f: I.odeint(lambda y, t, a: f(t, y, a), [1.0], [0, 1.0], args=(a,), **sharp)[-1, 0]]
+        inside = lambda t, y, a: -y if y[0] > 2 * a else -3 * y * a
+        for way in ways:
+            for rate in (lambda t, y, a: -y if t < a else -3 * y * a, lambda t, y, a: -y * table[int((t + a) * 1.4)], inside):
+                with pytest.raises(TypeError, match="no derivative here of a rate that jumps at a state"):
+                    way(rate)
+            for kink in (lambda t, y, a: -np.maximum(y - a, 0), lambda t, y, a: np.where(y > a, a - y, 0 * y)):
+                np.testing.assert_allclose(slope(way(kink)), 1 - math.exp(-1), rtol=1e-6)
+        standing = lambda t, y, a: -y * a if t < 0.5 else -3 * y * a
+        for way in ways:
+            np.testing.assert_allclose(slope(way(standing)), -2 * math.exp(-0.6), rtol=1e-6)
+        with pytest.raises(TypeError, match="a rate that jumps at a state"):
+            I.solve_ivp(lambda t, y: -y if t < a else -3 * y, (0, 1), [1.0])
+        reached = lambda t, y, a: y[0] - 2 * a
+        reached.terminal = True
+        with pytest.raises(TypeError, match="each with a rate of its own: with method='RK45' and events="):
+            ways[0](inside, events=reached)
+        first = I.solve_ivp(lambda t, y, a: -y, (0, 1), [1.0], args=(a,), events=reached, **sharp)
+        start, rest = first.y_events[0][0], 1 - first.t_events[0][0]
+        last = I.solve_ivp(lambda t, y, a, rest: -3 * y * a * rest, (0, 1), start, args=(a, rest), **sharp).y[0, -1]
+        way, h = (lambda a: 2 * a * math.exp(-3 * a * (1 + math.log(2 * a)))), 1e-6
+        np.testing.assert_allclose(slope(last), (way(0.3 + h) - way(0.3 - h)) / (2 * h), rtol=1e-6)
     """
     after("import pullback", textwrap.dedent(program))
 

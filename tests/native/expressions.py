@@ -37,6 +37,11 @@ x.mv(r); x.T @ y.T; x[:, ::2] @ y[::2]; r[::2] @ r[1::2]; x @ i; r[:1] @ r[:1]; 
 F.linear(x, y); F.linear(r, y, r); F.linear(x, y, r[:1]); F.linear(x, y, bias=r); F.linear(x, r, r); F.linear(x, y[:2], r[:2]); F.linear(x.reshape(2, 2, 4), y, r); F.linear(x, y[:, :2], r)
 F.cross_entropy(x, i + 1); F.cross_entropy(x, i, reduction="sum"); F.cross_entropy(x * float("inf"), i); F.cross_entropy(x.T, i); F.cross_entropy(x, x); F.cross_entropy(x, i[:2]); F.cross_entropy(x * 1e30, i)
 F.cross_entropy(x[:1], i[:1]); F.cross_entropy(x[0:0], i[0:0]); F.cross_entropy(x[:, :1], i * 0); F.cross_entropy(r, i[0]); F.cross_entropy(x, i.int()); F.cross_entropy(x, target=i)
+x.gather(0, i[None]); x.gather(1, i[:, None]); pullback.gather(x, -1, i.expand(4, 4).contiguous()); x.gather(0, i); r.gather(0, i); x.T.gather(1, i[:, None]); x.gather(1, i[:, None] - 4)
+x.gather(1, i[:, None] + 9); x.gather(2, i[:, None]); x.gather(1, i[:2, None]); x.gather(1, i[:0, None]); x.gather(1, i[:, None].int()); x.gather(dim=1, index=i[:, None]); x.gather(1, r); i.gather(0, i)
+x.reshape(2, 2, 4).gather(1, i.reshape(1, 1, 4).expand(2, 3, 4).contiguous()); x.reshape(2, 2, 4).gather(0, i.reshape(1, 1, 4) * 0); x.sum().gather(0, i[0]); x[0:0].gather(0, i[None])
+F.linear(x * 1e30, y * 1e30, r); F.linear(x[:1], y[:1], r[:1]); F.linear(x[:, :1], y[:, :1], r); F.linear(x[0:0], y, r); F.linear(x.T, y.T, r[::1]); F.linear(x.repeat(13, 1), y.repeat(11, 1), r.repeat(11))
+x[1][1]; x[0][-1]; x[-1][0]; x.T[1][2]; x.T[0]; x[1:][1][0]; x.reshape(2, 2, 4)[1][0][2]; x.repeat(20, 1)[70]; x.repeat(20, 1)[64][1]
 x.relu() * -0.0; F.relu(-x * 0); pullback.relu(r); F.relu(x, True); pullback.exp(x); x.exp() - pullback.neg(x); pullback.mul(x, 2); pullback.maximum(x, 0.0)
 x.sin().cos().exp() * y.tanh(); (x + x) * x - x / y; x[1][2] * x[2][1]; x.is_contiguous(); x.requires_grad; x * y > y * x
 """
@@ -134,6 +139,35 @@ d = (x * 1).detach(); d[0] = x[0]; d.sum().backward()
 z = x * 1; z.detach_(); z[0] = x[0]; z += x; z.sum().backward()
 z = (x * 1).requires_grad_(); z.requires_grad; z[0] = 1.0; z.sum().backward()
 z = (u * 1).requires_grad_(); z.requires_grad_(False); z += x; z.sum().backward(); g = z.grad
+i = pullback.tensor([1, 0]); u[i] = x[:2].detach(); u[i] = 3.0; u[[2, 2]] = 4; u[:, i] = 5.0; u[i, i] = -1.0; u[u > 2] = 0.5; u[u[:, 0] > 0] = 2
+i = pullback.tensor([2, 2, -1]); u[i] = pullback.arange(12.0, dtype=u.dtype).reshape(3, 4); v = u[0]; v[i] = 7.0; w = u[1]; w[w < 9] = 0.0
+i = pullback.tensor([0, 1]); u[i] = u[1:3]; u[i] = u[i]; u[i] = u[0]; u[i] = u[:1]; u[i[:, None]] = 2.5; u[i[:0]] = 1.0
+u[pullback.tensor([9])] = 1.0
+u[pullback.tensor([0, 9])] = u[:2]
+u[pullback.tensor([-4])] = 1.0
+u[[9]] = 1.0; u[pullback.tensor([True, False])] = 1.0
+u[pullback.tensor([0])] = u[:2]
+u[u > 0] = u[:1]
+u[u > 0] = 10**400
+u[[0]] = 1j
+a = x * u; i = pullback.tensor([1, 0]); u[i] = 3.0; u[u > 1] = 0; a.sum().backward()
+a = u * 2; v = u[0]; b = v * x; u[[0]] = 9.0; b.sum().backward()
+with pullback.no_grad(): i = pullback.tensor([1, 0]); x[i] = x[:2] * 2; x[x > 0] = 1.0\ny = x * 2
+i = pullback.tensor([1, 0]); x[i] = 1.0
+i = pullback.tensor([1, 0]); v = x[0]; v[i] = 1.0
+i = pullback.tensor([1, 0]); u[i] = x[:2]; u.sum().backward()
+i = pullback.tensor([1, 0]); n = u.numpy(); u[i] = 3.0; n[0] = 8.0; u[i] = u[2:4]; m = pullback.tensor(n)
+i = pullback.tensor([1, 0]); u[:0][i[:0]] = 1.0; e = u[:, :0]; e[i] = 1.0; e[i] = e[:2]; w = u[::2]; w[i] = 4.0; w[w > 0] = 1.0
+e = u[0].expand(2, 4); e[pullback.tensor([0])] = 1.0
+i = pullback.tensor([1, 0]); t = u.T; t[i] = 1.0; t[t > 2] = 0.0; c = u[:1]; c[i * 0] = 3.0; z = u[0][0]; z[z > 0] = 2.0; z[pullback.tensor(True)] = 5.0
+i = pullback.tensor([1, 0]); h = u.half(); h[i] = 1.0; h[h > 0] = 2; j = i * 1; j[i] = 5; j[j > 2] = 0; b = u > 0; b[i] = True; b[b] = False
+i = pullback.tensor([1, 0]); u[i] = u.double()[:2]; u[i] = pullback.tensor(3.0).double(); u[i] = pullback.tensor(3.0, dtype=u.dtype); u[i] = np.ones(4); u[i] = u[:2].numpy()
+with pullback.inference_mode(): w = u * 2; w[[0]] = 1.0; w[w > 1] = 0.0\nw[[0]] = 1.0
+y = x.gather(1, pullback.tensor([[0], [1], [2]])); i = pullback.tensor([[0], [1], [2]]); z = x.gather(1, i); i += 1; (y * z).sum().backward()
+with pullback.no_grad(): y = x.gather(0, pullback.tensor([[0, 1, 2, 0]]))
+with pullback.autograd.graph.saved_tensors_hooks(lambda t: t * 1, lambda t: t): y = x.gather(0, pullback.tensor([[0, 1, 2, 0]]))\ny.sum().backward()
+y = pullback.func.vmap(lambda row: row.gather(0, pullback.tensor([0, 0, 1])))(x); y.sum().backward()
+v = x[1]; w = x[1]; g = v.grad_fn is w.grad_fn; (v * w).sum().backward()
 rows = []; [rows.append(row * k) for k, row in enumerate(x)]; y = pullback.stack(rows); y[0] = x[1]; y.sum().backward()
 a, b, c = x.unbind(); (a * b + c).sum().backward(); d = x.unbind()[0]; d.sum().backward()
 a, b = (x * 1).split(2, 1); a += 1.0

@@ -11,7 +11,7 @@ ONE = ["-{a}", "{a}.sin()", "{a}.exp()", "{a} * 2.0", "{a} + 1", "{a}[0]", "{a}[
 TWO = ["{a} + {b}", "{a} * {b}", "{a} - {b}", "{a} / ({b} + 9)", "{a} @ {b}", "pullback.maximum({a}, {b})", "pullback.cat([{a}, {b}])",
        "pullback.stack([{a}, {b}])", "{a} > {b}"]  # fmt: skip
 WRITES = ["{a}.mul_(0.5)", "{a}.add_({b})", "{a}[0] = 1.5", "{a}[0] = {b}", "{a}[...] = {b}", "{a}.copy_({b})", "{a}.zero_()",
-          "{a} *= {b}", "{a} += 1.0", "{a} -= {b}", "{a}[-1] = {b}[0]", "{a}.detach_()", "{a}.requires_grad_()"]  # fmt: skip
+          "{a} *= {b}", "{a} += 1.0", "{a} -= {b}", "{a}[[0, -1]] = {b}", "{a}[[0]] = 2.0", "{a}[{a} > 1] = 0", "{a}[-1] = {b}[0]", "{a}.detach_()", "{a}.requires_grad_()"]  # fmt: skip
 BLOCKS = ["", "", "", "with pullback.no_grad(): ", "with pullback.enable_grad(): "]
 PASSES = ["{a}.sum().backward()", "({a} * {a}).sum().backward(retain_graph=True)",
           "g = pullback.autograd.grad({a}.sum(), x, allow_unused=True, create_graph=True)[0]"]  # fmt: skip

@@ -31,9 +31,8 @@ def test_no_references_are_leaked_leaking(name):
 @pytest.mark.skipif(
     CORE is None or importlib.util.find_spec("_testcapi") is None, reason="no core, or no failing allocations"
 )
-@pytest.mark.skipif(
-    sys.version_info >= (3, 12), reason="where memory runs out CPython 3.13 itself crashes, in making a function"
-)
 @pytest.mark.parametrize("name", sorted(memory.FORMS.keys() - memory.UNTRIED))
 def test_nothing_is_left_half_done_where_an_allocation_is_failing(name):
+    if sys.version_info >= (3, 12) and name in memory.MAKING:
+        pytest.skip("where memory runs out CPython 3.12 and 3.13 crash after making a function")
     passes("failing", name)

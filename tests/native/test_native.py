@@ -105,6 +105,53 @@ def test_a_function_stays_a_function_to_users(name):
     assert copy.deepcopy(function) is function
 
 
+USUAL = """
+x * y; x + 2.0; x.sin(); u > v; x.sum(); x.sum(1); x.mean(0, keepdim=True); x @ y; x @ y[0]; y[0].dot(y[1]); F.linear(x, y, y[0]); F.cross_entropy(x, places)
+x[0]; x[-1]; x[0] * y[1]; x[2, 1]; x[:, 1:]; x[None]; x[[0, 2]]; x[places]; x[u > 0]; x[:, places]; x.gather(1, square); x.take(places); x.index_select(0, places)
+[row for row in x]; x.unbind(1); x.split(2); x.chunk(2); pullback.cat([x, y]); pullback.stack([x, y], 1); x.T; x.t(); x.transpose(0, 1); x.reshape(9); x.view(9, 1); x.unsqueeze(0)
+u[0] = 1.0; u[0] = v[1]; u[places] = v; u[places] = 2.0; u[u > 1] = 0.0; u[:, places] = v; u += v; u *= 2.0; h = x * 1.0; h[0] = y[0]; h += x
+"""
+
+
+@pytest.mark.skipif(native.core is None, reason="the core is not used here")
+@pytest.mark.parametrize("text", [text.strip() for line in USUAL.strip().splitlines() for text in line.split("; ")])
+def test_nothing_of_the_usual_case_is_handed_over(text):
+    """Results would be the same: only time would tell."""
+    numbers = np.linspace(-1, 1, 9, dtype=np.float32).reshape(3, 3)
+    scope = {"pullback": pullback, "F": pullback.nn.functional, "places": pullback.tensor([0, 2, 1])}
+    scope |= {name: pullback.tensor(numbers * k + 0.1, requires_grad=name in "xy") for k, name in enumerate("xyuv", 1)}
+    scope |= {"square": pullback.tensor([[0, 1, 2]] * 3), "h": scope["x"] * 1.0}
+    code, entered = compile(text, "<usual>", "exec"), []
+
+    def told(frame, event, _):
+        if event == "call" and frame.f_code.co_filename != "<usual>":
+            entered.append(frame.f_code.co_qualname)
+
+    for _ in range(2):  # what is made once is made at the first time
+        entered.clear()
+        sys.setprofile(told)
+        try:
+            exec(code, scope)
+        finally:
+            sys.setprofile(None)
+    assert entered == []
+
+
+@needs_core
+def test_a_subinterpreter_goes_without():
+    """With what NumPy allows: that nobody else in the process has imported it."""
+    code = "import pullback; x = pullback.ones(2, requires_grad=True); (x * x).sum().backward(); "
+    code += "print(pullback._tape.native.core, x.grad.tolist(), flush=True)"
+    if sys.version_info >= (3, 13):
+        start = f"import _interpreters as made; made.exec(made.create('legacy'), {code!r})"
+    else:
+        start = f"import _xxsubinterpreters as made; made.run_string(made.create(isolated=False), {code!r})"
+    environment = os.environ | {"PULLBACK_NATIVE": "", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-W", "ignore", "-c", start]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.stdout == "None [2.0, 2.0]\n", done.stderr
+
+
 def mixed(x, places):
     """A graph of all native forms, with calls that they hand over, and its pass."""
     y = pullback.cat([x, x * 2])[[0, 1, 4]] + x[places] - x[places >= 0]

@@ -14,7 +14,7 @@ from pathlib import Path
 from pullback.command.names import Reader, missing
 from pullback.compat.torch import facade, install
 
-PAGE = Path(__file__).parents[2] / "docs" / "appendix" / "torch-names.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "appendix" / "torch-names.md"
 THERE, RAISES, ABSENT = "there", "raises when it is called", "absent"
 
 HEAD = """# Names of torch that packages use

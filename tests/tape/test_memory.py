@@ -526,3 +526,28 @@ def test_backward_to_a_result_retains_its_gradient():
     assert y.retains_grad
     loss.backward()
     assert y.grad.tolist() == [8, 16]  # of both passes
+
+
+@pytest.mark.parametrize("tracked", [False, True])
+@pytest.mark.parametrize(
+    "name", ["zero_", "mul_", "sub_", "lerp_", "normal_", "tril_", "index_fill_", "masked_fill_", "cumsum_"]
+)
+def test_a_write_keeps_the_order_of_axes_in_memory(name, tracked):
+    """As in torch: what has columns side by side still has them, whatever the order of what is written."""
+    rows, first = pullback.arange(6.0).reshape(3, 2), pullback.tensor([0])
+    args = {"mul_": (rows,), "sub_": (rows,), "lerp_": (rows, 0.5), "index_fill_": (0, first, 2.0), "masked_fill_": (rows > 2, 1.0),
+            "cumsum_": (0,)}  # fmt: skip
+    x = pullback.ones(2, 3).T.requires_grad_(tracked).clone()
+    assert x.stride() == (1, 3)
+    getattr(x, name)(*args.get(name, ()))
+    assert x.stride() == (1, 3)
+    if tracked:
+        y = pullback.ones(3, 2, requires_grad=True)
+        z = y.clone()
+        getattr(z, name)(*args.get(name, ()))
+        leaf = pullback.ones(2, 3, requires_grad=True)
+        w = leaf.T.clone()
+        getattr(w, name)(*args.get(name, ()))
+        for each in (z, w):
+            (each * rows).sum().backward()
+        assert pullback.equal(leaf.grad.T, y.grad)

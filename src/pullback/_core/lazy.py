@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
@@ -29,9 +30,21 @@ PROVIDERS: dict[str, str] = {}
 everything, fills this table, so that no lower layer names a higher one."""
 
 
+@functools.cache
+def imported(name: str) -> Any:
+    """The module of that name, imported if it has not been, its packages first.
+
+    To import `a.b` Python waits for `a` only if nobody imports it yet. So where another thread imports `a`, which imports
+    its own modules, each thread would soon wait for the other, and Python gives one of them an incomplete module.
+    """
+    if package := name.rpartition(".")[0]:
+        imported(package)
+    return importlib.import_module(name)
+
+
 def provider(task: str) -> Any:
     """The module that provides something, imported when it is first needed."""
-    return importlib.import_module(PROVIDERS[task])
+    return imported(PROVIDERS[task])
 
 
 def index(
@@ -54,12 +67,10 @@ def index(
 
     def found(name: str) -> Any:
         if name in places:
-            namespace[name] = value = getattr(
-                importlib.import_module(f"{namespace['__package__']}.{places[name]}"), name
-            )
+            namespace[name] = value = getattr(imported(f"{namespace['__package__']}.{places[name]}"), name)
             return value
         if name in parts:
-            return importlib.import_module(f"{namespace['__package__']}.{name}")
+            return imported(f"{namespace['__package__']}.{name}")
         raise AttributeError(
             f"module {namespace['__name__']!r} has no attribute {name!r}{_instead(namespace['__name__'], name)}"
         )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .forks import lock
-from .lazy import PROVIDERS, provider
+from .lazy import PROVIDERS, imported
 
 if TYPE_CHECKING:
     from .dtypes import NumpyType
@@ -36,9 +36,7 @@ def _found(package: str) -> bool:
 @functools.cache
 def module(name: str) -> Any:
     """The module of that name in the package that makes machine code, imported when an operation first needs it."""
-    # The package first: threads that import its modules at once could find it half initialized.
-    package = provider("machine code")
-    return importlib.import_module(f"{package.__name__}.{name}")
+    return imported(f"{PROVIDERS['machine code']}.{name}")
 
 
 class _Once(_local):

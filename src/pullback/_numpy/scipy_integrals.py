@@ -13,7 +13,8 @@ from .._core.trees import flatten, unflatten
 from ..vocabulary import load
 from .linear_maps import require_small
 from .operands import concrete, constants, joined, on_tensors, tensors
-from .scipy_solvers import filled
+from .scipy_jumps import FAR, PLACES, require_smooth, require_still, through_box
+from .scipy_solvers import Watched, filled
 
 if TYPE_CHECKING:
     from .._core.typing import Array, Params, Tensor, Value
@@ -40,13 +41,6 @@ ROUNDED = 1e-14
 """What rounding leaves of an error, over the integral of the absolute value."""
 NARROW = 1e-14
 """The width of a part that is not divided further."""
-FAR = 1e-6
-"""How far apart two values are that differ, over their size."""
-SCANNED = 66
-"""At how many places steps are looked for."""
-END = 1e-6
-"""How far from the ends of an interval from 0 to 1 the outermost of these are: a function may be infinite at an end."""
-
 OUTSIDE = "a tensor that its function reads from outside is no parameter, which are those of args="
 
 
@@ -70,7 +64,7 @@ def _quad(_: Function, name: str, given: Params, found: Any) -> Any:
         raise TypeError(f"{name} has no derivative here with weight=: multiply the function by it")
     args = given["args"] if isinstance(given["args"], tuple) else (given["args"],)
     function, edges = _between_zero_and_one(lambda x: given["func"](x, *args), given["a"], given["b"], given["points"])
-    _require_still(name, function, edges)
+    require_still(name, function)
     whole = tensors(_integral(function, edges, given))[0]
     value = concrete(whole)
     if not abs(value - found[0]) <= FAR * (abs(found[0]) + max(abs(found[1]), given["epsabs"])) + 10 * abs(found[1]):
@@ -83,7 +77,15 @@ def _quad(_: Function, name: str, given: Params, found: Any) -> Any:
 
 def _quad_vec(real: Function, name: str, given: Params, found: Any) -> Any:
     args = given.get("args", ())
-    _require_still(name, *_between_zero_and_one(lambda x: given["f"](x, *args), given["a"], given["b"], None))
+    require_still(name, _between_zero_and_one(lambda x: given["f"](x, *args), given["a"], given["b"], None)[0])
+    return _as_program(real, **given)
+
+
+def _cubature(real: Function, name: str, given: Params, found: Any) -> Any:
+    low, high = (np.atleast_1d(concrete(given[word])).astype(float) for word in "ab")
+    args = given["args"] if isinstance(given["args"], tuple) else (given["args"],)
+    path = through_box(low, high)
+    require_still(name, lambda s: given["f"](path(s)[None], *args), PLACES * low.size)
     return _as_program(real, **given)
 
 
@@ -130,40 +132,6 @@ def _integral(function: Callable[[float], Value], edges: Sequence[float], given:
         parts += part(worst[1], middle), part(middle, worst[2])
     weights = np.concatenate([KRONROD * ((each[2] - each[1]) / 2) for each in parts])
     return weights @ joined([value for each in parts for value in each[5]])
-
-
-def _require_still(name: str, function: Callable[[float], Value], edges: Sequence[float]) -> None:
-    """Refuse a function that jumps where a tensor with a gradient says: what the jump adds as it moves would be left out."""
-
-    def steps(place: float) -> bytes:
-        try:
-            return b"".join(each.tobytes() for each in load("func.replaying", "switches")(function, place))
-        except (TypeError, ValueError, RuntimeError, AttributeError):  # it takes nothing but numbers
-            return b""
-
-    if not any(map(steps, (0.07, 0.29, 0.52, 0.73, 0.96))):
-        return
-    places = np.linspace(edges[0], edges[-1], SCANNED)
-    places[[0, -1]] += END, -END
-    for low, high in itertools.pairwise(places):
-        left, right = (np.ravel(concrete(function(place))) for place in _beside_step(steps, low, high))
-        most = np.argmax(jumps := abs(left - right) - FAR * (1 + abs(left) + abs(right)))
-        if jumps[most] > 0:
-            raise TypeError(
-                f"{name} has no derivative here of a function that jumps where a tensor with a gradient says, as by `if x < a` "
-                f"or where(x < a, ...): from {left[most]:.4g} to {right[most]:.4g}. Integrate both sides, with that tensor as "
-                f"a limit: {name.rpartition('.')[2]}(f, low, a)[0] + {name.rpartition('.')[2]}(f, a, high)[0]"
-            )
-
-
-def _beside_step(steps: Callable[[float], bytes], low: float, high: float) -> tuple[float, float]:
-    """The places on both sides of where a function takes another step between two places; one place twice if it does not."""
-    before = steps(low)
-    if before == steps(high):
-        return low, low
-    while low < (middle := (low + high) / 2) < high:
-        low, high = (middle, high) if steps(middle) == before else (low, middle)
-    return low, high
 
 
 class _Trajectory:
@@ -230,6 +198,18 @@ def _sensitive(name: str, function: Function, start: Value, args: Any, solve: Fu
 
 def _solve_ivp(real: Function, name: str, given: Params, found: Any) -> Any:
     given |= given.pop("options", {})
+    rate, args = given["fun"], given["args"] or ()
+
+    def finer(times: Array) -> tuple[Array, Array]:
+        last = np.clip(
+            2 * found.t[-1] - found.t[-2], *sorted(given["t_span"])
+        )  # a step that an event ends goes beyond it
+        times = times if last == times[-1] else np.append(times, last)
+        called = {"fun": Watched(name, rate), "t_span": (times[0], last), "t_eval": times, "events": None}
+        way = real(**{**constants(name, given, tracked=True), **called})
+        return way.t, way.y.T
+
+    require_smooth(name, lambda t, y: joined(rate(t, y, *args)), (found.t, found.y.T), finer)
     if given["method"] in EXPLICIT:
         return _as_program(real, **given)
     for word in ("events", "dense_output", "jac", "vectorized"):
@@ -242,7 +222,7 @@ def _solve_ivp(real: Function, name: str, given: Params, found: Any) -> Any:
         return np.asarray(real(rate, y0=start, t_eval=found.t, **options).y).T
 
     times = found.t
-    states = _sensitive(name, given["fun"], given["y0"], given["args"] or (), solve, False)
+    states = _sensitive(name, rate, given["y0"], args, solve, False)
     return filled(found, t=times, y=states.T, sol=None, t_events=None, y_events=None)
 
 
@@ -251,16 +231,26 @@ def _odeint(real: Function, name: str, given: Params, found: Any) -> Any:
         raise TypeError(f"{name} has no derivative here with Dfun=: leave it out")
     options = {word: given[word] for word in "rtol atol tcrit h0 hmax hmin mxstep mxhnil mxordn mxords".split()}
 
-    def solve(rate: Function, start: Array) -> Array:
-        return real(lambda y, t: rate(t, y), start, constants(name, given["t"]), **options)
+    def solve(rate: Function, start: Array, times: Array) -> Array:
+        return real(lambda y, t: rate(t, y), start, times, **options)
 
-    states = _sensitive(name, given["func"], given["y0"], given["args"], solve, not given["tfirst"])
+    rate, args = given["func"], given["args"] if isinstance(given["args"], tuple) else (given["args"],)
+    watched = Watched(name, rate if given["tfirst"] else lambda t, y, *more: rate(y, t, *more))
+
+    def finer(times: Array) -> tuple[Array, Array]:
+        start, more = constants(name, (given["y0"], args), tracked=True)
+        return times, solve(lambda t, y: watched(t, y, *more), start, times)
+
+    times = concrete(given["t"])
+    require_smooth(name, lambda t, y: joined(watched.function(t, y, *args)), (times, found), finer)
+    states = _sensitive(name, rate, given["y0"], args, lambda *given: solve(*given, times), not given["tfirst"])
     return (states, *found[1:]) if given["full_output"] else states
 
 
 INTEGRALS: dict[str, Function] = {
     "integrate.quad": _quad,
     "integrate.quad_vec": _quad_vec,
+    "integrate.cubature": _cubature,
     "integrate.solve_ivp": _solve_ivp,
     "integrate.odeint": _odeint,
 }

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._core.modes import FieldBlock, mode
 from .._core.primitives import Carrier, Function
+from .._tape.observers import Looking
 from ..vocabulary import load
 from .linear_maps import loaded
 from .operands import concrete, constants, holds_tensor, is_plain, joined, on_tensors, operand, tensors
@@ -77,13 +79,17 @@ def solved(real: Function, name: str, rule: Rule, *args: object, **options: obje
             watched.append(bound.arguments[word])
         else:
             bound.arguments[word] = constants(name, value, tracked=word in FREE)
-    found = real(*bound.args, **bound.kwargs)
+    looks: list[Tensor] = []
+    with FieldBlock(watcher=Looking(mode.get(), looks.append)):
+        found = real(*bound.args, **bound.kwargs)
     moved = any(each.seen for each in watched) or any(_has_gradient(given.get(word)) for word in FREE)
     bound = inspect.signature(real).bind(*args, **options)
     bound.apply_defaults()
-    if not moved and name.startswith("scipy.integrate.quad") and any(each.tensors for each in watched):
+    if moved:
+        return rule(real, name, dict(bound.arguments), found)
+    if name.startswith("scipy.integrate.") and (looks or any(each.tensors for each in watched)):
         rule(real, name, dict(bound.arguments), found)  # which refuses steps that move
-    return rule(real, name, dict(bound.arguments), found) if moved else found
+    return found
 
 
 def attached(name: str, condition: Function, solution: ArrayLike) -> Tensor:
@@ -297,7 +303,7 @@ def _nnls(real: Function, A: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _steady(real: Function, name: str, **given: object) -> object:
-    """The rule of a function of ranks and places, which stays the same around where it is."""
+    """The rule of what stays the same around where it is, as ranks, and of the errors by which solve_ivp chooses its steps."""
     return real(**constants(name, given, tracked=True))
 
 
@@ -319,7 +325,7 @@ def _assignment(cost_matrix: Tensor, maximize: bool = False) -> tuple[Array, Arr
     return loaded("optimize.linear_sum_assignment")(concrete(cost_matrix), maximize)
 
 
-STEADY: dict[str, Function] = dict.fromkeys(("stats.kendalltau", "linalg.bandwidth"), _steady)
+STEADY: dict[str, Function] = dict.fromkeys(("stats.kendalltau", "linalg.bandwidth", "integrate.norm"), _steady)
 OPTIMIZERS: dict[str, Rule] = {
     **{f"optimize.{name}": _root("f") for name in "root_scalar brentq brenth bisect ridder toms748".split()},
     "optimize.newton": _root("func"),

@@ -69,6 +69,19 @@ class ResultObserver:
             self.before.wrote(tensor, recorded, value)
 
 
+class Looking(ResultObserver):
+    """An observer that is told when the program asks a tensor for its numbers, and of nothing else."""
+
+    def __init__(self, before: Mode, told: Callable[[Tensor], None]) -> None:
+        super().__init__(before)
+        self.told = told
+
+    def looked(self, tensor: Tensor) -> None:
+        """Tell of a look at numbers."""
+        super().looked(tensor)
+        self.told(tensor)
+
+
 def passing() -> bool:
     """True while a pass is running: observers look at a pass as a whole."""
     return running.get(None) is not None

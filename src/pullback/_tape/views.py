@@ -188,12 +188,13 @@ def check_writable(tensor: Tensor, operation: str, *, region: Any = None, value:
         raise RuntimeError(errors.INFERENCE_WRITTEN)
     array = tensor._array
     if isinstance(array, np.ndarray) and not tensor.level:
-        if region is not None and 0 in array.strides:
-            array = array[region]
-        if 0 in array.strides and _repeats(array.strides, array.shape):
-            raise RuntimeError(errors.overlapping(tensor, operation))
-        if not array.flags.writeable:
-            raise ValueError(errors.read_only(tensor, operation))
+        if not array.flags.carray:  # else in order, and writeable
+            if region is not None and 0 in array.strides:
+                array = array[region]
+            if 0 in array.strides and _repeats(array.strides, array.shape):
+                raise RuntimeError(errors.overlapping(tensor, operation))
+            if not array.flags.writeable:
+                raise ValueError(errors.read_only(tensor, operation))
     elif region is None and overlaps(tensor):
         raise RuntimeError(errors.overlapping(tensor, operation))
     if not current.grad:
@@ -347,8 +348,9 @@ def _take(target: Tensor, value: Tensor) -> None:
 def replacing(target: Tensor, result: Tensor) -> Steps:
     """The steps that write a result's values into the target's memory; graphs keep the values that they have saved.
 
-    Memory that nothing else can see is simply exchanged: the graph keeps the old array, and nothing is copied. What
-    graphs keep of the result is then kept of the target, too: the next write leaves them that.
+    Memory that nothing else can see is simply exchanged, for such with the same order of axes: the graph keeps the old
+    array, and nothing is copied. What graphs keep of the result is then kept of the target, too: the next write leaves
+    them that.
     """
     old, array = target._array, result._array
     if not isinstance(old, ndarray):
@@ -356,7 +358,7 @@ def replacing(target: Tensor, result: Tensor) -> Steps:
             return [*_exchanging(target, array), counting(target)]
         protect(target)
         return [(old.assign, array), counting(target)]
-    if target._storage is None and old.base is None and array.base is None:
+    if target._storage is None and old.base is None and array.base is None and array.strides == old.strides:
         return [*_exchanging(target, array, result._cell), counting(target)]
     protect(target)
     return [(np.copyto, old, array), counting(target)]

@@ -38,6 +38,8 @@ OPERATIONS: dict[str, tuple[Primitive, str]] = {
 """Methods, and functions of the package, of tensors of one floating dtype: their primitives and native forms."""
 PRODUCTS = {"__matmul__": "matmul", "matmul": "matmul", "mm": "mm", "dot": "dot"}
 """Products of matrices and vectors, and their native forms."""
+PLACES = {"gather": (ops.take_along_axis, {"axis": 0})}
+"""Methods that take elements at places, their primitives, and metadata from which the name of their nodes follows."""
 JOINS = {"cat": (ops.concat, "cat"), "stack": (ops.stack, "stack")}
 LAYERS = {"linear": (affine, "linear"), "relu": (ops.relu, "recorded")}
 
@@ -48,7 +50,7 @@ def install() -> None:
     core.setup(table)
     table["adds"] += [True] * _adds_in_order()
     copyreg.pickle(core.Operation, _reduced)
-    for name in (*OPERATIONS, *PRODUCTS, *VIEWS):
+    for name in (*OPERATIONS, *PRODUCTS, *PLACES, *VIEWS):
         setattr(Tensor, name, formed(name, getattr(Tensor, name), VIEWS))
         getattr(Tensor, name).member = name
     reversed_axes = viewing("T", shapes.reversed_axes)
@@ -61,6 +63,9 @@ def formed(name: str, function: Function, views: dict[str, str] = FUNCTIONS) -> 
         return viewing(views[name], function)
     if name in PRODUCTS:
         return operation(ops.matmul, function, form=PRODUCTS[name])
+    if name in PLACES:
+        primitive, known = PLACES[name]
+        return recording(primitive, function, known=known, form=name)
     if name in JOINS:
         primitive, form = JOINS[name]
         return recording(primitive, function, form=form)

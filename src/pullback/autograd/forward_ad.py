@@ -17,8 +17,8 @@ from .._core.package import package
 from .._core.primitives import Carrier, Primitive
 from .._tape import backward as _backward
 from .._tape.views import steps
+from ..func import levels
 from ..func.forward import DualTensor, Forward
-from ..func.levels import tensor_of
 
 if TYPE_CHECKING:
     from .._core.typing import Array, Tensor
@@ -51,7 +51,9 @@ def settle(tensor: Tensor) -> None:
     base = tensor if tensor._base is None else tensor._base
     for each in (base, *(base._storage.tensors() if base._storage is not None else ())):
         if type(each) is _Dual and (each is base or each._base is base):
-            primal: Any = tensor_of(each._array).clone() if each is base else ops.replay(base, path=steps(each._path))
+            primal: Any = (
+                levels.tensor_of(each._array).clone() if each is base else ops.replay(base, path=steps(each._path))
+            )
             each.__class__ = type(primal)
             each._array, each._node, each._cell = primal._array, primal._node, None
             for name in _Dual._held:

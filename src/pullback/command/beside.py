@@ -59,11 +59,17 @@ class Beside:
         name = self.options.trail
         if not name:
             return
+        self._check_recorded()
         try:
             self._trail.save(Path(self.options.folder, name))
         except OSError as error:
             raise ValueError(f"--trail {name}: the trail was not written: {error.strerror or error}") from None
         print(f"pullback explain: wrote {name}: {self._trail}", file=sys.stderr)
+
+    def _check_recorded(self) -> None:
+        if not self._trail.entries:
+            other = "" if self.options.under_torch else "; --torch puts it in the place of the torch that is installed"
+            raise ValueError(f"no operation of {self._trail.source} ran, so there is no trail{other}")
 
     def find(self, program: list[str], arguments: list[str], *, ended: bool) -> None:
         """Add the sheets of a program that has run; one that has not come to its end has no kernels and examples.
@@ -77,10 +83,7 @@ class Beside:
             self.sheets.append(self._digits.sheet())
             self.differs = bool(self._digits.losses)
         if self.options.against:
-            if not self._trail.entries:
-                raise ValueError(
-                    "no operation of pullback ran; --torch puts it in the place of the torch that is installed"
-                )
+            self._check_recorded()
             asked = ["--values", str(self.values), *["--torch"] * self.options.torch]
             other = other_run(self.options.against, OtherRun(program, arguments, asked, self.options.folder))
             compared = first_difference(self._trail, other)
@@ -97,7 +100,13 @@ class Beside:
         for compiled, args, kwargs in self._calls.values():
             for _ in range(CALLS):
                 compiled(*args, **kwargs)
-            self.sheets.append(kernel_sheet(compiled.report(*args, **kwargs, profile=True)))
+            report = compiled.report(*args, **kwargs, profile=True)
+            try:
+                self.sheets.append(kernel_sheet(report))
+            except ValueError as error:
+                if len(self._calls) == 1:
+                    raise
+                print(f"pullback explain: {error}", file=sys.stderr)
 
     def _find_examples(self, names: list[str]) -> None:
         given = []

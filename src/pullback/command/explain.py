@@ -41,6 +41,8 @@ KINDS = {"nan": {"nan"}, "inf": {"inf"}, "zero": {"zero", "dead"}, "tiny": {"tin
 KINDS |= {kind: {kind} for kind in ("dead", "saturated", "missing", "diverged", "double", "spike", "update")}
 KINDS["any"] = {kind for kinds in KINDS.values() for kind in kinds}
 EXITS = "exit code: 0 done, 1 the program raised, 2 usage, 3 no backward() ran, 4 --fail-on, --digits or --against found something"
+MOST_NAMES = 12
+"""The number of leaves that are named where another one is asked for."""
 
 
 class ExplainedProgram(NamedTuple):
@@ -113,25 +115,25 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add("-o", "--save", action="append", default=[], metavar="FILE", help=f"write {' '.join(SUFFIXES)}; repeatable")
+    add("-o", "--save", action="append", default=[], metavar="FILE", type=_given, help=f"write {' '.join(SUFFIXES)}; repeatable")
     add("--training", action="store_true", help="record the optimizer's steps in place of the operations")
     add("--every", type=_positive, default=10, metavar="N", help="with --training: record one step in N (default: 10)")
     add("--digits", action="store_true", help="find the lines that lose digits: all is computed again in float64")
     add("--kernels", action="store_true", help="time the kernels of compiled functions, by line: they are called again")
     each = "divide the gradient among the examples of a batch: the program's model, loss(model, *batch) and tensors"
-    add("--examples", metavar="model,loss,x,y", help=each)
-    add("--trail", metavar="FILE", help="record what each operation gives, for --against")
+    add("--examples", type=_given, metavar="model,loss,x,y", help=each)
+    add("--trail", type=_given, metavar="FILE", help="record what each operation gives, for --against")
     against = "find the first difference from another run: a trail, torch, a script, a folder or a commit"
-    add("--against", metavar="WHAT", help=against)
+    add("--against", type=_given, metavar="WHAT", help=against)
     add("--under-torch", action="store_true", help="with --trail: run the program under the torch that is installed")
-    add("--svg", metavar="FILE", help="write the steps as an animated SVG")
+    add("--svg", type=_given, metavar="FILE", help="write the steps as an animated SVG")
     add("--torch", action="store_true", help="put pullback in torch's place even where torch is installed")
     add("--json", action="store_true", help="print the trace; what the program prints goes to the standard error")
     add("--open", action="store_true", help="open the page in a browser")
     add("--call", default="last", metavar="N|all", help="which backward call to print, from 1 (default: the last)")
-    add("--at", metavar="FILE:LINE", help="the calls, or else the steps, of one line")
-    add("--inputs", metavar="x,w", help="only ways to the leaves of these names")
-    add("--step", type=int, metavar="N", help="print one backward step, and why its rule is what it is")
+    add("--at", type=_given, metavar="FILE:LINE", help="the calls, or else the steps, of one line")
+    add("--inputs", type=_given, metavar="x,w", help="only ways to the leaves of these names")
+    add("--step", type=_positive, metavar="N", help="print one backward step, and why its rule is what it is")
     add("--operations", action="store_true", help="print a row for each operation, not for each line of the program")
     add("--jacobian", action="store_true", help="print the Jacobian of the call, row by row")
     add("--cost", action="store_true", help="print bytes, and times, by line, operation and scope")
@@ -151,7 +153,7 @@ def _parser() -> argparse.ArgumentParser:
         default=False,
         help="measure operations while recorded, longer than alone (default: not)",
     )
-    parser.set_defaults(unwritten=False, folder="")  # that in which the command was given; a program may leave it
+    parser.set_defaults(refused=False, folder="")  # that in which the command was given; a program may leave it
     add("--no-color", dest="color", action="store_false", help="no colors; NO_COLOR does the same")
     return parser
 
@@ -168,6 +170,12 @@ def _positive(text: str) -> int:
     if not text.isdigit() or not int(text):
         raise argparse.ArgumentTypeError(f"expected a positive number, not {text!r}")
     return int(text)
+
+
+def _given(text: str) -> str:
+    if not text.strip(" ,"):
+        raise argparse.ArgumentTypeError(f"expected a name, not {text!r}")
+    return text
 
 
 def split(arguments: list[str]) -> tuple[list[str], ExplainedProgram | None]:
@@ -204,12 +212,17 @@ def _check(options: argparse.Namespace, program: ExplainedProgram | None) -> Non
     for name in [program.what, *(program.arguments if recorded else ())] if program.kind == "script" else ():
         if recorded and not name.endswith(ending):
             parser.error(f"{name}: after a recorded run come other runs; options stand before the first one")
-        if not Path(name).exists():
-            parser.error(f"there is no file {name}")
+        if not name or not Path(name).exists():
+            parser.error(f"there is no file {name or repr(name)}")
+        if Path(name).is_dir() and not Path(name, "__main__.py").exists():
+            parser.error(f"{name} is a folder without __main__.py: which script in it?")
     if ending == ".trail" and (len(program.arguments) != 1 or options.save):
         parser.error(f"{program.what}: a trail is compared with another one, as text: pullback explain a.trail b.trail")
-    if options.trail and not Path(options.trail).absolute().parent.is_dir():
-        parser.error(f"--trail {options.trail}: there is no folder {Path(options.trail).parent}")
+    if options.svg and Path(options.svg).suffix.lower() != ".svg":
+        parser.error(f"--svg {options.svg}: the steps are written as .svg")
+    for name in [*options.save, *filter(None, [options.svg, options.trail])]:
+        if not Path(name).absolute().parent.is_dir():
+            parser.error(f"{name} cannot be written: there is no folder {Path(name).parent}")
     if options.under_torch and (not options.trail or options.torch or options.digits or options.save):
         parser.error(
             "--under-torch goes with --trail, --against and --values alone: pullback is not in the program then"
@@ -302,10 +315,10 @@ def _compare(program: ExplainedProgram, options: argparse.Namespace) -> int:
         return USAGE
     recording.sheets += beside.sheets
     if paged and recording.all_calls:
-        _show(_chosen(recording, options), program, options)
+        _show(recording, program, options)
     for sheet in [] if options.json else beside.sheets:
         _print(sheet, options)
-    return USAGE if options.unwritten else RAISED if raised is not None else FOUND if beside.differs else DONE
+    return RAISED if raised is not None else USAGE if options.refused else FOUND if beside.differs else DONE
 
 
 def _show_trails(program: ExplainedProgram, options: argparse.Namespace) -> int:
@@ -368,21 +381,18 @@ def _show_training(runs: Sequence[Run], options: argparse.Namespace, written: Se
 def _report(recording: Recording, program: ExplainedProgram, options: argparse.Namespace, raised: str | None) -> int:
     """Print and write the requested output; returns the exit code."""
     ran = recording.count
-    ex: Explanation = recording
-    if ex.all_calls:
-        ex = _chosen(recording, options)
-        _show(ex, program, options)
+    if recording.all_calls:
+        _show(recording, program, options)
     for line in _messages(raised, ran, recording):
-        print(f"pullback explain: {line}", file=sys.stderr)
+        _say(line)
     if raised is not None:
         return RAISED
+    if options.refused:
+        return USAGE
     if not ran:
         return NOTHING
-    found = recording.kinds & options.fail_on
-    if options.unwritten:
-        return USAGE
-    if found:
-        print(f"pullback explain: found {', '.join(sorted(found))}", file=sys.stderr)
+    if found := recording.kinds & options.fail_on:
+        _say(f"found {', '.join(sorted(found))}")
         return FOUND
     return DONE
 
@@ -409,11 +419,16 @@ def _chosen(recording: Explanation, options: argparse.Namespace) -> Explanation:
     """The requested calls, and which of them is shown."""
     calls = list(recording.all_calls)
     if options.inputs:
-        calls = [only_inputs(call, options.inputs.split(",")) for call in calls]
+        names = {name.strip() for name in options.inputs.split(",")}
+        known = {tensor.name: None for call in calls for tensor in call.tensors if tensor.is_leaf}
+        if unknown := sorted(names.difference(known)):
+            leaves = ", ".join([*known][:MOST_NAMES]) + ", ..." * (len(known) > MOST_NAMES)
+            raise ValueError(f"--inputs: no leaf is called {', '.join(unknown)}; there are {leaves or 'none'}")
+        calls = [only_inputs(call, names) for call in calls]
     if options.at is not None:
         calls = calls_at(calls, options.at)
         if not any(call.forward or call.steps for call in calls):
-            print(f"pullback explain: nothing was recorded at {options.at}", file=sys.stderr)
+            raise ValueError(f"--at: nothing was recorded at {options.at}: --operations prints all lines that were")
     ex = Explanation(
         calls, recording.limits, recorded=recording.recorded, scopes=recording.scopes, failure=recording.failure
     )
@@ -421,14 +436,22 @@ def _chosen(recording: Explanation, options: argparse.Namespace) -> Explanation:
     if options.call.isdigit():
         ex.shown = min(int(options.call), len(calls)) - 1
         if int(options.call) > len(calls):
-            print(
-                f"pullback explain: there is no call {options.call}, this is call {len(calls)}, the last",
-                file=sys.stderr,
-            )
+            options.refused = True
+            _say(f"there is no call {options.call}, this is call {len(calls)}, the last")
+    if options.step and options.step > (most := max((len(call.steps) for call in calls), default=0)):
+        there = f"--step takes 1 to {most}" if most else "no backward() ran"
+        raise ValueError(f"there is no step {options.step}: {there}")
     return ex
 
 
-def _show(ex: Explanation, program: ExplainedProgram, options: argparse.Namespace) -> None:
+def _show(recording: Explanation, program: ExplainedProgram, options: argparse.Namespace) -> None:
+    """Write and print what is asked for of a recording, or say why it is not there."""
+    try:
+        ex = _chosen(recording, options)
+    except ValueError as error:
+        options.refused = True
+        _say(str(error))
+        return
     for name in [*options.save, *filter(None, [options.svg])]:
         try:
             if name == options.svg:
@@ -436,10 +459,10 @@ def _show(ex: Explanation, program: ExplainedProgram, options: argparse.Namespac
             else:
                 ex.save(Path(options.folder, name))
         except (RuntimeError, OSError) as error:
-            print(f"pullback explain: {name} was not written: {error}", file=sys.stderr)
-            options.unwritten = True
+            _say(f"{name} was not written: {(isinstance(error, OSError) and error.strerror) or error}")
+            options.refused = True
             continue
-        print(f"pullback explain: wrote {name}", file=sys.stderr)
+        _say(f"wrote {name}")
     if options.open:
         browse(ex.to_html())
     if options.json:
@@ -463,9 +486,9 @@ def _text(ex: Explanation, program: ExplainedProgram, options: argparse.Namespac
     color = bool(options.color and colored(sys.stdout))
     parts: list[str] = []
     if options.step:
-        if options.step > len(ex.steps):
-            return f"there is no step {options.step}: the call has {len(ex.steps)} backward steps\n"
-        parts.append(step_text(ex, options.step, width=width, ascii=ascii))
+        there = options.step <= len(ex.steps)  # of several calls one may have fewer
+        no = f"there is no step {options.step}: the call has {len(ex.steps)} backward steps\n"
+        parts.append(step_text(ex, options.step, width=width, ascii=ascii) if there else no)
     if options.jacobian:
         parts += [_jacobian(leaf) for leaf in ex.leaves]
     if options.cost:
@@ -505,9 +528,8 @@ def _show_saved(program: ExplainedProgram, options: argparse.Namespace) -> int:
     except (ValueError, OSError) as error:
         print(f"pullback explain: {error}", file=sys.stderr)
         return USAGE
-    shown = _chosen(ex, options)
-    _show(shown, program, options)
+    _show(ex, program, options)
     kinds = {kind for call in ex.all_calls for finding in call.findings for kind in finding.kinds}
-    if kinds & options.fail_on:
-        return FOUND
+    if options.refused or kinds & options.fail_on:
+        return USAGE if options.refused else FOUND
     return DONE if any(call.steps for call in ex.all_calls) else NOTHING

@@ -10,6 +10,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from .. import func as _func  # noqa: F401  # whole before modules in it: see `_core.lazy.imported`
 from .compiled import Compiled as Compiled, compile as compile
 from .engines.lowerings import LoweringError as LoweringError
 from .refusals import CaptureError as CaptureError

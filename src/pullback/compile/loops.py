@@ -269,7 +269,9 @@ class LoopRecorder(Runner):
 
         if recorder is None:
             found = _lifted(lambda: _lifted_repeat([asked, one], [test, step.function], given))
-            return super().while_loop(test, step, carry) if found is None else _filled(carry, moving, found)
+            if found is None:
+                return super().while_loop(lambda leaves: _guarded(test(leaves)), step, carry)
+            return _filled(carry, moving, found)
         samples = [inside(leaf).numbers.copy() for leaf in given]
         with _unchanging(test, step.function):
             with FieldBlock(grad=False):

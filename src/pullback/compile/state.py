@@ -295,10 +295,13 @@ class State:
             if isinstance(members, dict):
                 self._hold(holders.Mapping(members))
             return
-        attributes = holders.OfArgument if id(value) in self._passed else holders.Attributes
-        self._hold(attributes(value, "__class__", *(["__dict__"] if isinstance(members, dict) else [])))
+        self._hold(self._attributes(value, "__class__", *(["__dict__"] if isinstance(members, dict) else [])))
         if slots := cpython.slots_of(kind):
-            self._hold(attributes(value, *slots))
+            self._hold(self._attributes(value, *slots))
+
+    def _attributes(self, value: Any, *names: str) -> holders.Attributes:
+        """A holder of some attributes, which keeps no argument alive."""
+        return (holders.OfArgument if id(value) in self._passed else holders.Attributes)(value, *names)
 
     # Names
 
@@ -308,7 +311,7 @@ class State:
             return
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             self._hold(holders.Closure(cell, name))
-        self._hold(holders.Attributes(function, "__code__", "__defaults__", "__kwdefaults__", "__dict__"))
+        self._hold(self._attributes(function, "__code__", "__defaults__", "__kwdefaults__", "__dict__"))
         self._functions.append(function)
         names, found = cpython.names_in(function.__code__), cpython.globals_in(function.__code__)
         self._names |= names
@@ -333,7 +336,7 @@ class State:
         """Hold what namespaces have under the names that functions use; whether that is anything new."""
         if described := DESCRIPTIONS & self._names:
             for function in self._functions:
-                self._hold(holders.Attributes(function, *sorted(described)))
+                self._hold(self._attributes(function, *sorted(described)))
             self._functions.clear()
         for module in self._modules:
             own, library = vars(module), of_library(module.__name__)

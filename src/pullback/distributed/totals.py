@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import tensor
 from ..extend import warn
-from ..func.flattening import flatten_problem
+from ..func import flattening
 from ..utils.trees import flatten, unflatten
 from .engines import Work, engine as _engine
 from .partitions import listed
@@ -87,7 +87,7 @@ class Total(Generic[T]):
         self.loss, self.engine = loss, _engine(engine)
         self.partitions = self.engine.kept(listed(partitions))
         self.numbers: Sequence[int] = range(len(self.partitions))
-        self._problem = flatten_problem(loss, like)
+        self._problem = flattening.flatten_problem(loss, like)
         leaves, self._structure = flatten(like)
         self._shapes = [np.shape(each) for each in leaves]
         self.report: Callable[[str], object] | None = None
@@ -115,7 +115,7 @@ class Total(Generic[T]):
         """Parameters as one vector of float64."""
         if [np.shape(each) for each in flatten(parameters)[0]] != self._shapes:
             raise ValueError(f"the parameters must be nested and shaped as `like`: {self._structure}, {self._shapes}")
-        return flatten_problem(self.loss, parameters).x0
+        return flattening.flatten_problem(self.loss, parameters).x0
 
     def tree(self, x: Array) -> T:
         """A vector as parameters."""

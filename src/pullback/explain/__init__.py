@@ -10,6 +10,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from .. import compile as _compile  # noqa: F401  # whole before modules in it: see `_core.lazy.imported`
 from .arrays import Limits as Limits, Stats as Stats, Summary as Summary
 from .asking import explain as explain, last_error as last_error, record as record
 from .cancellation import Digits as Digits, Loss as Loss, digits as digits

@@ -105,6 +105,8 @@ Timed = list[tuple[Work, float]]
 
 def kernel_sheet(report: Report) -> Sheet:
     """The kernels of one call as a table, by the lines that asked for them."""
+    if not report.kernels:
+        raise ValueError(f"{report.name} runs no kernel: it returns views, or what it was given")
     if report.seconds is None:
         raise ValueError(
             f"{report.name}: the report has no times of kernels: take it with report(profile=True) after a call"

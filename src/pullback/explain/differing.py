@@ -30,6 +30,8 @@ SUMS = tuple(
 BFLOAT = 2.0**-8
 BEFORE, AFTER = 8, 12
 """How many results around the first difference are shown."""
+COMMON = 0.5
+"""The share of the shorter run's results that the other has to have, too: of fewer it is not said that they agree."""
 Key = tuple[object, ...]
 
 
@@ -107,12 +109,14 @@ class Comparison:
     (False, 'no difference: 2 results and gradients agree, within 0 units of rounding')
     """
 
-    def __init__(self, first: Difference | None, pairs: list[Compared], alone: tuple[int, int]) -> None:
+    def __init__(self, first: Difference | None, pairs: list[Compared], alone: tuple[int, int], cut: str = "") -> None:
         self.first = first
         self.pairs = pairs
         """What was compared, in order."""
         self.alone = alone
         """How many results each run has that the other has not."""
+        self.cut = cut
+        """Which run was longer than what is kept of it: 'the first', 'the second', both or ''."""
         self._at = next((i for i, each in enumerate(pairs) if each.differs), len(pairs))
 
     @property
@@ -128,8 +132,10 @@ class Comparison:
         same = f"{len(self.agreed)} results and gradients agree, within {worst:.2g} units of rounding"
         one, other = self.alone
         only = f"; {one} stand in the first run alone, {other} in the second" if one or other else ""
+        if self.cut:
+            only += f"; {self.cut} was longer than what is kept of a run, and of the rest nothing is known"
         if self.first is None:
-            return f"no difference: {same}{only}" if self.pairs else f"nothing could be compared{only}"
+            return f"no difference: {same}{only}"
         return f"{self.first}. Before it, {same}"
 
     def sheet(self) -> Sheet:
@@ -160,6 +166,11 @@ def first_difference(a: Trail, b: Trail) -> Comparison:
     and the element that differs most with both numbers. Results differ if an element does by more than 64 units of rounding
     of the largest element, and by 16 more for each unit that was seen before.
 
+    Raises
+    ------
+    ValueError
+        If a trail is empty, or if nothing differs but most of either run has no partner in the other: two programs, then.
+
     >>> import pullback
     >>> def run(slope):
     ...     with pullback.explain.trail() as trail:
@@ -174,6 +185,12 @@ def first_difference(a: Trail, b: Trail) -> Comparison:
         if not isinstance(each, Trail):
             raise TypeError(
                 f"first_difference(): expected two trails, got {type(each).__name__}: explain.trail() records one"
+            )
+        if not each.entries:
+            which = "the first" if each is a else "the second"
+            raise ValueError(
+                f"{which} trail is empty, so there is nothing to compare: no operation of {each.source} ran "
+                "while it was recorded"
             )
     same = a.source == b.source
     ones, others = ([*_places(t)] if same else _calls(t) for t in (a, b))
@@ -198,7 +215,13 @@ def first_difference(a: Trail, b: Trail) -> Comparison:
         since = AFTER if first is None else since - 1
         if not since:
             break
-    return Comparison(first, compared, (len(alone[0]), len(alone[1])))
+    if first is None and len(pairs) < COMMON * min(len(ones), len(others)):
+        raise ValueError(
+            f"of {len(ones)} and {len(others)} results and gradients of the two runs only {len(pairs)} "
+            "belong together, which agree: these are no runs of one program, so that nothing is said of the others"
+        )
+    cut = ["the first" * (not a.whole), "the second" * (not b.whole)]
+    return Comparison(first, compared, (len(alone[0]), len(alone[1])), " and ".join(filter(None, cut)))
 
 
 # 1. Which results belong together

@@ -81,7 +81,9 @@ def size(count: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time: `38 us`, `1.2 ms`, `3.4 s`."""
+    """A time: `52 ns`, `38 us`, `1.2 ms`, `3.4 s`."""
+    if seconds < 1e-7:
+        return f"{seconds * 1e9:.0f} ns"
     for unit, factor in (("us", 1e6), ("ms", 1e3)):
         if seconds * factor < 1000:
             return f"{seconds * factor:.0f} us" if unit == "us" and seconds > 1e-5 else f"{seconds * factor:.1f} {unit}"

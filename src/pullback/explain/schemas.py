@@ -53,5 +53,16 @@ def _of_object(value: dict[str, Any], schema: dict[str, Any], root: dict[str, An
 def _of_array(value: list[Any], schema: dict[str, Any], root: dict[str, Any], place: str) -> str | None:
     if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
         return f"{place} has {len(value)} items"
-    found = (problem(each, schema["items"], root, f"an item of {place}") for each in value)
+    items = schema["items"]
+    if _free(items).issuperset(map(type, value)):
+        return None
+    found = (problem(each, items, root, f"an item of {place}") for each in value)
     return next(filter(None, found), None)
+
+
+def _free(schema: dict[str, Any]) -> set[type]:
+    """The types of which a schema allows all values: a long array of these is checked at once."""
+    if not schema.keys() <= {"type", "minimum"}:
+        return set()
+    types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    return set().union(*(_TYPES[each] for each in types)) - {int, dict, list}

@@ -165,6 +165,8 @@ def read_trail(path: str | PathLike[str]) -> Trail:
     ValueError
         If the file is not that of a trail.
     """
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"there is no file {path}")
     trail = Trail()
     number = 0
     try:

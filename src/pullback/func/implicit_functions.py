@@ -22,7 +22,7 @@ from .custom_rules import custom_jvp
 from .forward import jvp
 from .jacobians import jacfwd
 from .levels import tensors
-from .replaying import replayed
+from .replaying import cutting, replayed
 
 if TYPE_CHECKING:
     from .._core.dtypes import NumpyType
@@ -105,12 +105,15 @@ def _tangents(
     leaves, structure = flatten(primals)
     moving = [(place, tangent) for place, tangent in enumerate(flatten(tangents)[0]) if tangent is not None]
 
-    def remaining(flat: Tensor, *moved: Tensor) -> Tensor:
-        """What the condition gives, which is 0 at the solution."""
+    def asked(flat: Tensor, *moved: Tensor) -> list[Tensor]:
         given = list(leaves)
         for (place, _), value in zip(moving, moved, strict=True):
             given[place] = value
-        return _flat(flatten(condition(unflatten(nested, _like(flat, unknowns)), *unflatten(structure, given)))[0])
+        return flatten(condition(unflatten(nested, _like(flat, unknowns)), *unflatten(structure, given)))[0]
+
+    def remaining(flat: Tensor, *moved: Tensor) -> Tensor:
+        """What the condition gives, which is 0 at the solution."""
+        return _flat(cutting(asked)(flat, *moved))
 
     y = _flat(unknowns)
     moved = tuple([leaves[place] for place, _ in moving])
@@ -242,7 +245,8 @@ def _require_small(step: Tensor, y: Tensor) -> None:
     if not np.abs(moves[place]) <= TOLERANCE * (1 + np.abs(values).max()):
         raise ValueError(
             f"implicit: what the solver returned is no solution of the condition: a step of Newton's method would change number "
-            f"{number} by {moves[place]:.3g}. Give the solver a smaller tolerance, or check the condition"
+            f"{number} by {moves[place]:.3g}. Give the solver a smaller tolerance, compute in float64 (differences of float32 may "
+            "all be 0), or check the condition"
         )
 
 

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import ops
-from .._core.primitives import Primitive
+from .._core.modes import changed, mode
+from .._core.primitives import Carrier, Primitive
 from .._tape.cuts import flat
 from .._tape.memory import Cell, cell_of
+from .._tape.observers import Looking
 from .._tensor.tensor import Tensor
 from ..interpreters import Interpreter
 from .forward import as_arrays
-from .levels import Following, inner
+from .levels import Following, inner, tensor_of
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -50,12 +52,17 @@ class ReadStep(NamedTuple):
 
 
 class Reading(Interpreter):
-    """The interpreter that writes down what depends on an argument, and with which tensors from outside, whatever the grad mode."""
+    """The interpreter that writes down what depends on an argument, and with which tensors from outside.
+
+    What is made under `no_grad` depends on nothing, as what is detached, in forward mode, too; unless all is read under it.
+    """
 
     carrier = ReadTensor
+    cuts = True
 
     def __init__(self) -> None:
         super().__init__()
+        self._graded = self.cuts and mode.get().grad
         self.steps: list[ReadStep] = []
         self.outside: list[Tensor] = []
         self._count = 0
@@ -83,6 +90,8 @@ class Reading(Interpreter):
     def process(self, primitive: Primitive, args: Sequence[Value], params: Params) -> Result:
         """The operation on the values, which is written down if one of them depends on the argument."""
         y = as_arrays(primitive(*[arg._array if self.holds(arg) else inner(arg) for arg in args], **params))
+        if self._graded and not mode.get().grad:
+            return self.box(tuple(map(_constant, y)) if isinstance(y, tuple) else _constant(y))
         if all(not self.holds(arg) or arg.place is None for arg in args):
             return self.box(y)
         self.steps.append(ReadStep(primitive, [self.operand(arg) for arg in args], params))
@@ -104,29 +113,53 @@ class Reading(Interpreter):
         return [number]
 
 
+class SwitchTensor(ReadTensor):
+    """A value that may become a number: the argument is one wherever the function is not looked at."""
+
+    __slots__ = ()
+
+    _followed = False
+
+
 class Switches(Reading):
-    """What also notes the values of steps, such as comparisons, that change at places which tensors with gradients decide."""
+    """What also notes the values of steps, such as comparisons, that change at places which tensors with gradients decide.
+
+    And whether the function takes numbers of what such tensors move, as by `int`: what it does with them is not seen.
+    """
+
+    carrier = SwitchTensor
+    cuts = False  # a step under no_grad moves as well
 
     def __init__(self) -> None:
         super().__init__()
         self.moving: set[int] = set()
         self.found: list[Any] = []
+        self.looked = False
 
     def process(self, primitive: Primitive, args: Sequence[Value], params: Params) -> Result:
         """The operation, of which it is noted whether it is a step function of what depends on both."""
         count = len(self.steps)
         y: Any = super().process(primitive, args, params)
         if len(self.steps) > count and any(self._moves(arg) for arg in args):
-            if primitive.kind == "custom" or not flat(primitive):
-                self.moving.update(piece.place for piece in (y if isinstance(y, tuple) else (y,)))
-            else:
-                self.found.append(y)
+            smooth = primitive.kind == "custom" or not flat(primitive)
+            for piece in y if isinstance(y, tuple) else (y,):
+                if smooth and piece._dtype.kind in "fc":
+                    self.moving.add(piece.place)
+                else:
+                    self.found.append(piece)
             if primitive.short_name in WRAPPING:
                 divisor = args[1] if len(args) > 1 else np.asarray(params.get("divisor", 1.0))
                 self.found.append(ops.rint(ops.divide(ops.subtract(args[0], y), divisor)))
             elif primitive.short_name in CUTTING:
                 self.found.append(ops.equal(y, args[0]))
         return y
+
+    def _values(self) -> dict[Any, Any]:
+        values = super()._values()
+        return {**values, mode: changed(values[mode], watcher=Looking(values[mode], self._looks))}
+
+    def _looks(self, tensor: Tensor) -> None:
+        self.looked = self.looked or self._moves(tensor)
 
     def _moves(self, value: Value) -> bool:
         if self.holds(value) and value.place is not None:
@@ -135,11 +168,26 @@ class Switches(Reading):
         return isinstance(value, Tensor) and (value.requires_grad or value._followed or value.level > 0)
 
 
-def switches(function: Callable[[Tensor], object], place: float) -> list[Any]:
-    """The values at one place of the steps that a function takes where tensors with gradients say."""
+def switches(function: Callable[[Tensor], object], place: float) -> tuple[list[Any], bool]:
+    """The values at one place of the steps that a function takes where tensors with gradients say; and whether it takes numbers of them."""
     with Switches() as seen:
         function(seen.placed(np.asarray(place)))
-        return [np.asarray(each._concrete()) for each in seen.found]
+    return [np.asarray(each._concrete()) for each in seen.found], seen.looked
+
+
+def cutting(function: Callable[..., Sequence[Tensor]]) -> Callable[..., list[Tensor]]:
+    """A function of tensors whose values under `no_grad` are constant, in forward mode, too."""
+
+    def cut(*leaves: Tensor) -> list[Tensor]:
+        with Reading() as reading:
+            found = function(*[reading.placed(inner(leaf)) for leaf in leaves])
+        return [tensor_of(reading.unbox(each)) for each in found]
+
+    return cut
+
+
+def _constant(value: Value) -> Value:
+    return value.detach() if isinstance(value, Carrier) else value
 
 
 def _cell(value: object) -> Cell:

@@ -107,9 +107,6 @@ def _without_axes(value: Any) -> Any:
 # Formulas
 
 
-_NOTHING: State = {}
-
-
 class Elementwise(Optimizer):
     """The base of elementwise optimizers.
 
@@ -180,11 +177,15 @@ class Elementwise(Optimizer):
     def _move(self, group: Group, moving: list[tuple[Tensor, Tensor]], carry_out: Callable[..., None]) -> None:
         """Carry out the formula for each parameter of a group that has a gradient."""
         counts, memory = self.counts(group), self.remembers(group)
-        keeps = counts or memory
+        if not counts and not memory:
+            formula = _complete(self.rule(group, False)[0], group)
+            for p, g in moving:
+                carry_out(formula, g, [p])
+            return
         formulas: dict[tuple[Any, ...], Rule] = {}
         for p, g in moving:
-            state = self.state[p] if keeps else _NOTHING
-            first = begin(state, counts, memory, p) if keeps else False
+            state = self.state[p]
+            first = begin(state, counts, memory, p)
             tensors = [state[name] for name in counts]
             if tensors and any(tensor.requires_grad for tensor in tensors):
                 raise RuntimeError(

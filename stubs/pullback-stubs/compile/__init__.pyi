@@ -30,6 +30,7 @@ from typing import Self as _Self
 import sys
 from types import ModuleType
 from typing import Any
+from .. import func as _func
 from .compiled import Compiled as Compiled, compile as compile
 from .engines.lowerings import LoweringError as LoweringError
 from .refusals import CaptureError as CaptureError

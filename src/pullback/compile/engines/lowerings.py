@@ -7,6 +7,7 @@ either: the passes of the compiler have decomposed them before.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +53,7 @@ class LoweringError(NotImplementedError):
 
 def missing(x: Foreign) -> Foreign:
     """Where an array is NaN, by an operator that the arrays of every library and every dtype have."""
-    return x != x  # noqa: PLR0124
+    return operator.ne(x, x)
 
 
 def part(x: Foreign, axis: int, start: int, stop: int) -> Foreign:

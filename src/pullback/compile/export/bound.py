@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._core.modes import quiet
-from ...sparsity.matrices import Plan, SparseMatrix
+from ...sparsity import matrices
 from ...utils.trees import LEAF, Structure, flatten
 from ..compiled import Compiled
 from ..machinery import Machinery
@@ -77,7 +77,7 @@ class Slot:
     written: bool = False
     place: int | None = None
     memory: Any = None
-    sparse: Plan | None = None
+    sparse: matrices.Plan | None = None
 
     @property
     def key(self) -> Hashable:
@@ -190,7 +190,7 @@ def _plans(structure: Structure) -> Iterator[Any]:
         yield None
     for child in structure.children:
         for plan in _plans(child):
-            yield structure.context if structure.kind is SparseMatrix else plan
+            yield structure.context if structure.kind is matrices.SparseMatrix else plan
 
 
 def together(title: str, bounds: Sequence[Bound]) -> list[Slot]:
@@ -270,7 +270,7 @@ class _Binding:
         record, program = self.record, self.record.program
         said = record.names(self.function)
         inputs = [self._input(*each) for each in zip(said, record.places, program.inputs, strict=True)]
-        results: dict[Value, Plan | None] = {}
+        results: dict[Value, matrices.Plan | None] = {}
         returned: list[tuple[int | None, Any]] = []
         for (kind, what), plan in zip(record.outputs[: record.leaves], _plans(record.structure), strict=True):
             value = self._value(kind, what)
@@ -299,7 +299,7 @@ class _Binding:
         made.returned, made.structure = returned, record.structure
         return made
 
-    def _named(self, program: Program, inputs: list[Slot], results: Sequence[Plan | None]) -> Bound:
+    def _named(self, program: Program, inputs: list[Slot], results: Sequence[matrices.Plan | None]) -> Bound:
         written = {place for place, _ in program.writes}
         used = {x for e in program.equations for x in e.inputs} | set(program.needed)
         kept: list[Slot] = []

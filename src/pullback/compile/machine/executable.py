@@ -194,7 +194,7 @@ class Executable:
         return works(self._assembly, {})
 
     def profile(self, *arrays: Array) -> list[Work]:
-        """The steps with their seconds: the least of some runs on copies of arrays, by code that reads the clock after each step."""
+        """The steps with their seconds: of the quickest of some runs on copies of arrays, by code that reads the clock."""
         assembly = self._assembly
         clock = Clock(len(assembly.pieces))
         timed = Executable.__new__(Executable)

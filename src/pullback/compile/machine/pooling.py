@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+import operator
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
@@ -96,7 +97,7 @@ class PoolEmitter(TaskEmitter):
                 value, places = self._element(unit, tap, first)
                 index, (chosen, met) = places.some(), carried
                 same = value == most
-                taken = (same & ~met) | (value != value)  # noqa: PLR0124, NaN
+                taken = (same & ~met) | operator.ne(value, value)  # or NaN
                 carried[:] = [taken.select(index, chosen), met | same]
             target.at(first).put(carried[0])
 
