@@ -619,7 +619,7 @@ def test_an_error_that_the_program_catches_is_told_once():
             (x - 2).sqrt().sum().backward()
         x.sum().backward()
     assert x.grad.tolist() == [1.0, 1.0]
-    with pytest.raises(RuntimeError, match="log.*nothing has masked it"), pullback.autograd.detect_anomaly():
+    with pytest.raises(RuntimeError, match=r"log.*nothing has masked it"), pullback.autograd.detect_anomaly():
         with pytest.raises(RuntimeError, match="sqrt"):
             (x - 2).sqrt().sum().backward()
         lost = (x - 2).log()  # noqa: F841  # another one, which the end of the block tells
