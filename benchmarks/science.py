@@ -174,7 +174,9 @@ def main(names: list[str]) -> None:
             np.testing.assert_allclose(mine, np.asarray(other), rtol=1e-8, atol=1e-8)
         turns = [[timed(call, given) for call in calls] for _ in range(TURNS)]
         us, jax = (median(turn[k] for turn in turns) for k in (0, 1))
-        print(f"{name:<18}{firsts[0] * 1e3:10.0f}{firsts[0] / firsts[1]:8.2f}{us * 1e6:10.1f}{us / jax:8.2f}", flush=True)
+        print(
+            f"{name:<18}{firsts[0] * 1e3:10.0f}{firsts[0] / firsts[1]:8.2f}{us * 1e6:10.1f}{us / jax:8.2f}", flush=True
+        )
 
 
 if __name__ == "__main__":

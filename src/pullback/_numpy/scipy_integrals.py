@@ -243,7 +243,9 @@ def _odeint(real: Function, name: str, given: Params, found: Any) -> Any:
 
     times = concrete(given["t"])
     require_smooth(name, lambda t, y: joined(watched.function(t, y, *args)), (times, found), finer)
-    states = _sensitive(name, rate, given["y0"], args, lambda *given: solve(*given, times), not given["tfirst"])
+    states = _sensitive(
+        name, rate, given["y0"], args, lambda rate, start: solve(rate, start, times), not given["tfirst"]
+    )
     return (states, *found[1:]) if given["full_output"] else states
 
 
