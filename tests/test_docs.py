@@ -141,7 +141,9 @@ def test_the_page_of_compile_names_each_module_of_machine_code() -> None:
     assert not missing, f"neither page has a line about {sorted(missing)}"
 
 
-CHANGES = "".join(page.read_text(encoding="utf-8") for page in PAGES if page.stem in {"where-a-change-goes", "changes-inside"})
+CHANGES = "".join(
+    page.read_text(encoding="utf-8") for page in PAGES if page.stem in {"where-a-change-goes", "changes-inside"}
+)
 SPANS = sorted({*re.findall(r"`([^`\n]+)`", CHANGES)})
 FILES = [span for span in SPANS if re.fullmatch(r"(src|tests|docs|scripts|stubs|frontend|changelog\.d)/[\w./-]*", span)]
 

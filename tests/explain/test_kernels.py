@@ -106,7 +106,9 @@ def test_trails_are_compared_and_where_one_cannot_be_written_it_is_said(tmp_path
     assert main(["explain", "a.trail", "a.trail"]) == 0
     (tmp_path / "c.trail").write_text("no")
     pullback.explain.Trail().save("empty.trail")
-    assert main(["explain", "--trail", "strange.trail", "-c", "import pullback as pb; pb.eye(3).inverse().log1p()"]) == 0
+    assert (
+        main(["explain", "--trail", "strange.trail", "-c", "import pullback as pb; pb.eye(3).inverse().log1p()"]) == 0
+    )
     whole = (tmp_path / "a.trail").read_bytes()
     size = len(whole)
     for count in range(0, size, 37):

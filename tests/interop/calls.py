@@ -261,7 +261,9 @@ def texts(table, tried):
         mark = f"<!-- {module} -->\n"
         assert mark in text, f"{TEXT.name} has no place for {module}"
         text = text.replace(mark, "\n".join(lines).rstrip() + "\n")
-    scipy, title, sklearn = text.replace("<!-- counts -->", counts).replace("<!-- versions -->", tried).rpartition("\n# ")
+    scipy, title, sklearn = (
+        text.replace("<!-- counts -->", counts).replace("<!-- versions -->", tried).rpartition("\n# ")
+    )
     return [scipy, title[1:] + sklearn]
 
 

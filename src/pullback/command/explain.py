@@ -115,7 +115,15 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add("-o", "--save", action="append", default=[], metavar="FILE", type=_given, help=f"write {' '.join(SUFFIXES)}; repeatable")
+    add(
+        "-o",
+        "--save",
+        action="append",
+        default=[],
+        metavar="FILE",
+        type=_given,
+        help=f"write {' '.join(SUFFIXES)}; repeatable",
+    )
     add("--training", action="store_true", help="record the optimizer's steps in place of the operations")
     add("--every", type=_positive, default=10, metavar="N", help="with --training: record one step in N (default: 10)")
     add("--digits", action="store_true", help="find the lines that lose digits: all is computed again in float64")
