@@ -188,12 +188,12 @@ PyObject *assigned(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ss
 /* What an in-place operator gives where that is recorded: the target gets the array, the history and the cell of the result. */
 static int exchanged(Operation *operation, PyObject *const *args, PyArrayObject *array)
 {
-    int alone = PyArray_BASE(array) == NULL ? is_alone(args[0]) : 0;
+    int alone = PyArray_BASE(array) == NULL && PyArray_IS_C_CONTIGUOUS(array) ? is_alone(args[0]) : 0; /* Python keeps other orders of axes */
     PyObject *result = alone > 0 ? recorded(operation, args, 2, NULL) : NULL;
     if (result == NULL)
         return alone < 0 || PyErr_Occurred() ? -1 : 0;
     PyObject *tensor = args[0], *found = slot_get(result, core.slots.tensor_array);
-    int fits = PyArray_BASE((PyArrayObject *)found) == NULL && PyArray_SAMESHAPE((PyArrayObject *)found, array) &&
+    int fits = PyArray_BASE((PyArrayObject *)found) == NULL && PyArray_IS_C_CONTIGUOUS((PyArrayObject *)found) && PyArray_SAMESHAPE((PyArrayObject *)found, array) &&
                PyArray_CompareLists(PyArray_STRIDES((PyArrayObject *)found), PyArray_STRIDES(array), PyArray_NDIM(array)) &&
                is_alone(result) > 0;
     if (fits) {

@@ -610,3 +610,16 @@ def test_a_flag_in_one_thread_is_seen_in_it():
     for thread in threads:
         thread.join()
     assert sorted(found, key=str) == [(1,), None, None]
+
+
+def test_an_error_that_the_program_catches_is_told_once():
+    x = pullback.ones(2, requires_grad=True)
+    with pullback.autograd.detect_anomaly():
+        with pytest.raises(RuntimeError, match="sqrt"):
+            (x - 2).sqrt().sum().backward()
+        x.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+    with pytest.raises(RuntimeError, match=r"log.*nothing has masked it"), pullback.autograd.detect_anomaly():
+        with pytest.raises(RuntimeError, match="sqrt"):
+            (x - 2).sqrt().sum().backward()
+        lost = (x - 2).log()  # noqa: F841  # another one, which the end of the block tells

@@ -531,3 +531,15 @@ def test_copies_of_layers_and_places_of_differences():
         torch.testing.assert_close({"a": [0.1, 1 + 2j]}, {"a": [0.1 + 1e-9, 1 + 2j]})
         torch.testing.assert_close(torch.tensor(0.1), 0.1)
     """)
+
+
+def test_dtypes_of_few_bits_are_names():
+    installed("""
+        import pickle
+        assert [kind.is_signed for kind in (torch.int1, torch.uint7)] == [True, False]
+        assert (repr(torch.int4), torch.int4.itemsize, torch.int4.is_floating_point) == ("torch.int4", 1, False)
+        assert pickle.loads(pickle.dumps(torch.uint4)) is torch.uint4
+        assert torch.ones(2).dtype != torch.int4 != torch.uint4
+        raises(TypeError, "torch.int4 is not a dtype", lambda: torch.zeros(2, dtype=torch.int4))
+        assert torch.ones(2).layout != torch.jagged and repr(torch.jagged) == "torch.jagged"
+    """)

@@ -240,3 +240,15 @@ def test_directions_that_vanish_and_values_that_are_infinite():
     assert [d.tolist() for d in func.jet(pullback.sin, (one,), ([zero, zero],))[1]] == [[0, 0], [0, 0]]
     later = func.jet(pullback.sin, (one,), ([zero, one, zero, zero],))[1]  # of sin(1 + t**2 / 2)
     close(pullback.stack(later)[:, 0], pullback.stack([zero, pullback.cos(one), zero, -3 * pullback.sin(one)])[:, 0])
+
+
+def test_sinc_near_zero_to_order_twenty():
+    places = [0.0, 1e-3, 0.05, 0.3, 0.7, 0.99]
+    x = pullback.tensor(places, dtype=pullback.float64)
+    line = [pullback.ones_like(x), *[pullback.zeros_like(x)] * 19]
+    for order, found in enumerate(func.jet(pullback.sinc, (x,), (line,))[1], 1):
+        terms = [
+            (-1) ** n * math.pi ** (2 * n) / math.factorial(2 * n + 1) * math.perm(2 * n, order) for n in range(60)
+        ]
+        right = [math.fsum(term * at ** max(2 * n - order, 0) for n, term in enumerate(terms)) for at in places]
+        np.testing.assert_allclose(found.numpy(), right, rtol=1e-12, atol=1e-14 * math.pi**order, err_msg=str(order))

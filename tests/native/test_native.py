@@ -107,7 +107,7 @@ def test_a_function_stays_a_function_to_users(name):
 
 USUAL = """
 x * y; x + 2.0; x.sin(); u > v; x.sum(); x.sum(1); x.mean(0, keepdim=True); x @ y; x @ y[0]; y[0].dot(y[1]); F.linear(x, y, y[0]); F.cross_entropy(x, places)
-x[0]; x[-1]; x[2, 1]; x[:, 1:]; x[None]; x[[0, 2]]; x[places]; x[u > 0]; x[:, places]; x.gather(1, square); x.take(places); x.index_select(0, places)
+x[0]; x[-1]; x[0] * y[1]; x[2, 1]; x[:, 1:]; x[None]; x[[0, 2]]; x[places]; x[u > 0]; x[:, places]; x.gather(1, square); x.take(places); x.index_select(0, places)
 [row for row in x]; x.unbind(1); x.split(2); x.chunk(2); pullback.cat([x, y]); pullback.stack([x, y], 1); x.T; x.t(); x.transpose(0, 1); x.reshape(9); x.view(9, 1); x.unsqueeze(0)
 u[0] = 1.0; u[0] = v[1]; u[places] = v; u[places] = 2.0; u[u > 1] = 0.0; u[:, places] = v; u += v; u *= 2.0; h = x * 1.0; h[0] = y[0]; h += x
 """

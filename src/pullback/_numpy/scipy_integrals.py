@@ -209,9 +209,8 @@ def _solve_ivp(real: Function, name: str, given: Params, found: Any) -> Any:
         way = real(**{**constants(name, given, tracked=True), **called})
         return way.t, way.y.T
 
-    explicit = given["method"] in EXPLICIT
-    require_smooth(name, lambda t, y: joined(rate(t, y, *args)), (found.t, found.y.T), finer, not explicit)
-    if explicit:
+    require_smooth(name, lambda t, y: joined(rate(t, y, *args)), (found.t, found.y.T), finer)
+    if given["method"] in EXPLICIT:
         return _as_program(real, **given)
     for word in ("events", "dense_output", "jac", "vectorized"):
         if given.get(word) not in (None, False):
@@ -244,7 +243,9 @@ def _odeint(real: Function, name: str, given: Params, found: Any) -> Any:
 
     times = concrete(given["t"])
     require_smooth(name, lambda t, y: joined(watched.function(t, y, *args)), (times, found), finer)
-    states = _sensitive(name, rate, given["y0"], args, lambda *given: solve(*given, times), not given["tfirst"])
+    states = _sensitive(
+        name, rate, given["y0"], args, lambda rate, start: solve(rate, start, times), not given["tfirst"]
+    )
     return (states, *found[1:]) if given["full_output"] else states
 
 

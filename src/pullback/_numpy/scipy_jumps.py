@@ -45,30 +45,25 @@ def require_still(name: str, function: Line, count: int = PLACES) -> None:
     )
 
 
-def require_smooth(
-    name: str, rate: Callable[..., Value], coarse: Way, finer: Callable[[Array], Way], in_time: bool = True
-) -> None:
+def require_smooth(name: str, rate: Callable[..., Value], coarse: Way, finer: Callable[[Array], Way]) -> None:
     """Refuse the rate of an equation that jumps on the way of its solution at a state, or where a tensor with a gradient says.
 
-    The way is the times and the states that were found; `finer` gives it at more times, and is only asked of a rate with
-    steps. A rate may jump in time where the solver's steps have no derivatives.
+    The way is the times and the states that were found; `finer` gives it at more times, and is only asked of a rate with steps.
     """
-    if len(coarse[0]) < 2 or _without_steps(_on_the_way(rate, *coarse, in_time)):
+    if len(coarse[0]) < 2 or _without_steps(_on_the_way(rate, *coarse)):
         return
     times = np.unique(np.concatenate([coarse[0], np.linspace(coarse[0][0], coarse[0][-1], BETWEEN)]))
     times, states = finer(times if coarse[0][0] < coarse[0][-1] else times[::-1])
-    if (jump := _jump(_on_the_way(rate, times, states, in_time), len(times) - 1)) is not None:
-        most = "a state, or where a tensor with a gradient says" if in_time else "a state or a time"
+    if (jump := _jump(_on_the_way(rate, times, states), len(times) - 1)) is not None:
         raise TypeError(
-            f"{name} has no derivative here of a rate that jumps at {most}, as by `if y[0] < a` or int(t + a): from "
-            f"{jump[0]:.4g} to {jump[1]:.4g}. Solve on both sides of the jump, each with a rate of its own: with method='RK45' and "
-            "events= that are terminal, t_events and y_events have derivatives"
+            f"{name} has no derivative here of a rate that jumps at a state, or where a tensor with a gradient says, as by "
+            f"`if y[0] < a` or int(t + a): from {jump[0]:.4g} to {jump[1]:.4g}. Solve on both sides of the jump, each with a rate of "
+            "its own: with method='RK45' and events= that are terminal, t_events and y_events have derivatives"
         )
 
 
-def _on_the_way(rate: Callable[..., Value], times: Array, states: Array, in_time: bool) -> Line:
-    moving = [load("_tensor.creation", "tensor")(each, requires_grad=True) for each in (times, states)]
-    clock, path = _along(times if in_time else moving[0]), _along(moving[1])
+def _on_the_way(rate: Callable[..., Value], times: Array, states: Array) -> Line:
+    clock, path = _along(times), _along(load("_tensor.creation", "tensor")(states, requires_grad=True))
     return lambda s: rate(clock(s), path(s))
 
 

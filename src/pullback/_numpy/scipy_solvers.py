@@ -303,7 +303,7 @@ def _nnls(real: Function, A: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _steady(real: Function, name: str, **given: object) -> object:
-    """The rule of a function of ranks and places, which stays the same around where it is."""
+    """The rule of what stays the same around where it is, as ranks, and of the errors by which solve_ivp chooses its steps."""
     return real(**constants(name, given, tracked=True))
 
 
@@ -325,7 +325,7 @@ def _assignment(cost_matrix: Tensor, maximize: bool = False) -> tuple[Array, Arr
     return loaded("optimize.linear_sum_assignment")(concrete(cost_matrix), maximize)
 
 
-STEADY: dict[str, Function] = dict.fromkeys(("stats.kendalltau", "linalg.bandwidth"), _steady)
+STEADY: dict[str, Function] = dict.fromkeys(("stats.kendalltau", "linalg.bandwidth", "integrate.norm"), _steady)
 OPTIMIZERS: dict[str, Rule] = {
     **{f"optimize.{name}": _root("f") for name in "root_scalar brentq brenth bisect ridder toms748".split()},
     "optimize.newton": _root("func"),

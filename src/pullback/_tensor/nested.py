@@ -112,7 +112,7 @@ def numbers(values: object, kinds: set[type | NumpyType], target: NumpyType | No
     return exact.astype(np.uint64)
 
 
-def _lengths(data: object) -> tuple[int, ...]:
+def _lengths(data: Any) -> tuple[int, ...]:
     """The shape of nested sequences, determined from the first elements."""
     lengths: list[int] = []
     while isinstance(data, _SEQUENCES):
@@ -121,7 +121,7 @@ def _lengths(data: object) -> tuple[int, ...]:
             break
         data = data[0]
     is_array = hasattr(data, "__array__") and not isinstance(data, Carrier)  # NumPy's, or a column of a data frame
-    return (*lengths, *np.shape(data)) if is_array else tuple(lengths)  # type: ignore[arg-type]  # it has just been asked
+    return (*lengths, *np.shape(data)) if is_array else tuple(lengths)
 
 
 def _read(

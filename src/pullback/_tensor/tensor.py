@@ -329,9 +329,8 @@ class Conversions(Autograd):
         flags = [value for value in args if isinstance(value, bool)]
         named: list[Any] = [options.pop(name, None) for name in ("device", "other", "non_blocking")]
         place = _placement.CPU
-        for value in (*args, *named):
-            if isinstance(value, Carrier):
-                dtype, value = value.dtype, value.device
+        for given in (*args, *named):
+            dtype, value = (given.dtype, given.device) if isinstance(given, Carrier) else (dtype, given)
             if isinstance(value, str) and not hasattr(np, value) and value != "bfloat16":
                 place = _placement.reached(value, self.is_meta)
             elif value is not None and not isinstance(value, bool):

@@ -230,6 +230,8 @@ class Anomalies(ResultObserver):
         if self.nodes is not None:
             for node, _ in roots:
                 if (origin := self.nodes.get(node)) is not None and (origin.new or not node.shape):
+                    for suspect in self.suspects.values():  # told now, and not once more at the end of the block
+                        suspect.taken = suspect.taken or suspect.origin is origin
                     raise origin.error("backward starts from it, or from a result computed from it")
         return functools.partial(self._walk, walker, walk)
 

@@ -383,8 +383,8 @@ class Tensor:
         """The number of nonzero elements, of all or along axes."""
     def cov(self, *, correction: _builtins.int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
         """The covariance matrix of variables, the rows of the input, over observations, its columns."""
-    def cpu(self) -> _Self:
-        """This tensor, which is on the CPU already."""
+    def cpu(self, memory_format: _memory_format | None = None) -> _Self:
+        """This tensor, which is on the CPU already; NotImplementedError for one that tells 'meta'."""
     @_overload
     def cross(self, other: Tensor, dim: _builtins.int | None = None) -> Tensor:
         """The vector product along an axis of length 3: the first such axis, unless one is given."""

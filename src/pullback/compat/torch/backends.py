@@ -8,6 +8,8 @@ from typing import Any
 
 from .inert import block, does_nothing, no
 
+fp32_precision = "none"
+
 
 class _Settings:
     """Attributes that can be assigned."""
@@ -34,6 +36,7 @@ class cudnn(_Backend):
     benchmark = deterministic = False
     benchmark_limit = 10
     allow_tf32 = True
+    fp32_precision = "none"
     conv = _Settings()
     rnn = _Settings()
     is_acceptable = staticmethod(no)

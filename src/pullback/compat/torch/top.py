@@ -46,21 +46,29 @@ has_mkl = has_openmp = False
 has_lapack = True
 
 
-class _Absent:
-    """A dtype that NumPy does not have: programs may name it, and ask for its limits, but no tensor has it."""
+class _Bits:
+    """A dtype of fewer than eight bits: programs may name it, but no tensor has it, and torch's have no operations."""
 
-    is_complex = False
+    itemsize, is_complex, is_floating_point = 1, False, False
 
-    def __init__(self, name: str, bits: int, largest: float, eps: float, tiny: float, resolution: float) -> None:
-        self.name, self.itemsize = name, bits // 8
-        self.limits = FloatingLimits(bits, largest, eps, tiny, resolution, name)
-        self.is_floating_point = name != "complex32"
+    def __init__(self, name: str) -> None:
+        self.name, self.is_signed = name, name[0] != "u"
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
 
     def __reduce__(self) -> str:
         return self.name
+
+
+class _Absent(_Bits):
+    """A dtype of more bits that NumPy does not have: programs may also ask for its limits."""
+
+    def __init__(self, name: str, bits: int, largest: float, eps: float, tiny: float, resolution: float) -> None:
+        super().__init__(name)
+        self.itemsize = bits // 8
+        self.limits = FloatingLimits(bits, largest, eps, tiny, resolution, name)
+        self.is_floating_point = name != "complex32"
 
 
 class FloatingLimits:
@@ -82,7 +90,9 @@ class finfo(_Limits):
         return type.limits if isinstance(type, _Absent) else object.__new__(cls)
 
 
-sparse_coo, sparse_csr, sparse_csc = map(_layout, ("sparse_coo", "sparse_csr", "sparse_csc"))
+int1, int2, int3, int4, int5, int6, int7 = [_Bits(f"int{bits}") for bits in range(1, 8)]
+uint1, uint2, uint3, uint4, uint5, uint6, uint7 = [_Bits(f"uint{bits}") for bits in range(1, 8)]
+sparse_coo, sparse_csr, sparse_csc, jagged = map(_layout, ("sparse_coo", "sparse_csr", "sparse_csc", "jagged"))
 # Bits; the largest number, the gap above 1, the smallest normal number; the resolution of decimal digits. By the OCP's
 # definitions of small formats, and as torch.finfo says.
 float8_e4m3fn = _Absent("float8_e4m3fn", 8, 448.0, 2**-3, 2**-6, 1.0)
