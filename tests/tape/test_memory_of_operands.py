@@ -92,7 +92,9 @@ def test_a_result_of_the_users_has_memory_of_its_own(function):
     assert (x[0].item(), y[0].item()) == (0.0, 1.0)
 
 
-@pytest.mark.parametrize("value", [1.0, pullback.tensor([1.0, 2.0, 3.0], dtype=pullback.float64)], ids=["number", "rows"])
+@pytest.mark.parametrize(
+    "value", [1.0, pullback.tensor([1.0, 2.0, 3.0], dtype=pullback.float64)], ids=["number", "rows"]
+)
 def test_places_in_the_memory_that_is_written_are_those_before_the_write(value):
     """As NumPy does it: a write would make a place of the bits of a number."""
     memory = np.array([1, 0, 0])

@@ -115,15 +115,8 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add(
-        "-o",
-        "--save",
-        action="append",
-        default=[],
-        metavar="FILE",
-        type=_given,
-        help=f"write {' '.join(SUFFIXES)}; repeatable",
-    )
+    files = f"write {' '.join(SUFFIXES)}; repeatable"
+    add("-o", "--save", action="append", default=[], metavar="FILE", type=_given, help=files)
     add("--training", action="store_true", help="record the optimizer's steps in place of the operations")
     add("--every", type=_positive, default=10, metavar="N", help="with --training: record one step in N (default: 10)")
     add("--digits", action="store_true", help="find the lines that lose digits: all is computed again in float64")
@@ -151,16 +144,10 @@ def _parser() -> argparse.ArgumentParser:
     add("--max-nodes", type=_positive, default=20_000, metavar="N", help="show so many operations at most")
     add("--width", type=_positive, metavar="N", help="columns of the text (default: those of the terminal, or 80)")
     add("--redact", action="store_true", help="leave all values and the source out")
-    add(
-        "--no-try", dest="trials", action="store_false", help="after an error, nan or inf, run nothing again with fixes"
-    )
-    timing = argparse.BooleanOptionalAction
-    add(
-        "--timing",
-        action=timing,
-        default=False,
-        help="measure operations while recorded, longer than alone (default: not)",
-    )
+    trials = "after an error, nan or inf, run nothing again with fixes"
+    add("--no-try", dest="trials", action="store_false", help=trials)
+    timing = "measure operations while recorded, longer than alone (default: not)"
+    add("--timing", action=argparse.BooleanOptionalAction, default=False, help=timing)
     parser.set_defaults(refused=False, folder="")  # that in which the command was given; a program may leave it
     add("--no-color", dest="color", action="store_false", help="no colors; NO_COLOR does the same")
     return parser
@@ -395,10 +382,10 @@ def _report(recording: Recording, program: ExplainedProgram, options: argparse.N
         _say(line)
     if raised is not None:
         return RAISED
-    if options.refused:
-        return USAGE
     if not ran:
         return NOTHING
+    if options.refused:
+        return USAGE
     if found := recording.kinds & options.fail_on:
         _say(f"found {', '.join(sorted(found))}")
         return FOUND
