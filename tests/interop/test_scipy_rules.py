@@ -103,6 +103,8 @@ PROGRAMS = {
             check(lambda y, at: make(g, y)(at), y, at)
             check(lambda y, at: make(g, y)(at, 1), y, at)
             check(lambda y, at: make(g, y.T, axis=1)(at), y, at)
+            if make is not I.make_interp_spline:
+                check(lambda y, at: make(g, y).integrate(at[0], 2.7) + make(g, y).integrate(2.9, at[1]), y, at)
         for bounds in ("natural", "clamped", ((1, np.array([0.5, 1.0])), (2, np.array([0.0, 0.3])))):
             check(lambda y, at: I.CubicSpline(g, y, bc_type=bounds)(at), y, at)
         fixed = I.CubicSpline(g, y.detach().numpy())
@@ -378,6 +380,9 @@ def test_integrals_to_any_order():
         b = pullback.tensor(0.3, dtype=pullback.float64, requires_grad=True)
         jumps = [lambda t: t * b if t < b else 2 * t + b, lambda t: np.where(t < b, 1.0, 0.0) * t, lambda t: np.mod(t, b)]
         jumps += [lambda t: (t + b).frac(), lambda t: (t + b).remainder(0.5), lambda t: F.hardshrink(t - b, 0.1)]
+        jumps += [lambda t: abs(t - b) / (t - b), lambda t: np.arctan2(0.0 * t, t - b), lambda t: np.arctan(1 / (t - b))]
+        jumps += [lambda t: np.arctan(np.tan(4 * (t + b))), lambda t: np.angle(np.exp(6j * (t + b)))]
+        jumps += [lambda t: (t - b) ** -1 * abs(t - b), lambda t: np.sqrt(1e-30 + (t - b) ** 2) * (t - b).reciprocal()]
         for f in (*jumps, lambda t: F.threshold(t - b, 0.1, -1.0)):
             with pytest.raises(TypeError, match="of a function that jumps where a tensor"):
                 I.quad(f, 0, 1)

@@ -27,6 +27,8 @@ PLACES = 65
 """Between how many places of a line jumps are looked for, for each number that it moves."""
 END = 1e-6
 """How far from the ends the outermost of these are: a function may be infinite at an end."""
+ASIDE = 1e-9
+"""How far from a step the values beside it are taken: nearer, a quotient of two small numbers would have lost its digits."""
 BETWEEN = 200
 """At how many times more the rate of an equation is looked at."""
 TRIED = (0.07, 0.29, 0.52, 0.73, 0.96)
@@ -117,9 +119,8 @@ def _jump(function: Line, count: int) -> tuple[float, float] | None:
     for low, high in itertools.pairwise(places):
         (before, looked), (after, _) = _steps(function, low), _steps(function, high)
         ends = [_beside_step(function, low, high)] if before != after else []
-        for left, right in (
-            map(values, each) for each in (*ends, *([_beside_jump(values, low, high)] if looked else []))
-        ):
+        ends += [_beside_jump(values, low, high)] if looked else []
+        for left, right in ((values(one - ASIDE), values(other + ASIDE)) for one, other in ends):
             most = np.argmax(far := _distance(left, right))
             if far[most] > 0:
                 return left[most], right[most]

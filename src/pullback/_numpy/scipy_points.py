@@ -184,6 +184,24 @@ def _piecewise_at(real: Function, self: Interpolant, x: Tensor, nu: int = 0, ext
     return _evaluated(_get(self, "c"), _get(self, "x"), x, nu, given, self.axis)
 
 
+def _piecewise_integral(
+    real: Function, self: Interpolant, a: Tensor, b: Tensor, extrapolate: Extrapolate = None
+) -> Tensor:
+    """The integral between two limits, which may be tensors: the antiderivative at both."""
+    given = self.extrapolate if extrapolate is None else extrapolate
+    if given == "periodic":
+        raise TypeError("scipy.interpolate.PPoly.integrate has no derivative here with extrapolate='periodic'")
+    breaks = constants("scipy.interpolate.PPoly", _get(self, "x"))
+    (c,) = tensors(_get(self, "c"))
+    powers, inner = np.arange(c.shape[0], 0, -1), (...,) + (None,) * (c.ndim - 2)
+    terms = c / powers.reshape(-1, *[1] * (c.ndim - 1))
+    pieces = (terms * (np.diff(breaks) ** powers[:, None])[inner]).sum(0)
+    before = on_tensors.cumsum(pieces, 0) - pieces
+    whole = on_tensors.concatenate([terms, before[None]])
+    upper, lower = (_evaluated(whole, breaks, limit, 0, given, self.axis) for limit in (b, a))
+    return upper - lower
+
+
 def _cubic(
     real: Function,
     self: Interpolant,
@@ -301,6 +319,7 @@ METHODS: dict[str, Function] = {
     },
     "interpolate.PPoly.__init__": _piecewise,
     "interpolate.PPoly.__call__": _piecewise_at,
+    "interpolate.PPoly.integrate": _piecewise_integral,
     "interpolate.CubicSpline.__init__": _cubic,
     "interpolate.BSpline.__init__": _spline,
     "interpolate.BSpline.__call__": _spline_at,

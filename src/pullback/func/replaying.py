@@ -27,10 +27,31 @@ if TYPE_CHECKING:
     Operand: TypeAlias = int | Cell | list[int]
 
 
-WRAPPING = ("remainder", "fmod", "modulo", "frac")
-"""Operations that take off as many whole divisors as fit."""
-CUTTING = ("hardshrink", "threshold")
-"""Operations that pass some numbers on, and jump beside them."""
+def _wrapped(y: Value, x: Value, *others: Value, **params: Any) -> Value:
+    """How many whole divisors were taken off."""
+    divisor = others[0] if others else np.asarray(params.get("divisor", 1.0))
+    return ops.rint(ops.divide(ops.subtract(x, y), divisor))
+
+
+def _cut(y: Value, x: Value, **params: Any) -> Value:
+    return ops.equal(y, x)
+
+
+def _turned(y: Value, *args: Value, **params: Any) -> Value:
+    """In which quarter an angle is: from the second to the third it jumps by a whole turn."""
+    return ops.floor(ops.divide(y, np.asarray(np.pi / 2)))
+
+
+STEPS: dict[str, Callable[..., Value]] = {
+    **dict.fromkeys(("remainder", "fmod", "modulo", "frac"), _wrapped),
+    **dict.fromkeys(("hardshrink", "threshold"), _cut),
+    **dict.fromkeys(("atan2", "angle"), _turned),
+    "divide": lambda y, x, divisor: ops.less(divisor, np.asarray(0.0)),
+    "reciprocal": lambda y, x: ops.less(x, np.asarray(0.0)),
+    "power": lambda y, x, exponent: ops.less(x, np.asarray(0.0)) if exponent < 0 else np.asarray(False),
+    "tan": lambda y, x: ops.less(ops.cos(x), np.asarray(0.0)),
+}
+"""What changes where an operation may jump, by its name: a function of its result, its operands and parameters."""
 
 
 class ReadTensor(Following):
@@ -147,11 +168,9 @@ class Switches(Reading):
                     self.moving.add(piece.place)
                 else:
                     self.found.append(piece)
-            if primitive.short_name in WRAPPING:
-                divisor = args[1] if len(args) > 1 else np.asarray(params.get("divisor", 1.0))
-                self.found.append(ops.rint(ops.divide(ops.subtract(args[0], y), divisor)))
-            elif primitive.short_name in CUTTING:
-                self.found.append(ops.equal(y, args[0]))
+            step = STEPS[primitive.short_name](y, *args, **params) if primitive.short_name in STEPS else None
+            if self.holds(step):
+                self.found.append(step)
         return y
 
     def _values(self) -> dict[Any, Any]:
