@@ -115,15 +115,8 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add(
-        "-o",
-        "--save",
-        action="append",
-        default=[],
-        metavar="FILE",
-        type=_given,
-        help=f"write {' '.join(SUFFIXES)}; repeatable",
-    )
+    save = f"write {' '.join(SUFFIXES)}; repeatable"
+    add("-o", "--save", type=_given, action="append", default=[], metavar="FILE", help=save)
     add("--training", action="store_true", help="record the optimizer's steps in place of the operations")
     add("--every", type=_positive, default=10, metavar="N", help="with --training: record one step in N (default: 10)")
     add("--digits", action="store_true", help="find the lines that lose digits: all is computed again in float64")
@@ -154,13 +147,8 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--no-try", dest="trials", action="store_false", help="after an error, nan or inf, run nothing again with fixes"
     )
-    timing = argparse.BooleanOptionalAction
-    add(
-        "--timing",
-        action=timing,
-        default=False,
-        help="measure operations while recorded, longer than alone (default: not)",
-    )
+    timing = "measure operations while recorded, longer than alone (default: not)"
+    add("--timing", action=argparse.BooleanOptionalAction, default=False, help=timing)
     parser.set_defaults(refused=False, folder="")  # that in which the command was given; a program may leave it
     add("--no-color", dest="color", action="store_false", help="no colors; NO_COLOR does the same")
     return parser

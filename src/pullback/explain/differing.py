@@ -182,17 +182,7 @@ def first_difference(a: Trail, b: Trail) -> Comparison:
     >>> found.first.entry.operation, found.first.element, found.first.first, found.first.second
     ('leaky_relu', (0,), -0.009999999776482582, -0.019999999552965164)
     """
-    for each in (a, b):
-        if not isinstance(each, Trail):
-            raise TypeError(
-                f"first_difference(): expected two trails, got {type(each).__name__}: explain.trail() records one"
-            )
-        if not each.entries:
-            which = "the first" if each is a else "the second"
-            raise ValueError(
-                f"{which} trail is empty, so there is nothing to compare: no operation of {each.source} ran "
-                "while it was recorded"
-            )
+    _check_trails(a, b)
     same = a.source == b.source
     ones, others = ([*_places(t)] if same else _calls(t) for t in (a, b))
     pairs, alone = _aligned(a, b, ones, others, _SAME if same else _CROSSED)
@@ -208,21 +198,39 @@ def first_difference(a: Trail, b: Trail) -> Comparison:
         if not compared[-1].differs:
             worst, last = max(worst, min(units, MOST_UNITS)), (i, j)
             scales.seen(here, _apart(one, other, 0.0)[0])
-        elif first is None or (
-            first.entry.phase == GIVEN and not first.entry.name
-        ):  # made unseen, of what may tell more
+        elif first is None or (first.entry.phase == GIVEN and not first.entry.name):  # made unseen: others tell more
             only = _only(a, b, alone, last, (i, j)) if same else None
             first = only or first or _difference(one, other, units, at, a)
         since = AFTER if first is None else since - 1
         if not since:
             break
-    if first is None and len(pairs) < COMMON * min(len(ones), len(others)):
-        raise ValueError(
-            f"of {len(ones)} and {len(others)} results and gradients of the two runs only {len(pairs)} "
-            "belong together, which agree: these are no runs of one program, so that nothing is said of the others"
-        )
+    if first is None:
+        _check_common(len(pairs), len(ones), len(others))
     cut = ["the first" * (not a.whole), "the second" * (not b.whole)]
     return Comparison(first, compared, (len(alone[0]), len(alone[1])), " and ".join(filter(None, cut)))
+
+
+def _check_trails(a: Trail, b: Trail) -> None:
+    for each in (a, b):
+        if not isinstance(each, Trail):
+            raise TypeError(
+                f"first_difference(): expected two trails, got {type(each).__name__}: explain.trail() records one"
+            )
+        if not each.entries:
+            which = "the first" if each is a else "the second"
+            raise ValueError(
+                f"{which} trail is empty, so there is nothing to compare: no operation of {each.source} ran "
+                "while it was recorded"
+            )
+
+
+def _check_common(pairs: int, one: int, other: int) -> None:
+    """Refuse runs that agree in what both have, where that is little."""
+    if pairs < COMMON * min(one, other):
+        raise ValueError(
+            f"of {one} and {other} results and gradients of the two runs only {pairs} belong together, which agree: these are "
+            "no runs of one program, so that nothing is said of the others"
+        )
 
 
 # 1. Which results belong together
