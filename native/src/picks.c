@@ -139,20 +139,27 @@ static int are_places(PyArrayObject *array, npy_intp least, npy_intp length)
     return fits;
 }
 
-/* What `put` can write a value to, borrowed: the places of rows, or the mask of a number; NULL for any other place. */
+/* Whether no byte belongs to two arrays in order. */
+static int are_apart(PyArrayObject *one, PyArrayObject *other)
+{
+    return PyArray_BYTES(one) + PyArray_NBYTES(one) <= PyArray_BYTES(other) || PyArray_BYTES(other) + PyArray_NBYTES(other) <= PyArray_BYTES(one);
+}
+
+/* What `put` can write a value to, borrowed: the places of rows, or the mask of a number; NULL for any other place. Neither they nor
+   the value are in the memory that is written, as views with another dtype may be. */
 PyArrayObject *simple_pick(PyArrayObject *array, PyObject *place, PyArrayObject *value)
 {
-    PyArrayObject *pick = (PyArrayObject *)PyTuple_GET_ITEM(place, 0);
-    int lead = PyArray_NDIM(pick), rest = PyArray_NDIM(array) - 1, number = PyArray_NDIM(value) == 0;
     if (PyTuple_GET_SIZE(place) != 1 || PyArray_SIZE(array) == 0 || !PyArray_ISCARRAY(array) || !PyArray_ISCARRAY_RO(value))
         return NULL;
+    PyArrayObject *pick = (PyArrayObject *)PyTuple_GET_ITEM(place, 0);
+    int lead = PyArray_NDIM(pick), rest = PyArray_NDIM(array) - 1, number = PyArray_NDIM(value) == 0;
+    int fits = PyArray_ISCARRAY_RO(pick) && are_apart(pick, array);
     if (PyArray_TYPE(pick) == NPY_BOOL)
-        return number && lead == rest + 1 ? pick : NULL;
-    char *from = PyArray_BYTES(value), *to = PyArray_BYTES(array);
-    int apart = from + PyArray_NBYTES(value) <= to || to + PyArray_NBYTES(array) <= from;
+        return fits && number && lead == rest + 1 ? pick : NULL;
     int rows = PyArray_NDIM(value) == lead + rest && PyArray_CompareLists(PyArray_DIMS(value), PyArray_DIMS(pick), lead) &&
                PyArray_CompareLists(PyArray_DIMS(value) + lead, PyArray_DIMS(array) + 1, rest);
-    return apart && (number || rows) && are_places(pick, -PyArray_DIM(array, 0), PyArray_DIM(array, 0)) ? pick : NULL;
+    fits = fits && (number || rows) && are_places(pick, -PyArray_DIM(array, 0), PyArray_DIM(array, 0));
+    return fits && are_apart(value, array) ? pick : NULL;
 }
 
 /* `array[pick] = value` for a simple pick, in less time than NumPy's. */

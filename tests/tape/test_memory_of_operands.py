@@ -90,3 +90,25 @@ def test_a_result_of_the_users_has_memory_of_its_own(function):
     y.add_(1)
     assert (x._version, y._version) == (0, 1)
     assert (x[0].item(), y[0].item()) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("value", [1.0, pullback.tensor([1.0, 2.0, 3.0], dtype=pullback.float64)], ids=["number", "rows"])
+def test_places_in_the_memory_that_is_written_are_those_before_the_write(value):
+    """As NumPy does it: a write would make a place of the bits of a number."""
+    memory = np.array([1, 0, 0])
+    expected = memory.copy().view(np.float64)
+    expected[memory] = np.asarray(value)
+    x, places = pullback.from_numpy(memory.view(np.float64)), pullback.from_numpy(memory)
+    x[places] = value
+    assert x.tolist() == expected.tolist()
+
+
+def test_a_mask_in_the_memory_that_is_written_is_that_before_the_write():
+    memory = np.zeros(3)
+    mask = memory.view(np.uint8)[:3].view(np.bool_)
+    mask[:] = True
+    expected = memory.copy()
+    expected[mask.copy()] = 0.5
+    x = pullback.from_numpy(memory)
+    x[pullback.from_numpy(mask)] = 0.5
+    assert x.tolist() == expected.tolist()

@@ -161,8 +161,14 @@ def load_places(ctx: Context, kind: str, base: ir.Value, places: ir.Value, mask:
 
 
 def _masked_load(ctx: Context, kind: str, pointers: ir.Value, mask: ir.Value | None) -> IRValue:
-    of = ir.VectorType(stored_type(kind), ctx.lanes or 1)
-    return _from_memory(ctx, kind, _masked(ctx, kind, of, [pointers], mask, [ir.Constant(of, None)]))
+    """Load lanes from adjacent places, or from one place each, where the mask is on.
+
+    The others are 0, or 1 beside those gathered: see `_load_near`, of which a gather of one lane may be another case.
+    """
+    lanes = ctx.lanes or 1
+    of = ir.VectorType(stored_type(kind), lanes)
+    other = ir.Constant(of, None if isinstance(pointers.type, ir.PointerType) else [1] * lanes)
+    return _from_memory(ctx, kind, _masked(ctx, kind, of, [pointers], mask, [other]))
 
 
 def _masked(
