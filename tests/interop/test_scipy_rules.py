@@ -428,6 +428,7 @@ def test_jumps_that_hide_in_numbers_and_in_boxes():
                 I.cubature(f, low, high, max_subdivisions=50, **sharp)
         for integral, right in (
             (lambda: I.quad(lambda t: [1, 2, 3, 4][int(t * 4)] * a * t, 0, 1)[0], 50 / 32),
+            (lambda: I.quad(lambda t: (t * t - a * a) / (t - a), 0, 1)[0], 1.0),
             (lambda: I.quad(lambda t: np.clip(t, a, 2.0) * t, 0, 1, epsabs=1e-12, epsrel=1e-12)[0], 0.045),
             (lambda: I.cubature(lambda x: np.where(x[:, 0] < 0.5, a, a * a), [0], [1]).estimate, 0.8),
             (lambda: I.cubature(lambda x: x[:, 0] ** 2, [0.0], a.reshape(1)).estimate, 0.09),
@@ -435,6 +436,9 @@ def test_jumps_that_hide_in_numbers_and_in_boxes():
         ):
             np.testing.assert_allclose(slope(integral()), right, rtol=1e-7)
         assert I.quad(lambda t: t * int(a.detach() + t), 0, 0.5) == (0, 0)
+        for slope in (pullback.func.grad, pullback.func.jacfwd):  # as backward does
+            found = slope(lambda b: I.cubature(lambda x: np.exp(-b * x[:, 0]), [0.0], [1.0]).estimate)(a.detach())
+            np.testing.assert_allclose(found.item(), (1.3 * math.exp(-0.3) - 1) / 0.09, rtol=1e-7)
     """
     after("import pullback", textwrap.dedent(program))
 

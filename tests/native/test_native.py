@@ -127,13 +127,15 @@ def test_nothing_of_the_usual_case_is_handed_over(text):
         if event == "call" and frame.f_code.co_filename != "<usual>":
             entered.append(frame.f_code.co_qualname)
 
-    for _ in range(2):  # what is made once is made at the first time
+    for _ in range(5):  # what is made once is made at the first time, and the collector may call functions at any
         entered.clear()
         sys.setprofile(told)
         try:
             exec(code, scope)
         finally:
             sys.setprofile(None)
+        if not entered:
+            break
     assert entered == []
 
 

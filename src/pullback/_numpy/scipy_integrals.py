@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from .._core.primitives import Carrier, Function
 from .._core.trees import flatten, unflatten
 from ..vocabulary import load
 from .linear_maps import require_small
-from .operands import concrete, constants, joined, on_tensors, tensors
+from .operands import concrete, constants, holds_tensor, joined, on_tensors, tensors
 from .scipy_jumps import FAR, PLACES, require_smooth, require_still, through_box
 from .scipy_solvers import Watched, filled
 
@@ -86,7 +87,8 @@ def _cubature(real: Function, name: str, given: Params, found: Any) -> Any:
     args = given["args"] if isinstance(given["args"], tuple) else (given["args"],)
     path = through_box(low, high)
     require_still(name, lambda s: given["f"](path(s)[None], *args), PLACES * low.size)
-    return _as_program(real, **given)
+    run = partial(_as_program, real) if holds_tensor((given["a"], given["b"])) else real
+    return run(**given)
 
 
 def _between_zero_and_one(
