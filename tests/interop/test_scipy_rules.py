@@ -105,6 +105,8 @@ PROGRAMS = {
             check(lambda y, at: make(g, y.T, axis=1)(at), y, at)
             if make is not I.make_interp_spline:
                 check(lambda y, at: make(g, y).integrate(at[0], 2.7) + make(g, y).integrate(2.9, at[1]), y, at)
+        with pytest.raises(TypeError, match="PPoly.integrate has no derivative here with extrapolate='periodic'"):
+            I.CubicSpline(g, np.sin(2 * np.pi * g / 3).round(9), bc_type="periodic").integrate(at[0], 2.7)
         for bounds in ("natural", "clamped", ((1, np.array([0.5, 1.0])), (2, np.array([0.0, 0.3])))):
             check(lambda y, at: I.CubicSpline(g, y, bc_type=bounds)(at), y, at)
         fixed = I.CubicSpline(g, y.detach().numpy())
