@@ -26,6 +26,7 @@ LAYOUT = {
 
 LOADERS = {  # functions whose first argument names a module, and what goes before it
     "import_module": "",
+    "imported": "",
     "load": "pullback.",
     "later": "pullback.",
 }
@@ -147,8 +148,8 @@ def lazy_imports(name: str) -> list[Import]:
 
 
 def unreadable_imports(name: str) -> list[int]:
-    """The lines on which `import_module` is given something else than a string."""
-    calls = [call for call in loading(name) if called(call) == "import_module"]
+    """The lines on which `import_module`, or our `imported`, is given something else than a string."""
+    calls = [call for call in loading(name) if called(call) in {"import_module", "imported"}]
     return [call.lineno for call in calls if not texts(call.args[0])]
 
 

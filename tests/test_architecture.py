@@ -34,7 +34,7 @@ from source import (
 # Modules that import what their arguments say: doors, which offer names; loaders, of which scripts/source.py knows the
 # callers; stand-ins for modules of other libraries; and what `_core.lazy.PROVIDERS` names.
 TOLD = set(
-    "_core.lazy command command.names compat.autograd.facade compat.torch.facade compat.torch.redirecting ops vocabulary "
+    "_core.lazy _core.machine command command.names compat.autograd.facade compat.torch.facade compat.torch.redirecting ops vocabulary "
     "interop.arrays vocabulary.numpy_protocol".split()
 )
 

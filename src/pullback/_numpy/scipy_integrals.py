@@ -203,9 +203,8 @@ def _solve_ivp(real: Function, name: str, given: Params, found: Any) -> Any:
     rate, args = given["fun"], given["args"] or ()
 
     def finer(times: Array) -> tuple[Array, Array]:
-        last = np.clip(
-            2 * found.t[-1] - found.t[-2], *sorted(given["t_span"])
-        )  # a step that an event ends goes beyond it
+        # A step that an event ends goes beyond it.
+        last = np.clip(2 * found.t[-1] - found.t[-2], *sorted(given["t_span"]))
         times = times if last == times[-1] else np.append(times, last)
         called = {"fun": Watched(name, rate), "t_span": (times[0], last), "t_eval": times, "events": None}
         way = real(**{**constants(name, given, tracked=True), **called})

@@ -6,14 +6,13 @@ public call and a definition: alternative names of arguments, checks of operands
 """
 
 import functools
-import importlib
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from .._core import errors
-from .._core.lazy import provider
+from .._core.lazy import imported, provider
 from .._core.modes import like
 from .._core.primitives import Carrier, Function
 from .._core.sites import warn
@@ -38,7 +37,7 @@ OF_NUMBERS = {"add", "sub", "mul", "div", "floor_divide"}
 @functools.cache  # asking for a module takes as long as a short function
 def load(module: str, name: str) -> Function:
     """The object that a module of pullback defines under a name."""
-    defined: Function = getattr(importlib.import_module(f"pullback.{module}"), name)
+    defined: Function = getattr(imported(f"pullback.{module}"), name)
     return defined
 
 

@@ -7,13 +7,12 @@ others: no result silently loses its gradient.
 """
 
 import functools
-import importlib
 from typing import Any
 
 import numpy as np
 
 from .. import ops
-from .._core.lazy import PROVIDERS
+from .._core.lazy import PROVIDERS, imported
 from .._core.primitives import Carrier, Function
 from .._tape.views import write
 from .promotion import cast, category
@@ -36,7 +35,7 @@ UNCHANGING: dict[str, tuple[Any, ...]] = {
 @functools.cache
 def _module(name: str) -> Any:
     """A module of NumPy's functions, imported when NumPy first calls one: most programs do not need it."""
-    return importlib.import_module(f"{PROVIDERS['numpy functions']}.{name}")
+    return imported(f"{PROVIDERS['numpy functions']}.{name}")
 
 
 def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
