@@ -105,38 +105,12 @@ def test_a_function_stays_a_function_to_users(name):
     assert copy.deepcopy(function) is function
 
 
-USUAL = """
-x * y; x + 2.0; x.sin(); u > v; x.sum(); x.sum(1); x.mean(0, keepdim=True); x @ y; x @ y[0]; y[0].dot(y[1]); F.linear(x, y, y[0]); F.cross_entropy(x, places)
-x[0]; x[-1]; x[0] * y[1]; x[2, 1]; x[:, 1:]; x[None]; x[[0, 2]]; x[places]; x[u > 0]; x[:, places]; x.gather(1, square); x.take(places); x.index_select(0, places)
-[row for row in x]; x.unbind(1); x.split(2); x.chunk(2); pullback.cat([x, y]); pullback.stack([x, y], 1); x.T; x.t(); x.transpose(0, 1); x.reshape(9); x.view(9, 1); x.unsqueeze(0)
-u[0] = 1.0; u[0] = v[1]; u[places] = v; u[places] = 2.0; u[u > 1] = 0.0; u[:, places] = v; u += v; u *= 2.0; h = x * 1.0; h[0] = y[0]; h += x
-"""
-
-
-@pytest.mark.skipif(native.core is None, reason="the core is not used here")
-@pytest.mark.parametrize("text", [text.strip() for line in USUAL.strip().splitlines() for text in line.split("; ")])
-def test_nothing_of_the_usual_case_is_handed_over(text):
-    """Results would be the same: only time would tell."""
-    numbers = np.linspace(-1, 1, 9, dtype=np.float32).reshape(3, 3)
-    scope = {"pullback": pullback, "F": pullback.nn.functional, "places": pullback.tensor([0, 2, 1])}
-    scope |= {name: pullback.tensor(numbers * k + 0.1, requires_grad=name in "xy") for k, name in enumerate("xyuv", 1)}
-    scope |= {"square": pullback.tensor([[0, 1, 2]] * 3), "h": scope["x"] * 1.0}
-    code, entered = compile(text, "<usual>", "exec"), []
-
-    def told(frame, event, _):
-        if event == "call" and frame.f_code.co_filename != "<usual>":
-            entered.append(frame.f_code.co_qualname)
-
-    for _ in range(5):  # what is made once is made at the first time, and the collector may call functions at any
-        entered.clear()
-        sys.setprofile(told)
-        try:
-            exec(code, scope)
-        finally:
-            sys.setprofile(None)
-        if not entered:
-            break
-    assert entered == []
+@needs_core
+def test_nothing_of_the_usual_case_is_handed_over():
+    """Results would be the same: only time would tell. In a process of its own: where NumPy code has a tensor, more is asked."""
+    entered = lines("1", "usual")
+    assert len(entered) > 40
+    assert [line for line in entered if not line.endswith("\t[]")] == []
 
 
 @needs_core
