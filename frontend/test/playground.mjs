@@ -242,7 +242,7 @@ test("a slider changes a number of the program, and runs it again", async () => 
 test("a link carries the program, and runs nothing by itself", async () => {
   const page = await opened({ permissions: ["clipboard-read", "clipboard-write"] });
   await run(page, "import torch\n# ü ∂ 漢\nx = torch.tensor(2.0, requires_grad=True)\n(x**3).backward()\nprint(x.grad)\n");
-  await page.frameLocator(".frames iframe:not(.behind)").locator(".page").waitFor();
+  await explained(page); // until then the page of the example may still be in front
   await page.frameLocator(".frames iframe:not(.behind)").getByRole("button", { name: /Step/ }).first().click();
   await page.waitForTimeout(600);
   await page.click("text=Copy link");
