@@ -103,7 +103,9 @@ def changelog() -> str:
     for kind in tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["towncrier"]["type"]:
         found = sorted((ROOT / "changelog.d").glob(f"*.{kind['directory']}.md"))
         lines = [" ".join(each.read_text(encoding="utf-8").split()) for each in found]
-        coming += f"\n### {kind['name']}\n\n" + "\n".join(f"- {line}" for line in lines) + "\n" if lines else ""
+        if lines:  # hundreds: folded, so that the releases below are in reach
+            listed = "\n".join(f"- {line}" for line in lines)
+            coming += f"\n### {kind['name']}\n\n<details><summary>{len(lines)} entries</summary>\n\n{listed}\n\n</details>\n"
     return LINK.sub(lambda link: f"]({os.path.relpath(ROOT / link[1], DOCS)}{link[2] or ''})", before + coming + after)
 
 
