@@ -16,7 +16,7 @@ from .._core import dtypes, errors, xp as _xp
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import broadcast_shapes, normalize_axis
 from .._core.values import outside, require_operand
-from .._tape.views import view
+from .._tape.views import beside, view
 from . import shapes
 from .promotion import cast, category, held
 
@@ -85,7 +85,7 @@ def _lifted(value: Operand) -> Operand:
 
 def _like(input: Tensor, result: Tensor) -> Tensor:
     """A result computed with one axis, reshaped to the shape of its 0-d input."""
-    return result if input.ndim else seen(ops.reshape, result, shape=())
+    return result if input.ndim else beside(ops.reshape, result, shape=())
 
 
 def scalar(input: Tensor, value: Number | np.generic) -> Array:
