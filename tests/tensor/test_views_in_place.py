@@ -150,6 +150,10 @@ def test_a_view_that_requires_grad_itself_is_not_written():
 NO_VIEWS = {
     "index_select": lambda x: x.index_select(0, pullback.tensor([0])),
     "index_fill": lambda x: x.index_fill(0, pullback.tensor([0]), 2.0),
+    "gather": lambda x: x.gather(0, pullback.tensor(0)),
+    "put": lambda x: x.put(pullback.tensor([0]), pullback.tensor([2.0])),
+    "roll": lambda x: x.roll(1),
+    "quantile": lambda x: x.quantile(0.5),
     "index_add": lambda x: x.index_add(0, pullback.tensor([0]), x[None]),
 }
 
