@@ -7,14 +7,17 @@
 
 #include "views.h"
 
-/* Whether a write leaves no record, as far as the target alone tells: in a mode that records, only if neither it nor its base has a
-   history. */
+/* Whether a write leaves no record and turns no history, as far as the target alone tells: only if neither it nor its base has a
+   history. In a mode that records nothing, if that is so, or if no view can follow the history. */
 static int is_free(PyObject *tensor, int records)
 {
     const Base *fields = (Base *)tensor;
     PyObject *base = is_set(fields->base) ? fields->base : tensor;
-    return !records || (slot_get(tensor, core.slots.tensor_node) == Py_None && !is_set(fields->made_untracked) &&
-                        is_a(base, core.Tensor) && slot_get(base, core.slots.tensor_node) == Py_None);
+    if (!records && !is_set(fields->storage))
+        return 1;
+    if (!is_a(base, core.Tensor) || slot_get(base, core.slots.tensor_node) != Py_None)
+        return 0;
+    return !records || (slot_get(tensor, core.slots.tensor_node) == Py_None && !is_set(fields->made_untracked));
 }
 
 /* Whether a tensor alone has its memory, as far as tensors tell, and no history that others know, so that it can be given another. */

@@ -86,6 +86,8 @@ def test_kernels_and_examples_on_the_command_line(tmp_path, capsys):
         (["--examples", "model,loss"], "name the model, loss"),
         (["--examples", "model,loss,x,model.kind"], "'model.kind' is no variable of the script"),
         (["--examples", "model,loss,x,loss"], "give the batch as tensors"),
+        (["--examples", "model,loss,x"], "It takes variables of the script: a model, loss(model, *batch)"),
+        (["--examples", "model,lass,x,target"], "there are pb, nn, optim"),
         (["--examples", "loss,loss,x,target"], "the first argument is the model, which has parameters, not a function"),
     ],
 )

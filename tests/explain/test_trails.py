@@ -287,3 +287,54 @@ def test_digits_on_the_command_line_and_in_the_page(tmp_path, capsys):
 def test_what_is_compared_are_trails():
     with pytest.raises(TypeError, match="expected two trails, got str"):
         first_difference("before.trail", "after.trail")
+
+
+CLIPPED = """
+pullback.manual_seed(0)
+m = pullback.nn.Linear(2, 1, bias=False)
+m.weight.data.fill_(3.0)
+o = pullback.optim.SGD(m.parameters(), lr=0.1)
+for i in range(2):
+    o.zero_grad()
+    m(pullback.ones(1, 2)).sum().backward()
+    pullback.nn.utils.clip_grad_norm_(m.parameters(), 1.0)
+    o.step()
+"""
+
+
+def clipped(text):
+    file = f"<clipped {len(linecache.cache)}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    with pullback.explain.trail() as trail:
+        exec(compile(text, file, "exec"), {"__name__": "clipped", "pullback": pullback})
+    return trail
+
+
+def test_a_clip_of_gradients_that_one_run_has_alone_is_named():
+    without = clipped("".join(line for line in CLIPPED.splitlines(True) if "clip" not in line))
+    for one, two, which in ((clipped(CLIPPED), without, "first"), (without, clipped(CLIPPED), "second")):
+        found = first_difference(one, two)
+        assert found.first.what == "operation"
+        assert "clip_grad_norm_(m.parameters(), 1.0)" in found.first.entry.code
+        assert "what is written to the gradient of weight" in str(found)
+        assert f"stands in the {which} run alone" in " ".join(str(found).split())
+
+
+def test_a_clip_of_another_kind_is_named():
+    other = clipped(CLIPPED.replace("clip_grad_norm_(m.parameters(), 1.0)", "clip_grad_value_(m.parameters(), 0.5)"))
+    found = first_difference(clipped(CLIPPED), other)
+    assert found.first.entry.name == "the gradient of weight"
+    assert "clip_grad_norm_" in found.first.entry.code
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+def test_a_run_of_other_length_is_a_difference(steps):
+    one, other = clipped(CLIPPED), clipped(CLIPPED.replace("range(2)", f"range({steps})"))
+    found = first_difference(one, other)
+    assert found and found.first.what == "length"
+    assert (found.first.first, found.first.second) == (2, steps)
+    assert f"came 2 times in the first run and {steps} times in the second" in str(found)
+
+
+def test_a_line_that_is_added_is_no_difference():
+    assert not first_difference(clipped(CLIPPED), clipped(CLIPPED + "z = pullback.ones(2).exp()\n"))

@@ -40,6 +40,10 @@ UNTRACKED_VIEW_WRITTEN = (
     "A view was created in no_grad mode and is being modified inplace with grad mode enabled. It is unclear whether "
     "the write should be differentiated. Move both the view and the write inside the no_grad block, or both outside."
 )
+INFERENCE_VIEW_WRITTEN = (
+    "A view was created in inference mode and is being modified inplace in normal mode. It is unclear whether the write "
+    "should be differentiated. Move both the view and the write inside the inference_mode block, or both outside."
+)
 
 FLAG_INSIDE = (
     "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) inside of a "

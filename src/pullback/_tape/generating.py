@@ -231,6 +231,8 @@ def _compiled(scope: dict[str, object], title: str, parameters: Sequence[str], l
 
 _HISTORY = "current is not RECORD or self._node is not None or self._cut is not None or self._base is not None"
 """The condition that a write would have to be recorded."""
+_FOLLOWED = "self._storage is not None and (self if self._base is None else self._base)._node is not None"
+"""The condition that views may follow the history of what is written, though the write is not recorded."""
 
 
 class WriteText(NamedTuple):
@@ -259,7 +261,7 @@ def writing(cls: type[Tensor], general: Function, text: WriteText) -> Function:
     def write() -> Function:
         lines = [
             "current = mode.get()",
-            f"if type(self) is not Tensor or self._inference or (current is not NO_GRAD and ({_HISTORY})):",
+            f"if type(self) is not Tensor or self._inference or ({_FOLLOWED} if current is NO_GRAD else {_HISTORY}):",
             f"    {leave}",
             "x = self._array",
             "dtype = x.dtype",

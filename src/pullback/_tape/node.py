@@ -306,6 +306,24 @@ class AccumulateGrad(Node):
         return tensor
 
 
+class Succeeded(AccumulateGrad):
+    """What has been the end of the graph at a leaf whose axes were changed in place: gradients go on to the leaf's new node."""
+
+    __slots__ = ()
+
+    primitive = Primitive("succeeded", "linear", lambda x: x, ("x",), (lambda xp, g: g,))
+
+    @property
+    def variable(self) -> Tensor:
+        """The leaf, with its axes of today."""
+        way = self.edges[0]
+        assert way is not None
+        while way.edges:
+            assert way.edges[0] is not None
+            way = way.edges[0]
+        return way.variable  # type: ignore[attr-defined]  # a leaf has no edges
+
+
 def leaf(tensor: Attributes, array: Array) -> AccumulateGrad:
     """The node that ends the graph at a tensor."""
     node: AccumulateGrad = make(AccumulateGrad, (), (), None, array.shape)

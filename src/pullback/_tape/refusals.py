@@ -56,5 +56,11 @@ class MarkedView:
         return refused(view.interpreter, view, edges, text)._node
 
 
-UNTRACKED = MarkedView(errors.UNTRACKED_VIEW_WRITTEN)
-"""The mark of views that were made under no_grad: a write is an error only if anything of it is tracked."""
+class WithoutHistory(MarkedView):
+    """Marks a view that was made where nothing is recorded: a write is an error only if anything of it is tracked."""
+
+
+UNTRACKED = WithoutHistory(errors.UNTRACKED_VIEW_WRITTEN)
+"""The mark of views that were made under no_grad."""
+OF_INFERENCE = WithoutHistory(errors.INFERENCE_VIEW_WRITTEN)
+"""The mark of views of ordinary tensors that were made in inference mode."""

@@ -23,13 +23,14 @@ from .._core.primitives import Carrier, Primitive
 from . import native
 from .cuts import withdraw
 from .memory import Storage, owner, protect, storage_of, version, written
-from .node import AccumulateGrad, Node, hooks_of, make, new, node_class, outputs
+from .node import AccumulateGrad, Node, Succeeded, hooks_of, leaf, make, new, node_class, outputs
 from .recording import Tape
-from .refusals import UNTRACKED
+from .refusals import OF_INFERENCE, UNTRACKED, WithoutHistory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from .._core.shapes import Shape
     from .._core.typing import Aliased, Array, Params, Tensor, Tensors, Value
     from .._tensor.attributes import Attributes
     from .memory import Cell
@@ -132,11 +133,12 @@ def attach(base: Tensor, result: Tensor, step: Step) -> None:
 
 
 def _mark(base: Tensor, result: Tensor) -> None:
-    """Note of a view that it is of inference, or without the history of its base."""
-    if base._inference:
-        result._inference = True
-    if base._made_untracked or not mode.get().grad:
-        result._made_untracked = base._made_untracked or UNTRACKED
+    """Note of a view that it is of inference, as its base, or without the history of its base."""
+    if result._inference is not base._inference:
+        result._inference = base._inference
+    current = mode.get()
+    if base._made_untracked or not current.grad:
+        result._made_untracked = base._made_untracked or (OF_INFERENCE if current.inference else UNTRACKED)
 
 
 def steps(path: Any) -> tuple[Step, ...]:
@@ -200,12 +202,19 @@ def check_writable(tensor: Tensor, operation: str, *, region: Any = None, value:
     if not current.grad:
         return
     base, mark = tensor._base, tensor._made_untracked
-    if mark and (mark is not UNTRACKED or any(getattr(each, "_node", None) for each in (tensor, base, value))):
+    if mark and (
+        not isinstance(mark, WithoutHistory) or any(getattr(each, "_node", None) for each in (tensor, base, value))
+    ):
         raise RuntimeError(mark.refusal)
-    if isinstance(tensor._node, AccumulateGrad):
-        refusal = errors.leaf_write if region is None else errors.leaf_view_write
-        raise RuntimeError(refusal(tensor, operation))
-    if base is not None and isinstance(base._node, AccumulateGrad):
+    _check_leaf(tensor, operation, part=region is not None)
+
+
+def _check_leaf(tensor: Tensor, operation: str, *, part: bool = False) -> None:
+    """Raise the error of a recorded write to a leaf that requires grad, or to a tracked view whose base is a leaf."""
+    base, node = tensor._base, tensor._node
+    if base is None and isinstance(node, AccumulateGrad):
+        raise RuntimeError((errors.leaf_view_write if part else errors.leaf_write)(tensor, operation))
+    if base is not None and (node is not None or base._node is not None) and base.is_leaf:
         raise RuntimeError(errors.leaf_view_write(tensor, operation))
 
 
@@ -426,7 +435,7 @@ def rebase(target: Tensor, result: Tensor, writes: Steps) -> None:
             (_put, target, "_cut", result._cut),
         ]
         writes += _refreshing(target, result)
-    carry_out(writes)
+    carry_out(writes if recorded else [*writes, *_following(target)])
     if current.watcher is not None:
         current.watcher.wrote(target, recorded, result)
 
@@ -443,20 +452,36 @@ def rebase_region(base: Tensor, value: Value, path: tuple[Step, ...], writes: St
         )
         writes += _turning(base, out._node)
         writes += _refreshing(base, out)
-    carry_out(writes)
+    carry_out(writes if recorded else [*writes, *_following(base)])
     if current.watcher is not None:
         current.watcher.wrote(base, recorded, value)
 
 
-def _refreshing(base: Tensor, new: Tensor) -> Steps:
-    """The steps that give every live view of a base the history of what is written to the base."""
+def _refreshing(base: Tensor, new: Tensor, *, late: bool = False) -> Steps:
+    """The steps that give every live view of a base the history of what is written to the base; with `late` those without one."""
     found: Steps = []
     for member in base._storage.tensors() if base._storage is not None else ():
-        if member._base is base:
+        if member._base is base and not (late and member._node is not None):
             mark = member._made_untracked
             node = mark.spoiled(member, new._node) if mark else ops.replay(new, path=steps(member._path))._node
             found += _turning(member, node)
     return found
+
+
+def _following(base: Tensor) -> Steps:
+    """The steps that let views follow a base, after a write that leaves no record: those that were made before it was tracked.
+
+    After a write torch asks the base for the history of each view, whether the write has left a record or not.
+    """
+    if base._node is None or base._storage is None:
+        return []
+    with FieldBlock(grad=True):
+        return _refreshing(base, base, late=True)
+
+
+def unrecorded(tensor: Tensor, writes: Steps) -> None:
+    """Carry out a write that leaves no record."""
+    carry_out([*writes, *_following(tensor if tensor._base is None else tensor._base)])
 
 
 def _turning(tensor: Tensor, node: Node | None) -> Steps:
@@ -478,40 +503,95 @@ def set_node(tensor: Tensor, node: Node | None) -> None:
 def become(target: Tensor, function: Callable[[Tensor], Tensor], operation: str) -> Tensor:
     """Turn a tensor into a view of itself in place, by a function: the same memory with other axes.
 
-    What it was stays behind as an unseen tensor: the base of all that were views of the target, and of the target. Where
-    there are none, and it is no view itself, it stays none. The history of a tensor that has one goes on under `no_grad`,
-    too: its values are the same, and its gradient must have their axes.
+    It stays the base of its views, whose ways from it begin with the way back to the old axes. The history of a tensor that has
+    one goes on under `no_grad`, too: its values are the same, and its gradient must have their axes.
     """
-    if mode.get().grad and isinstance((target if target._base is None else target._base)._node, AccumulateGrad):
-        refusal = errors.leaf_write if target._base is None else errors.leaf_view_write
-        raise RuntimeError(refusal(target, operation))
+    if mode.get().grad:
+        _check_leaf(target, operation)
+    if target._inference and not mode.get().inference:
+        raise RuntimeError(errors.INFERENCE_WRITTEN)
     before = target._shallow_copy() if target._held else target.interpreter.wrap(target._array, target._node)
     for name in ("_base", "_path", "_made_untracked", "_inference", "_cut"):
         setattr(before, name, getattr(target, name))
     storage_of(target).join(before)
     with FieldBlock(grad=mode.get().grad or target.grad_fn is not None):
         result = function(before)
-    views = [member for member in storage_of(target).tensors() if member._base is target]
-    writes: Steps = [(_put, member, "_base", before) for member in views]
-    writes += [*_exchanging(target, result._array), counting(target)]
+    writes: Steps = [*_exchanging(target, result._array), counting(target)]
     writes += [(_put, target, name, getattr(result, name)) for name in target._held]
-    if views or target._base is not None:
+    back = _undoing(steps(result._path)[len(steps(before._path)) :], tuple(before.shape))
+    views = [member for member in storage_of(target).tensors() if member._base is target]
+    if back is not None:
+        writes += [(_put, member, "_path", _linked((*back, *steps(member._path)))) for member in views]
+    else:
+        writes += [(_put, member, "_base", before) for member in views]
+    if target._base is not None or (views and back is None):
         writes += [(_put, target, name, getattr(result, name)) for name in ("_base", "_path", "_made_untracked")]
-    if not isinstance(target._node, AccumulateGrad):
+    if isinstance(target._node, AccumulateGrad):
+        writes += _succeeding(target, target._node, result._array, back) if back else []
+    elif target._node is not result._node:
         writes += _turning(target, result._node)
     carry_out(writes)
     return target
+
+
+def _undoing(turned: Sequence[Step], shape: Shape) -> tuple[Step, ...] | None:
+    """The views that lead from other axes of a tensor back to its shape; None where elements were left out."""
+    back: list[Step] = []
+    for primitive, params in reversed(turned):
+        if primitive is ops.permute_dims:
+            back.append((primitive, {**params, "axes": tuple(np.argsort(params["axes"]).tolist())}))
+        elif primitive is ops.matrix_transpose:
+            back.append((primitive, params))
+        elif primitive is ops.squeeze or primitive is ops.expand_dims:
+            back.append((ops.reshape, {"shape": shape}))
+        elif primitive is ops.as_strided:
+            return None
+    return tuple(back)
+
+
+def _succeeding(target: Tensor, old: AccumulateGrad, array: Array, back: tuple[Step, ...]) -> Steps:
+    """The steps after which a leaf with other axes has a node of its own, to which the old one, that graphs know, sends gradients."""
+    node = leaf(target, array)
+    with FieldBlock(grad=True):
+        way = ops.replay(target.interpreter.wrap(array, node), path=back)._node
+    assert way is not None
+    node.seq, way.seq = old.seq - 2, old.seq - 1  # a leaf runs after all that leads to it
+    moved = [
+        (_put, node, name, getattr(old, name)) for name in ("grad", "grad_dtype", "post", "hooks", "code", "offset")
+    ]
+    turned: Steps = [(_put, old, "__class__", Succeeded), (_put, old, "edges", (way,)), (_put, old, "hooks", None)]
+    turned.append((_put, old, "shape", old.shape))
+    return [*moved, *turned, (_put, target, "_node", node)]
+
+
+def _linked(found: Sequence[Step]) -> tuple[Any, ...]:
+    """The views that lead from a base to a tensor as tensors keep them: see `steps`."""
+    path: tuple[Any, ...] = ()
+    for step in found:
+        path = (path, step)
+    return path
 
 
 def remake(self: Any, shape: tuple[int, ...]) -> None:
     """Give a tensor another shape in place, in its own memory if that is large enough; graphs keep the values that they have saved."""
     protect(self)
     count = math.prod(shape)
-    old = self._array
-    if not old.flags.c_contiguous or count > old.size:
-        new = np.empty(count, old.dtype)
-        kept = old.reshape(-1)[:count]
-        new[: kept.size] = kept
+    memory = _memory_from(self._array)
+    if count > memory.size:
+        new = np.empty(count, memory.dtype)
+        new[: memory.size] = memory
+        self._writes = version(self)
         self._storage, self._base, self._path = None, None, ()
-        old = new
-    exchange(self, old.reshape(-1)[:count].reshape(shape))
+        memory = new
+    exchange(self, memory[:count].reshape(shape))
+
+
+def _memory_from(array: Array) -> Array:
+    """The memory of an array, in order from its first element on, as far as that is known to be there."""
+    if array.flags.c_contiguous:
+        return array.reshape(-1)
+    whole = owner(array)
+    if not isinstance(whole, ndarray) or whole.dtype != array.dtype or not whole.flags.forc:
+        return array.reshape(-1)
+    start = (array.__array_interface__["data"][0] - whole.__array_interface__["data"][0]) // array.itemsize
+    return whole.ravel(order="K")[start:]

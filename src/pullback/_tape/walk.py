@@ -365,6 +365,11 @@ def _prepare(
     if old is None:
         return walker.tape.wrap(owned(g, like, dtype, held), None)
     array = old._array
+    if array.shape != g.shape:
+        raise RuntimeError(
+            f"The size of the gradient that arrives, {tuple(g.shape)}, must match that of .grad, {tuple(array.shape)}: "
+            "the leaf has got another shape in place since; set .grad to None first"
+        )
     if isinstance(array, Carrier):
         replace(old, walker.tape.wrap(ops.add(array, g), None))  # in a transform, whose results an exception discards
         return old

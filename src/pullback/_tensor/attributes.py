@@ -24,7 +24,6 @@ from .._tape.cuts import Cut, cut, looked
 from .._tape.memory import Cell, version
 from .._tape.native import Fields
 from .._tape.node import AccumulateGrad, Node, RemovableHandle, hooks_of, new
-from .._tape.refusals import UNTRACKED
 from .._tape.views import move_in
 from .flags import check_assigned_grad, set_flag, untracked_alias
 
@@ -320,7 +319,7 @@ class Attributes(Fields, _Defaults):
 
     @property
     def requires_grad(self) -> bool:
-        """True if operations on this tensor are recorded; settable on leaves. For a `no_grad` view: its base's.
+        """True if operations on this tensor are recorded; settable on leaves. A view without a history says its base's.
 
         >>> import pullback
         >>> x = pullback.tensor([1.0], requires_grad=True)
@@ -328,9 +327,7 @@ class Attributes(Fields, _Defaults):
         (True, False)
         """
         base = self._base
-        return self._node is not None or (
-            base is not None and self._made_untracked is UNTRACKED and base._node is not None
-        )
+        return self._node is not None or (base is not None and base._node is not None and self._dtype.kind in "fc")
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
@@ -385,7 +382,7 @@ class Attributes(Fields, _Defaults):
         return version(self)
 
     def _is_view(self) -> bool:
-        return self._base is not None
+        return self._base is not None and not self._inference
 
 
 class Autograd(Attributes):

@@ -15,6 +15,7 @@ import numpy as np
 from .._core import dtypes, placement
 from .._core.errors import no_tensor
 from .._core.shapes import parse_sizes
+from .._tape.memory import written
 from .._tape.views import check_writable
 from . import sharing
 from .creation import from_numpy
@@ -300,5 +301,6 @@ def set_(
         sizes = parse_sizes((size,))
         dense = [math.prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
         found = found.as_strided(sizes, dense if stride is None else stride, storage_offset)
+    written(self)
     self.data = found.detach()
     return self

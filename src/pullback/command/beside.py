@@ -117,7 +117,10 @@ class Beside:
                 for each in rest:
                     found = getattr(found, each)
             except (KeyError, AttributeError):
-                raise ValueError(f"--examples: {name.strip()!r} is no variable of the script") from None
+                known = ", ".join(each for each in self.variables if not each.startswith("_"))
+                raise ValueError(
+                    f"--examples: {name.strip()!r} is no variable of the script; there are {known[:300] or 'none'}"
+                ) from None
             given.append(found)
         if len(given) < 3:
             raise ValueError(
@@ -125,5 +128,12 @@ class Beside:
             )
         try:
             self.sheets.append(examples(*given).sheet())
-        except RuntimeError as error:  # what a transform refuses, such as batch norm while training
-            raise ValueError(f"--examples: {error}") from error
+        except (
+            RuntimeError,
+            TypeError,
+            ValueError,
+        ) as error:  # a transform may refuse a layer, or the names may be others
+            named = "a model, loss(model, *batch) and the tensors of the batch, as in --examples model,loss,x,y"
+            raise ValueError(
+                f"--examples {','.join(names)}: {error}. It takes variables of the script: {named}"
+            ) from error

@@ -211,6 +211,8 @@ def _check(options: argparse.Namespace, program: ExplainedProgram | None) -> Non
             parser.error(f"there is no file {name or repr(name)}")
         if Path(name).is_dir() and not Path(name, "__main__.py").exists():
             parser.error(f"{name} is a folder without __main__.py: which script in it?")
+        if Path(name).is_block_device() or Path(name).is_char_device():
+            parser.error(f"{name} is a device, and no script that could be read to its end")
     if ending == ".trail" and (len(program.arguments) != 1 or options.save):
         parser.error(f"{program.what}: a trail is compared with another one, as text: pullback explain a.trail b.trail")
     if options.svg and Path(options.svg).suffix.lower() != ".svg":
@@ -429,10 +431,9 @@ def _chosen(recording: Explanation, options: argparse.Namespace) -> Explanation:
     )
     ex.notes, ex.sheets = recording.notes, recording.sheets
     if options.call.isdigit():
-        ex.shown = min(int(options.call), len(calls)) - 1
         if int(options.call) > len(calls):
-            options.refused = True
-            _say(f"there is no call {options.call}, this is call {len(calls)}, the last")
+            raise ValueError(f"there is no call {options.call}: --call takes 1 to {len(calls)}, 'last' or 'all'")
+        ex.shown = int(options.call) - 1
     if options.step and options.step > (most := max((len(call.steps) for call in calls), default=0)):
         there = f"--step takes 1 to {most}" if most else "no backward() ran"
         raise ValueError(f"there is no step {options.step}: {there}")

@@ -40,7 +40,8 @@ class Difference(NamedTuple):
     """Where two runs part: what `first_difference` finds."""
 
     what: str
-    """'value', 'gradient', 'dtype', 'shape', or 'operation' for one that only one of the runs has."""
+    """'value', 'gradient', 'dtype', 'shape', 'operation' for one that only one of the runs has, or 'length' for a line that one of
+    them has run more often."""
     entry: TrailEntry
     """What the first run has there, or the one that has it alone: the operation, its line and module."""
     other: TrailEntry | None
@@ -49,7 +50,7 @@ class Difference(NamedTuple):
     """The index of the element that differs most; None where elements are not compared, or it was not kept."""
     first: object
     second: object
-    """The element in either run; a dtype or a shape, if that differs."""
+    """The element in either run; a dtype or a shape, if that differs; how often a line has run."""
     units: float
     """How many units of rounding, of the largest element, lie between them."""
     also: str = ""
@@ -67,15 +68,16 @@ class Difference(NamedTuple):
             SENT: f"the derivative of {operation}{at}{inside}, for operand {called or 0}, is",
             BACKWARD: f"the gradient that arrives at {operation}{at}{inside} is",
             LEAF: f"the gradient of {name}, used{at}{inside}, is",
-            WRITE: f"what is written to {called or 'a tensor'}{at} is",
+            WRITE: f"what is written to {called or 'a tensor'}{at}{f': {code}' * (self.what == 'operation')} is",
         }[phase]
 
     def __str__(self) -> str:
-        if self.what == "operation":
-            subject = self.subject.removesuffix(" gave").removesuffix(", is")
-            return (
-                f"{subject} {'runs' if self.entry.phase == FORWARD else 'is sent'} in {self.first} alone; {self.also}"
-            )
+        if self.what in {"operation", "length"}:
+            subject = self.subject.removesuffix(" gave").removesuffix(", is").removesuffix(" is")
+            if self.what == "length":
+                return f"{subject} came {self.first} times in the first run and {self.second} times in the second"
+            word = {FORWARD: "runs", WRITE: "stands"}.get(self.entry.phase, "is sent")
+            return f"{subject} {word} in {self.first} alone; {self.also}"
         index = "" if self.element in {None, ()} else f", at {[*(self.element or ())]}"
         one, other = (_said(each) for each in (self.first, self.second))
         units = ""
@@ -206,6 +208,7 @@ def first_difference(a: Trail, b: Trail) -> Comparison:
             break
     if first is None:
         _check_common(len(pairs), len(ones), len(others))
+        first = _longer(a, b, alone) if same and a.whole and b.whole else None
     cut = ["the first" * (not a.whole), "the second" * (not b.whole)]
     return Comparison(first, compared, (len(alone[0]), len(alone[1])), " and ".join(filter(None, cut)))
 
@@ -317,14 +320,34 @@ def _only(
                 *between,
             ]
             found = next((entries[i] for i in sorted(begin) if entries[i].phase == FORWARD), None)
+        elif entries[until].phase == WRITE:
+            between = rest[bisect_left(rest, since) : bisect_left(rest, until)]
+            found = next((entries[i] for i in between if entries[i].phase == WRITE), None)
         else:
             passed = _after(entries, entries[until].makers[:1])
             sent = (entries[i] for i in rest if entries[i].phase == SENT and i < until)
             found = next((e for e in sent if passed.intersection(e.makers)), None)
         if found is not None:
-            also = f"what follows differs, first {a.entries[here[0]].operation}"
+            then = a.entries[here[0]]
+            also = f"what follows differs, first {f'what is written to {then.name}' if then.phase == WRITE else then.operation}"
             return Difference("operation", found, None, None, whose, None, math.inf, also)
     return None
+
+
+def _longer(a: Trail, b: Trail, alone: tuple[list[int], list[int]]) -> Difference | None:
+    """The first line of those that both runs have and one has run more often, as in a loop with more steps."""
+    counts = [Counter(map(_line, trail.entries)) for trail in (a, b)]
+    for trail, rest in zip((a, b), alone, strict=True):
+        for i in rest:
+            entry = trail.entries[i]
+            often = [count[_line(entry)] for count in counts]
+            if entry.phase in {FORWARD, WRITE} and all(often) and often[0] != often[1]:
+                return Difference("length", entry, None, None, *often, math.inf)
+    return None
+
+
+def _line(entry: TrailEntry) -> Key:
+    return entry.phase, entry.module, entry.code, entry.operation, entry.name
 
 
 def _back(entries: Sequence[TrailEntry], makers: Iterable[int], lone: set[int]) -> set[int]:

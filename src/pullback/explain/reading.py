@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from .. import dtype
-from .._core.texts import printable
 from .accounts import Account, Constant, Line, Said, Statement
 from .arrays import FINE, Cells, Kept, Limits, Stats, Summary, marks_of
+from .damage import DAMAGES, FormatError, called, readable, why
 from .derivations import Derivation
 from .document import NAME, PLAIN, VERSION, schema
 from .explanation import Explanation
@@ -46,8 +45,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
 
-DAMAGES = (ValueError, KeyError, IndexError, TypeError, AttributeError, ArithmeticError, RuntimeError, MemoryError)
-"""What is raised where the parts of a trace do not fit each other."""
 NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -59,24 +56,25 @@ def read(path: str | PathLike[str]) -> Explanation:
     ValueError
         If the file is not a trace, or has another version.
     """
+    file = readable(path)
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_not_finite)
+        document = json.loads(file.read_text(encoding="utf-8"), parse_constant=_not_finite)
         if wrong := problem(document, schema()):
-            raise ValueError(wrong)
+            raise FormatError(wrong)
         with np.errstate(all="ignore"):
             return from_dict(document)
     except DAMAGES as error:
-        raise ValueError(f"{path} is no trace that can be shown: {printable(str(error)[:500])}") from None
+        raise ValueError(f"{called(path)} is no trace that can be shown: {why(error)}") from None
 
 
 def _not_finite(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no JSON number")
+    raise FormatError(f"{text} is no JSON number")
 
 
 def from_dict(document: dict[str, Any]) -> Explanation:
     """The explanation that `to_dict` was called on."""
     if document["schema"] != NAME or document["version"] != VERSION:
-        raise ValueError(f"expected a {NAME} of version {VERSION}")
+        raise FormatError(f"expected a {NAME} of version {VERSION}")
     given = document["limits"]
     limits = Limits(given["values"], given["jacobian"], given["max_nodes"], redact=given["redacted"])
     reader = _Reader(document)
@@ -289,7 +287,7 @@ def _jacobian(given: dict[str, Any] | None, dtype: np.dtype) -> Jacobian | None:
     if data.shape != (rows * cols if given["form"] == "dense" else rows,) or (
         given["form"] == "diagonal" and rows != cols
     ):
-        raise ValueError(f"a Jacobian of {rows} rows and {cols} columns has {data.size} numbers")
+        raise FormatError(f"a Jacobian of {rows} rows and {cols} columns has {data.size} numbers")
     return Jacobian(given["form"], rows, cols, data)
 
 
@@ -301,4 +299,4 @@ def _dtype(name: str) -> np.dtype:
             return np.dtype(found.numpy)
     except (TypeError, ValueError):
         pass
-    raise ValueError(f"{name[:100]} is no dtype")
+    raise FormatError(f"{name[:100]} is no dtype")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from .._core.texts import printable
 from .bounds import LOOKED_FOR
 from .comparing import AT_MOST, Setting, compared, labels, settings
+from .damage import DAMAGES, FormatError, called, readable, why
 from .layout import cut, pad, table, wrapped
 from .numbers import counted, duration, short
 from .page import mimebundle, to_html
@@ -287,19 +288,22 @@ def read_run(path: str | PathLike[str]) -> Run:
     ValueError
         If the file is not that of a run.
     """
-    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    file = readable(path)
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except DAMAGES as error:
+        raise ValueError(f"{called(path)}: not the file of a training run ({why(error)})") from None
     run = Run(1)
     run.name = Path(path).stem
     for number, line in enumerate(lines, 1):
         try:
             _add(run, json.loads(line))
-        except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError) as error:
+        except DAMAGES as error:
             if 1 < number == len(lines):
                 break  # the program was stopped while it wrote
-            why = printable(str(error)[:500])
-            raise ValueError(f"{path}, line {number}: not the file of a training run ({why})") from None
+            raise ValueError(f"{called(path)}, line {number}: not the file of a training run ({why(error)})") from None
     if not run.parameters:
-        raise ValueError(f"{path} has no parameters: not the file of a training run, or no step was recorded")
+        raise ValueError(f"{called(path)} has no parameters: not the file of a training run, or no step was recorded")
     return run
 
 
@@ -337,14 +341,14 @@ _ROW = {
 def _add(run: Run, row: dict[str, Any]) -> None:
     """Add what a line of a file says."""
     if wrong := problem(row, _ROW):
-        raise ValueError(wrong)
+        raise FormatError(wrong)
     if "format" in row:
         run.every, run.parameters = row["every"], row["parameters"]
         run.shapes = [tuple(shape) for shape in row["shapes"]]
         run.settings = {setting["name"]: setting["value"] for setting in row.get("settings", ())}
         return
     if not run.parameters:
-        raise ValueError("it does not begin with the format")
+        raise FormatError("it does not begin with the format")
     if "event" in row:
         run.events.append(Event(**row["event"]))
         return
@@ -358,7 +362,7 @@ def _add(run: Run, row: dict[str, Any]) -> None:
         number = row.pop("step")
         loss, rate, time = _numbers([row.pop("loss"), row.pop("rate"), row.pop("time", None)])
         if {len(row[name]) for name in MEASURES} != {len(run.parameters)}:
-            raise ValueError(f"a step of {len(row[MEASURES[0]])} parameters, where {len(run.parameters)} are known")
+            raise FormatError(f"a step of {len(row[MEASURES[0]])} parameters, where {len(run.parameters)} are known")
         measured = {name: _numbers(value) for name, value in row.items()}
         run.steps.add(number, Measured(number, loss, rate, **measured, time=time))
 

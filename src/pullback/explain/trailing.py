@@ -88,9 +88,16 @@ class Trailing(Observer):
         before = self._known.find(write.tensor, version(write.tensor) - 1)
         makers = [] if before is None else [before]
         leaf = node_of(write.tensor)
-        name = "" if leaf is None else self._leaves.get(leaf, UNUSED)[1]
+        name = self._gradient_of(write.tensor) if leaf is None else self._leaves.get(leaf, UNUSED)[1]
         entry = self.trail.add(What(WRITE, "write", name), array, Where(place_of(write.site)), makers)
         self._know(write.tensor, entry)
+
+    def _gradient_of(self, tensor: Tensor) -> str:
+        """What a gradient is called that is written in place, as a clip does; no name for another tensor."""
+        found = (
+            name for leaf, (_, name) in self._leaves.items() if isinstance(leaf, AccumulateGrad) and leaf.grad is tensor
+        )
+        return next((f"the gradient of {name}" for name in found if name), "")
 
     def begins(self, backward: BackwardPass) -> None:
         """Watch what passes through the nodes of a pass."""

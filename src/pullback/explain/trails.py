@@ -13,15 +13,14 @@ import json
 import math
 import weakref
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._core.texts import printable
 from ..files.opening import writing
 from .arrays import Array, numeric
+from .damage import DAMAGES, FormatError, called, readable, why
 from .schemas import problem
 from .sources import Place
 
@@ -165,19 +164,18 @@ def read_trail(path: str | PathLike[str]) -> Trail:
     ValueError
         If the file is not that of a trail.
     """
-    if not Path(path).is_file():
-        raise FileNotFoundError(f"there is no file {path}")
+    file = readable(path)
     trail = Trail()
     number = 0
     try:
-        with gzip.open(Path(path), "rb") as stream:
+        with gzip.open(file, "rb") as stream:
             for number, line in enumerate(_lines(stream), 1):
                 _read(trail, json.loads(line), number)
-    except (EOFError, ValueError, KeyError, RecursionError, gzip.BadGzipFile) as error:
+    except DAMAGES as error:
         place = f", line {number}" if number else ""
-        raise ValueError(f"{path}{place}: not the file of a trail ({printable(str(error)[:300])})") from None
+        raise ValueError(f"{called(path)}{place}: not the file of a trail ({why(error)})") from None
     if not number:
-        raise ValueError(f"{path}: not the file of a trail (it is empty)")
+        raise ValueError(f"{called(path)}: not the file of a trail (it is empty)")
     return trail
 
 
@@ -284,28 +282,28 @@ def _lines(stream: gzip.GzipFile) -> Iterator[bytes]:
     while line := stream.readline(LONGEST_LINE):
         size += len(line)
         if size > LARGEST_FILE:
-            raise ValueError(f"it unpacks to more than {LARGEST_FILE} bytes")
+            raise FormatError(f"it unpacks to more than {LARGEST_FILE} bytes")
         yield line
 
 
 def _read(trail: Trail, row: Any, number: int) -> None:
     """Add what a line of a file says."""
     if wrong := problem(row, _HEAD if number == 1 else _ENTRY):
-        raise ValueError(wrong)
+        raise FormatError(wrong)
     if number == 1:
         trail.source, trail.values, trail.whole = row["source"], row["values"], row["whole"]
         return
     kept, shape, place = row.pop("kept"), tuple(row["shape"]), row["place"]
     if kept not in KEPT or len(trail.entries) >= MOST:
-        raise ValueError(f"values are {kept[:20]}" if kept not in KEPT else f"there are more than {MOST} entries")
+        raise FormatError(f"values are {kept[:20]}" if kept not in KEPT else f"there are more than {MOST} entries")
     values = np.frombuffer(base64.b64decode(row["values"], validate=True), np.dtype(f"<{kept}"))
     if len(values) > math.prod(shape) or not np.isfinite(float(math.prod(shape))):
-        raise ValueError(f"{len(values)} values of an array of {math.prod(shape)}")
+        raise FormatError(f"{len(values)} values of an array of {math.prod(shape)}")
     if any(maker >= number - 2 for maker in row["makers"]):
-        raise ValueError("an operand that comes later")
+        raise FormatError("an operand that comes later")
     if place is not None:
         if type(place[0]) is not str or type(place[1]) is not int or str in map(type, place[1:]):
-            raise ValueError("a place that is none")
+            raise FormatError("a place that is none")
         place = Place(*place)
     numbers = [float(each) for each in row["statistics"]]
     statistics = Totals(int(numbers[0]), *numbers[1:])

@@ -52,7 +52,7 @@ def resize_(self: Tensor, *sizes: Sizes, size: Sizes | None = None, memory_forma
         raise RuntimeError(f"Trying to create tensor with negative dimension: {list(shape)}")
     if math.prod(shape) * self.itemsize >= 1 << 63:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
-    if self._node is not None:
+    if self.requires_grad:
         raise RuntimeError(f"cannot resize variables that require grad: this is a {errors.kind(self)}")
     if shape != tuple(self.shape):
         remake(self, shape)

@@ -20,7 +20,6 @@ from .._tape.memory import protect
 from .._tape.views import (
     Steps,
     begun,
-    carry_out,
     check_writable,
     counting,
     enlist,
@@ -28,6 +27,7 @@ from .._tape.views import (
     rebase,
     rebase_region,
     steps,
+    unrecorded,
     view,
     write,
 )
@@ -333,7 +333,7 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
         made = tensor.interpreter.record(ops.index_put, args, edges, tensor._array, spec_of, conjugated=conjugated)
         rebase(tensor, made, writes)
         return
-    carry_out(writes)
+    unrecorded(tensor, writes)
     if current.watcher is not None:
         current.watcher.wrote(tensor, False, None)
 

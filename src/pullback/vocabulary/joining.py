@@ -146,7 +146,7 @@ def broadcast_tensors(*tensors: Tensor | Sequence[Tensor]) -> tuple[Tensor, ...]
     """
     listed = _each("broadcast_tensors", _unpacked(tensors))
     shape = broadcast_shapes(*(tensor.shape for tensor in listed))
-    return tuple([shapes.expand(tensor, shape) for tensor in listed])
+    return tuple([tensor if tuple(tensor.shape) == shape else shapes.expand(tensor, shape) for tensor in listed])
 
 
 def meshgrid(*tensors: Tensor | Sequence[Tensor], indexing: str = "ij") -> tuple[Tensor, ...]:

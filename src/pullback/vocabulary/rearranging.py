@@ -12,7 +12,7 @@ from .. import ops
 from .._core import xp as _xp
 from .._core.shapes import normalize_axis, parse_sizes
 from .._core.values import concrete
-from .._tape.views import attach, view as view_of
+from .._tape.views import attach, beside, view as view_of
 from . import shapes
 from .promotion import category
 
@@ -38,7 +38,7 @@ def roll(input: Tensor, shifts: Sizes, dims: Dim = None) -> Tensor:
             raise RuntimeError(f"shifts and dimensions must align. shifts: {len(by)}, dims:0")
         if input.ndim == 1:
             return ops.roll(input, shifts=by, axes=(0,))
-        return shapes.reshape(roll(shapes.ravel(input), by, 0), input.shape)
+        return beside(ops.reshape, roll(shapes.ravel(input), by, 0), shape=tuple(input.shape))
     axes = parse_sizes((dims if isinstance(dims, (list, tuple)) else (dims,),), "roll", "dims")
     if not by:
         raise RuntimeError("`shifts` required: by how many places")

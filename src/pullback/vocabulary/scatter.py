@@ -16,7 +16,7 @@ from .._core import dtypes, errors, xp as _xp
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import broadcast_shapes, normalize_axis
 from .._core.values import outside, require_operand
-from .._tape.views import view
+from .._tape.views import beside, view
 from . import shapes
 from .promotion import cast, category, held
 
@@ -85,7 +85,7 @@ def _lifted(value: Operand) -> Operand:
 
 def _like(input: Tensor, result: Tensor) -> Tensor:
     """A result computed with one axis, reshaped to the shape of its 0-d input."""
-    return result if input.ndim else seen(ops.reshape, result, shape=())
+    return result if input.ndim else beside(ops.reshape, result, shape=())
 
 
 def scalar(input: Tensor, value: Number | np.generic) -> Array:
@@ -133,7 +133,7 @@ def gather(input: Tensor, dim: int, index: Tensor | Array, *, sparse_grad: bool 
     _check_bounds(index, input, axis, RuntimeError)
     if shape and input.ndim:
         return ops.take_along_axis(input, index, axis=axis)
-    return shapes.reshape(ops.take_along_axis(_lifted(input), _lifted(index), axis=0), shape)
+    return beside(ops.reshape, ops.take_along_axis(_lifted(input), _lifted(index), axis=0), shape=tuple(shape))
 
 
 def take_along_dim(
@@ -561,4 +561,4 @@ def put(input: Tensor, index: Tensor | Array, source: Tensor, accumulate: bool =
     flat, places = seen(ops.reshape, input, shape=(-1,)), seen(ops.reshape, index, shape=(-1,))
     values = seen(ops.reshape, source, shape=(-1,))
     combine = ops.scatter_add if accumulate else ops.scatter
-    return seen(ops.reshape, combine(flat, values, places, axis=0), shape=tuple(input.shape))
+    return beside(ops.reshape, combine(flat, values, places, axis=0), shape=tuple(input.shape))

@@ -273,7 +273,7 @@ def matrix_transpose(input: Tensor) -> Tensor:
 def _of_matrices(input: Tensor, name: str) -> Tensor:
     if input.ndim == 0:
         warn(f"Tensor.{name} is deprecated on 0-D tensors. This function is the identity in these cases.")
-        return alias(input)
+        return input
     if input.ndim < 2:
         raise AbsentError(
             f"tensor.{name} is only supported on matrices or batches of matrices. Got {input.ndim}-D tensor."
@@ -306,7 +306,7 @@ def _adjoint_of_matrix(input: Tensor) -> Tensor:
     """
     if input.ndim not in (0, 2):
         raise AbsentError(f"tensor.H is only supported on matrices (2-D tensors). Got {input.ndim}-D tensor.")
-    return _conjugate(reversed_axes(input))
+    return _conjugate(reversed_axes(input)) if input.ndim else input
 
 
 def _adjoint_of_matrices(input: Tensor) -> Tensor:
@@ -581,6 +581,8 @@ def split(
     if split_size_or_sections is None:
         split_size_or_sections = split_size
     shape = tuple(input.shape)
+    if not shape:
+        raise RuntimeError("split expects at least a 1-dimensional tensor: one without axes has no parts")
     place = normalize_axis(dim, len(shape))
     length = shape[place]
     if isinstance(split_size_or_sections, int | np.integer):
@@ -619,5 +621,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    if not input.ndim:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor: one without axes has no parts")
     length = input.shape[normalize_axis(dim, input.ndim)]
     return split(input, -(-length // chunks), dim) if length else split(input, [0] * chunks, dim)

@@ -15,6 +15,7 @@ from .._core.primitives import Carrier
 from .._core.shapes import normalize_axis
 from .._core.sites import warn
 from .._core.values import concrete, each, every, require_operand, require_tensor
+from .._tape.views import beside
 from . import arithmetic, functions, of_tensor, products, reductions, shapes, sorting
 from .promotion import cast, category, inexact, overflow
 from .sorting import Selection
@@ -227,7 +228,8 @@ def _quantile(
     if q.ndim:
         found = shapes.movedim(found, last, 0)
         return shapes.reshape(found, fractions.numel(), *(kept if keepdim else _reduced(input, place)))
-    return shapes.reshape(found, *(kept if keepdim else _reduced(input, place))) if found.ndim else found
+    shape = tuple(kept if keepdim else _reduced(input, place))
+    return beside(ops.reshape, found, shape=shape) if found.ndim else found
 
 
 def _reduced(input: Tensor, place: int | None) -> tuple[int, ...]:
