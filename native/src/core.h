@@ -39,7 +39,7 @@ typedef enum { UNKNOWN = -1, OTHER, RECORDS, NO_RECORDS } Usage; /* of the curre
     X(ViewNode) X(PermuteNode) X(TransposeNode) X(TNode) X(UnsqueezeNode) /* classes of nodes */ \
     X(kind_of)                        /* the class of nodes of a primitive with some metadata */ \
     X(kinds)                          /* those that were asked for, by keys: of an index the types of its entries */ \
-    X(index)                          /* the operation of the primitive `index` */ \
+    X(index) X(index_put)             /* the operations of these primitives */ \
     X(marker) X(whole) X(flat_shape) X(dots) /* what stands for an array in the metadata of an index; the slice of everything; (-1,); (...,) */ \
     X(spec_name) X(pick_names) X(axis_name) X(label_name) X(join_names) X(reduction_names) X(loss_names) /* names of metadata, in tuples */ \
     X(make_ones) X(zero) X(add) X(add_reduce) X(exp) X(log) /* `ones` of `_core/xp.py`; 0; ufuncs, and a reduction */ \

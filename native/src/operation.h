@@ -58,6 +58,7 @@ struct Call {
 };
 
 PyObject *record(Call *call, PyObject *const *args);
+PyObject *record_write(Call *call, PyObject *const *args);
 PyObject *computed(const Call *call);
 void divide(PyObject *array, npy_intp start, npy_intp count, double divisor);
 PyObject *ones(npy_intp count, PyObject *like);

@@ -8,6 +8,7 @@
 
 #define MOST_KEYWORDS 4
 #define MOST_AXES 16
+#define MOST_PICKS 8
 
 /* A tensor that is about to be seen in another way. All is owned, but for the tensor. */
 typedef struct {
@@ -37,7 +38,9 @@ int slice_digit(PyObject *entry);
 
 /* picks.c */
 PyObject *picked(PyObject *tensor, PyObject *index);
-PyObject *picked_place(PyArrayObject *array, PyObject *index);
+int picks_read(PyObject *index, PyObject **spec, PyObject **picks);
+void picks_release(PyObject *spec, PyObject **picks, int count);
+PyObject *place_of(PyArrayObject *array, PyObject *spec, PyObject *const *picks, int *sole);
 PyArrayObject *simple_pick(PyArrayObject *array, PyObject *place, PyArrayObject *value);
 int put(PyArrayObject *array, PyArrayObject *pick, PyObject *value);
 

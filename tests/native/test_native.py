@@ -109,7 +109,7 @@ USUAL = """
 x * y; x + 2.0; x.sin(); u > v; x.sum(); x.sum(1); x.mean(0, keepdim=True); x @ y; x @ y[0]; y[0].dot(y[1]); F.linear(x, y, y[0]); F.cross_entropy(x, places)
 x[0]; x[-1]; x[0] * y[1]; x[2, 1]; x[:, 1:]; x[None]; x[[0, 2]]; x[places]; x[u > 0]; x[:, places]; x.gather(1, square); x.take(places); x.index_select(0, places)
 [row for row in x]; x.unbind(1); x.split(2); x.chunk(2); pullback.cat([x, y]); pullback.stack([x, y], 1); x.T; x.t(); x.transpose(0, 1); x.reshape(9); x.view(9, 1); x.unsqueeze(0)
-u[0] = 1.0; u[0] = v[1]; u[places] = v; u[places] = 2.0; u[u > 1] = 0.0; u[:, places] = v; u += v; u *= 2.0; h = x * 1.0; h[0] = y[0]; h += x
+u[0] = 1.0; u[0] = v[1]; u[places] = v; u[places] = 2.0; u[u > 1] = 0.0; u[:, places] = v; u += v; u *= 2.0; h = x * 1.0; h[0] = y[0]; h += x; h[0] = -h[1]; h[places] = y; h[u > 0] = 0.0; h[:, places] = y
 """
 
 
@@ -152,6 +152,48 @@ def test_a_subinterpreter_goes_without():
     command = [sys.executable, "-W", "ignore", "-c", start]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.stdout == "None [2.0, 2.0]\n", done.stderr
+
+
+@pytest.mark.skipif(native.core is None, reason="the core is not used here")
+def test_places_that_change_while_a_write_begins_are_looked_at_again():
+    """What a graph has kept is copied first, by Python, which may run code of users: a profiler, a finalizer, another thread."""
+    x, u, places = pullback.ones(4, requires_grad=True), pullback.zeros(4), pullback.tensor([0, 1])
+    product = x * u
+
+    def changed(frame, event, _):
+        if event == "call" and frame.f_code.co_name == "protect":
+            places.numpy()[...] = 10**12
+
+    sys.setprofile(changed)
+    try:
+        with pytest.raises(IndexError, match="out of bounds"):
+            u[places] = pullback.tensor([1.0, 2.0])
+    finally:
+        sys.setprofile(None)
+    assert (product == 0).all()
+    assert u.tolist() == [0.0] * 4
+
+
+def test_pullback_is_imported_anew_in_python_alone():
+    """The core serves the pullback that was imported first."""
+    code = """if True:
+        import sys, pullback as first
+        x = first.ones(2, requires_grad=True)
+        for kept in ("_pullback_native", ""):
+            for name in [name for name in sys.modules if "pullback" in name.partition(".")[0] and name != kept]:
+                del sys.modules[name]
+            import pullback
+            y = pullback.ones(2, requires_grad=True)
+            (y * y[0]).sum().backward()
+            (x * x[0]).sum().backward()
+            assert pullback._tape.native.core is None
+        print(y.grad.tolist(), x.grad.tolist())
+    """
+    environment = os.environ | {"PULLBACK_NATIVE": "", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert done.stdout == "[3.0, 1.0] [6.0, 2.0]\n", done.stderr
 
 
 def mixed(x, places):
