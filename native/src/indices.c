@@ -2,7 +2,7 @@
 
    Beside: `_plain` in `vocabulary/indexing.py`, and `_index_title` in `ops/shapes.py`. */
 
-#include "views.h"
+#include "operation.h"
 
 #define MOST_ENTRIES 8
 

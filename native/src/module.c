@@ -1,7 +1,7 @@
 /* The module: what Python finds in it, and where it refuses to be imported. */
 
 #define PULLBACK_IMPORTS_NUMPY
-#include "base.h"
+#include "core.h"
 
 Names names;
 

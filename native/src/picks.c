@@ -3,7 +3,7 @@
    Beside: `getitem` in `vocabulary/indexing.py`, `index_in_order` in `_core/xp.py`, `take`, `index_select`
    and `gather` in `vocabulary/scatter.py`. */
 
-#include "views.h"
+#include "operation.h"
 
 /* Whether an entry of an index selects by numbers: a tensor of places or a mask, or a list of ints. */
 static int is_selecting(PyObject *entry)
@@ -201,9 +201,7 @@ static PyObject *gathered_elements(const Call *call)
     npy_intp length = PyArray_DIM(array, axis), *place = PyArray_DATA(places), inner = 1;
     for (int i = axis + 1; i < PyArray_NDIM(array); i++)
         inner *= PyArray_DIM(array, i);
-    Py_INCREF(PyArray_DESCR(array)); /* which the next call steals */
-    PyObject *result = PyArray_NewFromDescr(&PyArray_Type, PyArray_DESCR(array), PyArray_NDIM(places), PyArray_DIMS(places), NULL, NULL,
-                                            0, NULL);
+    PyObject *result = array_new(PyArray_DESCR(array), PyArray_NDIM(places), PyArray_DIMS(places));
     if (result == NULL)
         return NULL;
     char *from = PyArray_BYTES(array), *to = PyArray_BYTES((PyArrayObject *)result), *end = to + PyArray_NBYTES((PyArrayObject *)result);

@@ -2,7 +2,6 @@
 
    Beside: the functions whose text `_tape/generating.py` writes. What is out of the ordinary is handed over to those. */
 
-#include "base.h"
 #include "operation.h"
 
 /* Reads a plain tensor. */

@@ -5,7 +5,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "views.h"
+#include "operation.h"
 
 /* Whether a write leaves no record, as far as the target alone tells: in a mode that records, only if neither it nor its base has a
    history. */

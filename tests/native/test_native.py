@@ -113,14 +113,8 @@ u[0] = 1.0; u[0] = v[1]; u[places] = v; u[places] = 2.0; u[u > 1] = 0.0; u[:, pl
 """
 
 
-@pytest.mark.skipif(native.core is None, reason="the core is not used here")
-@pytest.mark.parametrize("text", [text.strip() for line in USUAL.strip().splitlines() for text in line.split("; ")])
-def test_nothing_of_the_usual_case_is_handed_over(text):
-    """Results would be the same: only time would tell."""
-    numbers = np.linspace(-1, 1, 9, dtype=np.float32).reshape(3, 3)
-    scope = {"pullback": pullback, "F": pullback.nn.functional, "places": pullback.tensor([0, 2, 1])}
-    scope |= {name: pullback.tensor(numbers * k + 0.1, requires_grad=name in "xy") for k, name in enumerate("xyuv", 1)}
-    scope |= {"square": pullback.tensor([[0, 1, 2]] * 3), "h": scope["x"] * 1.0}
+def entered_by(text, scope):
+    """The functions in Python that a statement enters when it is run again."""
     code, entered = compile(text, "<usual>", "exec"), []
 
     def told(frame, event, _):
@@ -136,7 +130,25 @@ def test_nothing_of_the_usual_case_is_handed_over(text):
             sys.setprofile(None)
         if not entered:
             break
-    assert entered == []
+    return entered
+
+
+@pytest.mark.skipif(native.core is None, reason="the core is not used here")
+@pytest.mark.parametrize("text", [text.strip() for line in USUAL.strip().splitlines() for text in line.split("; ")])
+def test_nothing_of_the_usual_case_is_handed_over(text):
+    """Results would be the same: only time would tell."""
+    numbers = np.linspace(-1, 1, 9, dtype=np.float32).reshape(3, 3)
+    scope = {"pullback": pullback, "F": pullback.nn.functional, "places": pullback.tensor([0, 2, 1])}
+    scope |= {name: pullback.tensor(numbers * k + 0.1, requires_grad=name in "xy") for k, name in enumerate("xyuv", 1)}
+    scope |= {"square": pullback.tensor([[0, 1, 2]] * 3), "h": scope["x"] * 1.0}
+    assert entered_by(text, scope) == []
+
+
+@pytest.mark.skipif(native.core is None, reason="the core is not used here")
+@pytest.mark.parametrize("text", ["x.expand(2, 3, 3)", "x.permute(1, 0)", "x.flatten()", "x.diagonal()", "u.squeeze()"])
+def test_views_of_other_functions_are_made_by_the_core(text):
+    scope = {"x": pullback.ones(3, 3, requires_grad=True), "u": pullback.ones(1, 3)}
+    assert "view" not in entered_by(text, scope)
 
 
 @needs_core
