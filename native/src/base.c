@@ -1,6 +1,6 @@
 /* The base of tensors: attributes of Python's `_Defaults`, in `_tensor/attributes.py`, that are read at each view. */
 
-#include "base.h"
+#include "core.h"
 
 PyTypeObject *base_type;
 

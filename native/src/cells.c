@@ -2,7 +2,7 @@
 
    Beside: `_tape/memory.py`. */
 
-#include "base.h"
+#include "core.h"
 
 /* `cell_with`: a cell that holds an array, which is part of no cycle: the collector need not look at it. */
 PyObject *cell_new(PyObject *array)

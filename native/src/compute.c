@@ -97,14 +97,20 @@ int axis_of(PyObject *dim, int ndim)
     return overflow || axis < -ndim || axis >= ndim ? -1 : (int)(axis < 0 ? axis + ndim : axis);
 }
 
+/* An array in order whose elements are yet to be written. */
+PyObject *array_new(PyArray_Descr *dtype, int ndim, const npy_intp *shape)
+{
+    Py_INCREF(dtype); /* which the next call steals */
+    return PyArray_NewFromDescr(&PyArray_Type, dtype, ndim, shape, NULL, NULL, 0, NULL);
+}
+
 /* `np.array(number, dtype)` for a Python float or int, and float32 or float64. An int too large for a float raises. */
 PyObject *array_of_number(PyObject *number, PyArray_Descr *dtype)
 {
     double value = PyFloat_CheckExact(number) ? PyFloat_AS_DOUBLE(number) : PyLong_AsDouble(number);
     if (value == -1.0 && PyErr_Occurred())
         return NULL;
-    Py_INCREF(dtype); /* which the next call steals */
-    PyObject *array = PyArray_NewFromDescr(&PyArray_Type, dtype, 0, NULL, NULL, NULL, 0, NULL);
+    PyObject *array = array_new(dtype, 0, NULL);
     if (array == NULL)
         return NULL;
     void *data = PyArray_DATA((PyArrayObject *)array);

@@ -39,7 +39,7 @@ typedef enum { UNKNOWN = -1, OTHER, RECORDS, NO_RECORDS } Usage; /* of the curre
     X(ViewNode) X(PermuteNode) X(TransposeNode) X(TNode) X(UnsqueezeNode) /* classes of nodes */ \
     X(kind_of)                        /* the class of nodes of a primitive with some metadata */ \
     X(kinds)                          /* those that were asked for, by keys: of an index the types of its entries */ \
-    X(index)                          /* the operation of the primitive `index` */ \
+    X(index) X(index_put)             /* the operations of these primitives */ \
     X(marker) X(whole) X(flat_shape) X(dots) /* what stands for an array in the metadata of an index; the slice of everything; (-1,); (...,) */ \
     X(spec_name) X(pick_names) X(axis_name) X(label_name) X(join_names) X(reduction_names) X(loss_names) /* names of metadata, in tuples */ \
     X(make_ones) X(zero) X(add) X(add_reduce) X(exp) X(log) /* `ones` of `_core/xp.py`; 0; ufuncs, and a reduction */ \
@@ -71,6 +71,13 @@ typedef struct {
     NAMES(OBJECT)
 } Names;
 
+/* The attributes of a tensor that only few set themselves, as fields. NULL stands for the default: `()` for the path, False for `inference`, 0 for `writes`, None for all others. Owns its fields, which
+   follow each other from the first to the last. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *storage, *base, *path, *made_untracked, *inference, *cut, *writes;
+} Base;
+
 extern Core core;
 extern Names names;
 
@@ -93,6 +100,7 @@ PyObject *quiet_array(PyObject *function, PyObject *const *args, size_t count, P
 PyObject *dot(PyObject *a, PyObject *b);
 PyObject *tuple_of(const npy_intp *ints, Py_ssize_t count);
 PyObject *shape_of(PyObject *array);
+PyObject *array_new(PyArray_Descr *dtype, int ndim, const npy_intp *shape);
 int axis_of(PyObject *dim, int ndim);
 PyObject *array_of_number(PyObject *number, PyArray_Descr *dtype);
 Usage usage_now(void);
@@ -138,9 +146,11 @@ PyObject *looped(PyObject *function, PyObject *const *operands, int count);
 PyObject *native_looped(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *added(PyObject *module, PyObject *array);
 
-/* operation.c, walk.c */
-extern PyTypeObject *operation_type;
+/* base.c, operation.c, walk.c */
+extern PyTypeObject *base_type, *operation_type;
+int base_ready(void);
 int operation_ready(void);
+int is_set(PyObject *value);
 PyObject *native_order(PyObject *module, PyObject *roots);
 PyObject *native_survey(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_walk(PyObject *module, PyObject *const *args, Py_ssize_t count);

@@ -2,11 +2,11 @@
 
    Beside: `_plain` in `vocabulary/indexing.py`, and `_index_title` in `ops/shapes.py`. */
 
-#include "views.h"
+#include "operation.h"
 
 #define MOST_ENTRIES 8
 
-/* The digit of a slice; 0 for one with other bounds than ints. */
+/* The digit of a slice; 0 for one with other bounds than ints, or a step of 0. */
 int slice_digit(PyObject *entry)
 {
     const PySliceObject *slice = (PySliceObject *)entry;
@@ -14,6 +14,8 @@ int slice_digit(PyObject *entry)
     for (int i = 0; i < 3; i++)
         if (bounds[i] != Py_None && !PyLong_CheckExact(bounds[i]))
             return 0;
+    if (slice->step != Py_None && !PyObject_IsTrue(slice->step))
+        return 0;
     return slice->start == Py_None && slice->stop == Py_None && slice->step == Py_None ? WHOLE : PART;
 }
 

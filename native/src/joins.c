@@ -2,7 +2,7 @@
 
    Beside: `cat` and `stack` in `vocabulary/shapes.py`, `joined` in `_core/xp.py`. */
 
-#include "views.h"
+#include "operation.h"
 
 /* A join along an axis, or along a new one. `metadata` is written when it is known: the axis and, for an old one, the lengths. */
 typedef struct {
@@ -75,9 +75,7 @@ static PyObject *join_made(const Call *call)
     join->metadata[1] = join->added ? Py_NewRef(Py_None) : tuple_of(lengths, call->count);
     if (join->metadata[0] == NULL || join->metadata[1] == NULL)
         return NULL;
-    Py_INCREF(PyArray_DESCR(first)); /* which the next call steals */
-    PyObject *result = PyArray_NewFromDescr(&PyArray_Type, PyArray_DESCR(first), PyArray_NDIM(first) + join->added, shape, NULL, NULL,
-                                            0, NULL);
+    PyObject *result = array_new(PyArray_DESCR(first), PyArray_NDIM(first) + join->added, shape);
     if (result != NULL)
         copy_all(call, join, (PyArrayObject *)result);
     return result;

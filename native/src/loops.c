@@ -57,9 +57,7 @@ static PyObject *called(PyObject *function, PyObject *const *operands, int count
     int number = whole == NULL || ufunc->nargs != count + 1 ? -1 : loop_of(ufunc, PyArray_TYPE(whole));
     if (number < 0)
         return NULL;
-    Py_INCREF(PyArray_DESCR(whole)); /* which the next call steals */
-    PyObject *result = PyArray_NewFromDescr(&PyArray_Type, PyArray_DESCR(whole), PyArray_NDIM(whole), PyArray_DIMS(whole), NULL, NULL, 0,
-                                            NULL);
+    PyObject *result = array_new(PyArray_DESCR(whole), PyArray_NDIM(whole), PyArray_DIMS(whole));
     npy_intp size = PyArray_SIZE(whole), item = PyArray_ITEMSIZE(whole), steps[MOST_ARGUMENTS + 1];
     row = Py_MIN(row, size); /* of numbers without axes */
     for (npy_intp at = 0; result != NULL && at < size; at += row) {

@@ -1,7 +1,7 @@
 /* The module: what Python finds in it, and where it refuses to be imported. */
 
 #define PULLBACK_IMPORTS_NUMPY
-#include "base.h"
+#include "core.h"
 
 Names names;
 
@@ -33,9 +33,11 @@ static int refuse(void)
     PyErr_SetString(PyExc_ImportError, "pullback-native has not been tested in Pythons without the interpreter's lock");
     return -1;
 #else
-    if (PyInterpreterState_Get() == PyInterpreterState_Main())
+    int main = PyInterpreterState_Get() == PyInterpreterState_Main();
+    if (main && core.Tensor == NULL)
         return 0;
-    PyErr_SetString(PyExc_ImportError, "pullback-native runs in the main interpreter alone");
+    PyErr_SetString(PyExc_ImportError, main ? "pullback-native serves the pullback that this process imported first"
+                                            : "pullback-native runs in the main interpreter alone");
     return -1;
 #endif
 }

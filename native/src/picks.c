@@ -3,9 +3,7 @@
    Beside: `getitem` in `vocabulary/indexing.py`, `index_in_order` in `_core/xp.py`, `take`, `index_select`
    and `gather` in `vocabulary/scatter.py`. */
 
-#include "views.h"
-
-#define MOST_PICKS 8
+#include "operation.h"
 
 /* Whether an entry of an index selects by numbers: a tensor of places or a mask, or a list of ints. */
 static int is_selecting(PyObject *entry)
@@ -21,8 +19,9 @@ static int is_selecting(PyObject *entry)
     return type == NPY_BOOL || (PyTypeNum_ISSIGNED(type) && PyTypeNum_ISINTEGER(type) && PyArray_NDIM((PyArrayObject *)array) > 0);
 }
 
-/* The index proper, with arrays in their places, as a tuple; NULL without an exception where it does not fit. */
-static PyObject *place_of(PyArrayObject *array, PyObject *spec, PyObject *const *arrays, int *sole)
+/* The index as NumPy takes it in an array, a tuple with what selects in its places, arrays or tensors that have them; NULL without
+   an exception where it does not fit. */
+PyObject *place_of(PyArrayObject *array, PyObject *spec, PyObject *const *picks, int *sole)
 {
     PyObject *place = PyTuple_New(PyTuple_GET_SIZE(spec));
     int axis = 0;
@@ -30,7 +29,8 @@ static PyObject *place_of(PyArrayObject *array, PyObject *spec, PyObject *const 
         PyObject *entry = PyTuple_GET_ITEM(spec, i);
         int width = 1;
         if (entry == core.marker) {
-            PyArrayObject *given = (PyArrayObject *)(entry = *arrays++);
+            PyObject *pick = *picks++;
+            PyArrayObject *given = (PyArrayObject *)(entry = PyArray_CheckExact(pick) ? pick : plain_array(pick));
             int masks = PyArray_TYPE(given) == NPY_BOOL;
             width = masks ? PyArray_NDIM(given) : 1;
             *sole = axis;
@@ -72,7 +72,7 @@ static PyObject *taken(const Call *call)
 
 /* Reads an index of tensors, lists and `:`: how many select, 0 for any other. Both are owned by the caller: the entries as they are
    recorded, and those that select. */
-static int picks_read(PyObject *index, PyObject **spec, PyObject **picks)
+int picks_read(PyObject *index, PyObject **spec, PyObject **picks)
 {
     Py_ssize_t count = PyTuple_CheckExact(index) ? PyTuple_GET_SIZE(index) : 1;
     PyObject *const *entries = PyTuple_CheckExact(index) ? ((PyTupleObject *)index)->ob_item : &index;
@@ -95,7 +95,7 @@ static int picks_read(PyObject *index, PyObject **spec, PyObject **picks)
 }
 
 /* Lets go of what was read. */
-static void picks_release(PyObject *spec, PyObject **picks, int count)
+void picks_release(PyObject *spec, PyObject **picks, int count)
 {
     while (count > 0)
         Py_DECREF(picks[--count]);
@@ -113,19 +113,6 @@ PyObject *picked(PyObject *tensor, PyObject *index)
     }
     picks_release(spec, operands + 1, count);
     return result;
-}
-
-/* Such an index, as NumPy takes it in an array: a tuple; NULL without an exception for any other. */
-PyObject *picked_place(PyArrayObject *array, PyObject *index)
-{
-    PyObject *picks[MOST_PICKS], *arrays[MOST_PICKS], *spec, *place = NULL;
-    int axis, count = picks_read(index, &spec, picks);
-    for (int i = 0; i < count; i++)
-        arrays[i] = PyArray_CheckExact(picks[i]) ? picks[i] : plain_array(picks[i]);
-    if (spec != NULL && count > 0)
-        place = place_of(array, spec, arrays, &axis);
-    picks_release(spec, picks, count);
-    return place;
 }
 
 /* Whether an array has places of an axis in order: ints from the least on, below a length. NULL has none. */
@@ -214,9 +201,7 @@ static PyObject *gathered_elements(const Call *call)
     npy_intp length = PyArray_DIM(array, axis), *place = PyArray_DATA(places), inner = 1;
     for (int i = axis + 1; i < PyArray_NDIM(array); i++)
         inner *= PyArray_DIM(array, i);
-    Py_INCREF(PyArray_DESCR(array)); /* which the next call steals */
-    PyObject *result = PyArray_NewFromDescr(&PyArray_Type, PyArray_DESCR(array), PyArray_NDIM(places), PyArray_DIMS(places), NULL, NULL,
-                                            0, NULL);
+    PyObject *result = array_new(PyArray_DESCR(array), PyArray_NDIM(places), PyArray_DIMS(places));
     if (result == NULL)
         return NULL;
     char *from = PyArray_BYTES(array), *to = PyArray_BYTES((PyArrayObject *)result), *end = to + PyArray_NBYTES((PyArrayObject *)result);

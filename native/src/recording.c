@@ -2,7 +2,6 @@
 
    Beside: the functions whose text `_tape/generating.py` writes. What is out of the ordinary is handed over to those. */
 
-#include "base.h"
 #include "operation.h"
 
 /* Reads a plain tensor. */
@@ -189,8 +188,8 @@ static PyObject *kind_of(const Call *call, PyObject *params)
     return PyObject_CallFunctionObjArgs(core.kind_of, kind, params, NULL);
 }
 
-/* Leaves a node on a new tensor. */
-static int noted(const Call *call, PyObject *tensor)
+/* The node of a call for an array; the tensor around it is NULL where the result is not saved. */
+static PyObject *node_of(const Call *call, PyObject *array, PyObject *tensor)
 {
     int plain = call->keywords == NULL && PyType_Check(call->operation->kind);
     PyObject *params = plain ? Py_NewRef(Py_None) : params_of(call->keywords, call->values);
@@ -199,7 +198,7 @@ static int noted(const Call *call, PyObject *tensor)
     for (int i = 0; edges != NULL && i < call->count; i++)
         PyTuple_SET_ITEM(edges, i, Py_NewRef(call->operands[i].edge == NULL ? Py_None : call->operands[i].edge));
     if (edges != NULL)
-        node = node_new(kind, edges, call->keywords == NULL ? Py_None : params, slot_get(tensor, core.slots.tensor_array));
+        node = node_new(kind, edges, call->keywords == NULL ? Py_None : params, array);
     release(kind, params, NULL);
     if (node != NULL && call->operation->savings > 0) {
         PyObject *saved = all_kept(call, tensor);
@@ -208,10 +207,16 @@ static int noted(const Call *call, PyObject *tensor)
         else
             slot_set(node, core.slots.saved, saved);
     }
-    if (node == NULL)
-        return -1;
-    slot_set(tensor, core.slots.tensor_node, node);
-    return 0;
+    return node;
+}
+
+/* Leaves a node on a new tensor. */
+static int noted(const Call *call, PyObject *tensor)
+{
+    PyObject *node = node_of(call, slot_get(tensor, core.slots.tensor_array), tensor);
+    if (node != NULL)
+        slot_set(tensor, core.slots.tensor_node, node);
+    return node == NULL ? -1 : 0;
 }
 
 /* `share(operands, tensor)`: a result that lies in memory of an operand. */
@@ -223,6 +228,24 @@ static int shared_with(const Call *call, PyObject *const *args, PyObject *tensor
     PyObject *done = operands == NULL ? NULL : PyObject_CallFunctionObjArgs(core.share, operands, tensor, NULL);
     release(operands, done, NULL);
     return done == NULL ? -1 : 0;
+}
+
+/* Lets go of what `operands_read` has read, all or a part. */
+static void operands_release(const Call *call)
+{
+    for (int i = 0; i < call->count; i++)
+        release(call->operands[i].array, call->operands[i].edge, NULL);
+}
+
+/* The node of a write to the first operand, of which `assigned` has looked at the mode; NULL without an exception where operands are
+   not usual. */
+PyObject *record_write(Call *call, PyObject *const *args)
+{
+    Operand operands[OPERANDS] = {{NULL, NULL, NULL}};
+    call->operands = operands;
+    PyObject *node = operands_read(call, args) == DONE ? node_of(call, operands[0].array, NULL) : NULL;
+    operands_release(call);
+    return node;
 }
 
 /* The tensor that a call gives. */
@@ -246,9 +269,7 @@ PyObject *record(Call *call, PyObject *const *args)
             Py_CLEAR(tensor);
     }
     Py_XDECREF(result);
-    for (int i = 0; i < call->count; i++) {
-        release(operands[i].array, operands[i].edge, NULL);
-    }
+    operands_release(call);
     return tensor;
 }
 

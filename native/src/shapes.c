@@ -2,7 +2,7 @@
 
    Beside: `reshape`, `view`, `unsqueeze`, `transpose`, `t` and `reversed_axes` in `vocabulary/shapes.py`. */
 
-#include "views.h"
+#include "operation.h"
 
 /* Lengths of axes, or their order. */
 typedef struct {

@@ -3,7 +3,7 @@
    Beside: `sum` and `mean` in `vocabulary/reductions.py` and in `_core/xp.py`, `matmul` there and in `vocabulary/products.py`,
    `linear` in `vocabulary/layers.py`. */
 
-#include "views.h"
+#include "operation.h"
 
 /* A reduction. `metadata` is `axis`, `keepdims` and `given`, all borrowed but for the first. */
 typedef struct {

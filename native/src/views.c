@@ -2,7 +2,7 @@
 
    Beside: `view` and `_seen` in `_tape/views.py`, `getitem` in `vocabulary/indexing.py`, `Tensor.__iter__`. */
 
-#include "views.h"
+#include "operation.h"
 
 #define MOST_PIECES 64
 
@@ -172,9 +172,7 @@ static PyObject *step_to(const Cut *cut, npy_intp start, npy_intp length)
         PyTuple_SET_ITEM(index, cut->axis, Py_NewRef(entry));
         if (single)
             PyTuple_SET_ITEM(index, cut->axis + 1, Py_NewRef(Py_Ellipsis));
-        PyObject *params = params_with(names.index, index);
-        step = params == NULL ? NULL : PyTuple_Pack(2, core.getitem, params);
-        Py_XDECREF(params);
+        step = Py_BuildValue("O{OO}", core.getitem, names.index, index);
     }
     release(index, entry, NULL);
     return step;
@@ -277,18 +275,15 @@ static PyObject *piece_seen(const Source *source, Cut *cut, PyObject *edges, PyO
 /* The tuple of edges of the outputs of a cut: its node alone, which learns of their shapes, a list that grows. */
 static PyObject *cutting(const Source *source, const Cut *cut, PyObject *label, PyObject *shapes)
 {
-    PyObject *primitive = cut->sizes == NULL ? core.unbind : core.split, *axis = PyLong_FromLong(cut->axis), *edges = NULL;
-    PyObject *params = axis == NULL ? NULL : PyDict_New(), *node = NULL;
-    int failed = params == NULL || PyDict_SetItem(params, names.axis, axis) < 0;
-    if (!failed && cut->sizes != NULL)
-        failed = PyDict_SetItem(params, names.sizes, cut->sizes) < 0 || PyDict_SetItem(params, names.label, label) < 0;
-    PyObject *kind = failed ? NULL : kind_known(label, primitive, params);
+    int rows = cut->sizes == NULL;
+    PyObject *params = rows ? Py_BuildValue("{Oi}", names.axis, cut->axis)
+                            : Py_BuildValue("{OiOOOO}", names.axis, cut->axis, names.sizes, cut->sizes, names.label, label);
+    PyObject *kind = params == NULL ? NULL : kind_known(label, rows ? core.unbind : core.split, params), *node = NULL, *edges = NULL;
     if (kind != NULL && PyDict_SetItem(params, names.shapes, shapes) == 0)
         node = noted(source, kind, params, NULL);
     if (node != NULL)
         edges = PyTuple_Pack(1, node);
     release(node, kind, params);
-    Py_XDECREF(axis);
     return edges;
 }
 

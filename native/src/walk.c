@@ -117,14 +117,14 @@ static int pull_by_python(const Walk *walk, PyObject *node, PyObject *g, PyObjec
     PyObject *args[] = {core.raw, g, edges, saved, params};
     PyObject *given = pull == NULL ? NULL : PyObject_Vectorcall(pull, args, 5, NULL);
     release(pull, params, NULL);
-    PyObject *results = given == NULL ? NULL : PySequence_Fast(given, "a rule gives a sequence");
+    PyObject *results = given == NULL ? NULL : PySequence_Tuple(given);
     Py_XDECREF(given);
     if (results == NULL)
         return -1;
     int failed = 0;
-    Py_ssize_t count = Py_MIN(PySequence_Fast_GET_SIZE(results), PyTuple_GET_SIZE(edges));
+    Py_ssize_t count = Py_MIN(PyTuple_GET_SIZE(results), PyTuple_GET_SIZE(edges));
     for (Py_ssize_t i = 0; !failed && i < count; i++) {
-        PyObject *edge = PyTuple_GET_ITEM(edges, i), *result = PySequence_Fast_GET_ITEM(results, i);
+        PyObject *edge = PyTuple_GET_ITEM(edges, i), *result = PyTuple_GET_ITEM(results, i);
         if (edge != Py_None && result != Py_None)
             failed = send(walk, edge, Py_NewRef(result)) < 0;
     }

@@ -5,7 +5,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "views.h"
+#include "operation.h"
 
 /* Whether a write leaves no record and turns no history, as far as the target alone tells: only if neither it nor its base has a
    history. In a mode that records nothing, if that is so, or if no view can follow the history. */
@@ -20,13 +20,31 @@ static int is_free(PyObject *tensor, int records)
     return !records || (slot_get(tensor, core.slots.tensor_node) == Py_None && !is_set(fields->made_untracked));
 }
 
+/* Whether a weak reference leads to another tensor than this one. */
+static int leads_elsewhere(PyObject *entry, PyObject *tensor)
+{
+#if PY_VERSION_HEX >= 0x030D0000
+    PyObject *found = NULL;
+    PyWeakref_GetRef(entry, &found);
+    Py_XDECREF(found); /* which is only compared from here on */
+    return found != NULL && found != tensor;
+#else
+    PyObject *found = PyWeakref_GetObject(entry); /* borrowed */
+    return found != Py_None && found != tensor;
+#endif
+}
+
 /* Whether a tensor alone has its memory, as far as tensors tell, and no history that others know, so that it can be given another. */
 static int is_alone(PyObject *tensor)
 {
     const Base *fields = (Base *)tensor;
     PyObject *node = slot_get(tensor, core.slots.tensor_node);
-    if (is_set(fields->base) || is_set(fields->storage) || is_set(fields->made_untracked) || is_set(fields->cut))
+    if (node == NULL || is_set(fields->base) || is_set(fields->made_untracked) || is_set(fields->cut))
         return 0;
+    PyObject *members = is_set(fields->storage) ? slot_get(fields->storage, core.slots.storage_members) : NULL;
+    for (Py_ssize_t i = 0; members != NULL && i < PyList_GET_SIZE(members); i++)
+        if (leads_elsewhere(PyList_GET_ITEM(members, i), tensor))
+            return 0;
     int inner = node == Py_None || (slot_get(node, core.slots.hooks) == Py_None &&
                                     PyTuple_GET_SIZE(slot_get(node, core.slots.edges)) > 0); /* that of a leaf has no edges */
     return inner ? is_none_attribute(tensor, names._leaf) : 0;
@@ -120,14 +138,15 @@ static PyObject *node_of_write(PyObject *tensor, PyObject *array, PyObject *inde
 }
 
 /* Writes an array to a region of a tensor, after all has been checked: the array itself, or, with a ufunc, what that gives. With a
-   place, or a simple pick, to what that selects of the region. The tensor gets the node, unless that is NULL. */
+   place, to what that selects of the region. The tensor gets the node, unless that is NULL. */
 static int written(PyObject *tensor, PyObject *region, PyObject *place, PyObject *value, PyObject *function, PyObject *node)
 {
     PyObject *storage = Py_XNewRef(((Base *)tensor)->storage), *given[] = {region, value, region}, *done = NULL;
     int failed = protect(tensor, storage) < 0;
-    if (!failed && place != NULL)
-        failed = (PyTuple_Check(place) ? PyObject_SetItem(region, place, value) : put((PyArrayObject *)region, (PyArrayObject *)place, value)) < 0;
-    else if (!failed && function == NULL)
+    if (!failed && place != NULL) { /* what `protect` calls may have changed: places are looked at here */
+        PyArrayObject *pick = simple_pick((PyArrayObject *)region, place, (PyArrayObject *)value);
+        failed = (pick == NULL ? PyObject_SetItem(region, place, value) : put((PyArrayObject *)region, pick, value)) < 0;
+    } else if (!failed && function == NULL)
         failed = PyArray_CopyInto((PyArrayObject *)region, (PyArrayObject *)value) < 0;
     else if (!failed)
         failed = (done = quietly(function, given, 3, NULL)) == NULL;
@@ -147,19 +166,29 @@ static PyObject *target_read(PyObject *tensor, int *records)
     return usage > OTHER && is_writable((PyArrayObject *)array) && !is_set(((Base *)tensor)->inference) ? Py_NewRef(array) : NULL;
 }
 
-/* `x[index] = value` for an index of tensors, lists and `:`, where that leaves no record. */
+/* `x[index] = value` for an index of tensors, lists and `:`. */
 static PyObject *assigned_picks(PyObject *const *args, PyObject *array, int records)
 {
-    int free = is_free(args[0], records) && (!records || edge_of(args[2]) == Py_None);
-    PyObject *place = free ? picked_place((PyArrayObject *)array, args[1]) : NULL, *found = NULL, *result = NULL;
-    PyObject *value = place == NULL ? NULL : value_read(args[2], PyArray_DESCR((PyArrayObject *)array)), *pick = NULL;
-    if (value != NULL && (pick = (PyObject *)simple_pick((PyArrayObject *)array, place, (PyArrayObject *)value)) == NULL)
-        found = PyObject_GetItem(array, place);
+    int free = is_free(args[0], records) && (!records || edge_of(args[2]) == Py_None), alone = free ? 0 : is_alone(args[0]), axis;
+    PyObject *operands[2 + MOST_PICKS] = {args[0]}, *spec = NULL, *found = NULL, *node = NULL, *result = NULL;
+    int count = free || alone > 0 ? picks_read(args[1], &spec, operands + 2) : 0;
+    PyObject *place = spec == NULL || count == 0 ? NULL : place_of((PyArrayObject *)array, spec, operands + 2, &axis);
+    PyObject *value = place == NULL ? NULL : value_read(args[2], PyArray_DESCR((PyArrayObject *)array));
+    int fits = value != NULL && simple_pick((PyArrayObject *)array, place, (PyArrayObject *)value) != NULL;
+    if (value != NULL && !fits && (found = PyObject_GetItem(array, place)) != NULL)
+        fits = fills(value, found);
     if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_IndexError)) /* Python says so in torch's words */
         PyErr_Clear();
-    if ((pick != NULL || (found != NULL && fills(value, found))) && written(args[0], array, pick ? pick : place, value, NULL, NULL) == 0)
+    if (fits && !free) {
+        operands[1] = is_a(args[2], core.Tensor) ? args[2] : value;
+        Call call = {(Operation *)core.index_put, 2 + count, core.spec_name, &spec, NULL, NULL, core.index_put, 0, NULL};
+        fits = (node = record_write(&call, operands)) != NULL;
+    }
+    if (fits && written(args[0], array, place, value, NULL, node) == 0)
         result = Py_NewRef(Py_None);
     release(value, found, place);
+    picks_release(spec, operands + 2, count);
+    Py_XDECREF(node);
     return result;
 }
 
@@ -191,14 +220,15 @@ PyObject *assigned(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ss
 /* What an in-place operator gives where that is recorded: the target gets the array, the history and the cell of the result. */
 static int exchanged(Operation *operation, PyObject *const *args, PyArrayObject *array)
 {
-    int alone = PyArray_BASE(array) == NULL && PyArray_IS_C_CONTIGUOUS(array) ? is_alone(args[0]) : 0; /* Python keeps other orders of axes */
+    int usual = PyArray_BASE(array) == NULL && PyArray_IS_C_CONTIGUOUS(array); /* Python keeps other orders of axes */
+    int alone = usual && !is_set(((Base *)args[0])->storage) ? is_alone(args[0]) : 0;
     PyObject *result = alone > 0 ? recorded(operation, args, 2, NULL) : NULL;
     if (result == NULL)
         return alone < 0 || PyErr_Occurred() ? -1 : 0;
     PyObject *tensor = args[0], *found = slot_get(result, core.slots.tensor_array);
     int fits = PyArray_BASE((PyArrayObject *)found) == NULL && PyArray_IS_C_CONTIGUOUS((PyArrayObject *)found) && PyArray_SAMESHAPE((PyArrayObject *)found, array) &&
                PyArray_CompareLists(PyArray_STRIDES((PyArrayObject *)found), PyArray_STRIDES(array), PyArray_NDIM(array)) &&
-               is_alone(result) > 0;
+               !is_set(((Base *)result)->storage) && is_alone(result) > 0;
     if (fits) {
         slot_set(tensor, core.slots.tensor_array, Py_NewRef(found));
         slot_set(tensor, core.slots.tensor_cell, Py_NewRef(slot_get(result, core.slots.tensor_cell)));

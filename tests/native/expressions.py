@@ -61,6 +61,21 @@ u[0] = 1.0; v = u[1]; v[2] = 5.0; w = v * 2; u.add_(1)
 u[0] = x[1]; u.sum().backward()
 u[9] = 1.0
 x[0] = 1.0
+x[::0] = 1.0
+v = u[::0]
+z = x * 1; z[[0, 2]] = x[:2]; z[pullback.tensor([1, 1])] = 2.0; z.sum().backward()
+z = x * 1; q = z * z; z[u > 6] = 0; z[:, [1, 3]] = x[:, :2]; (q.sum() + z.sum()).backward()
+z = x * 1; z[[1, 1]] = x[:2] * 3; z[[0], [1]] = x[0, 0]; (z * z).sum().backward()
+u[[0, 0]] = x[:2] * 2; u[u > 3] = 1.0; u.sum().backward()
+z = x * 1; a = z[0] * z[1]; z[2] = a; z[[0]] = a[None]; (z * z).sum().backward()
+z = x * 1; z[0]; z[1]; z[0] = x[1]; z[[1]] = 2.0; z += x; z.sum().backward()
+z = x * 1; v = z[0]; z[[1]] = 5.0; z[0] = x[1]; (v * v).sum().backward()
+z = x * 1; d = z.detach(); z[0] = 1.0; z[[1]] = x[:1]; (z.sum() + d.sum()).backward()
+k = pullback.tensor([0, 1]); z = x * 1; z[k] = x[1:]; k[0] = 2; z.sum().backward()
+z = x * 1; z.retain_grad(); z[[0]] = 0.0; z.sum().backward(); g = z.grad
+z = x * 1; z[[0, 1]] = 1; z[[3]] = 1.0
+z = x * 1; z[[0, 1]] = u.double()[:2]
+with pullback.no_grad(): z = x * 1; z[[0]] = x[:1]; z[z > 3] = 0.0
 v = x[0]; v[0] = 1.0
 with pullback.no_grad(): v = x[0]; w = x * 2; v.add_(1); y = u[0]
 with pullback.inference_mode(): v = u[0]; w = u * 2

@@ -27,7 +27,7 @@ FORMS = {
     "views": "z = x.expand(2, 3, 3); z = x.permute(1, 0); z = x.flatten(); z = x.diagonal()",
     "numbers written": "u[0, 1] = 2.0; u -= 1.0; u *= 2",
     "rows written": "u[0] = v[1]; u[:, 1:] = v[:, 1:]; u[0].add_(1.0); u += v",
-    "recorded writes": "h[0] = r; h += x; h *= 2.0; q = h * h; h[0] = 1.0",
+    "recorded writes": "h[0] = r; h += x; h *= 2.0; q = h * h; h[0] = 1.0; h[k] = x; h[m] = 0.0; h[:, k] = 1.0; h[0] = h[1] * h[2]",
     "without records": "with pullback.no_grad(): z = u * v; z[0] = 1.0; a = z[0]; a += z[1]",
     "passes": "both(x, y, r).backward(); x.grad = y.grad = r.grad = None",
     "some leaves": "pullback.autograd.grad(both(x, y, r), [x])",

@@ -114,6 +114,13 @@ def test_nothing_of_the_usual_case_is_handed_over():
 
 
 @needs_core
+def test_views_of_other_functions_are_made_by_the_core():
+    entered = lines("1", "views")
+    assert len(entered) == 5
+    assert [line for line in entered if "'view'" in line] == []
+
+
+@needs_core
 def test_a_subinterpreter_goes_without():
     """With what NumPy allows: that nobody else in the process has imported it."""
     code = "import pullback; x = pullback.ones(2, requires_grad=True); (x * x).sum().backward(); "
@@ -126,6 +133,48 @@ def test_a_subinterpreter_goes_without():
     command = [sys.executable, "-W", "ignore", "-c", start]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.stdout == "None [2.0, 2.0]\n", done.stderr
+
+
+@pytest.mark.skipif(native.core is None, reason="the core is not used here")
+def test_places_that_change_while_a_write_begins_are_looked_at_again():
+    """What a graph has kept is copied first, by Python, which may run code of users: a profiler, a finalizer, another thread."""
+    x, u, places = pullback.ones(4, requires_grad=True), pullback.zeros(4), pullback.tensor([0, 1])
+    product = x * u
+
+    def changed(frame, event, _):
+        if event == "call" and frame.f_code.co_name == "protect":
+            places.numpy()[...] = 10**12
+
+    sys.setprofile(changed)
+    try:
+        with pytest.raises(IndexError, match="out of bounds"):
+            u[places] = pullback.tensor([1.0, 2.0])
+    finally:
+        sys.setprofile(None)
+    assert (product == 0).all()
+    assert u.tolist() == [0.0] * 4
+
+
+def test_pullback_is_imported_anew_in_python_alone():
+    """The core serves the pullback that was imported first."""
+    code = """if True:
+        import sys, pullback as first
+        x = first.ones(2, requires_grad=True)
+        for kept in ("_pullback_native", ""):
+            for name in [name for name in sys.modules if "pullback" in name.partition(".")[0] and name != kept]:
+                del sys.modules[name]
+            import pullback
+            y = pullback.ones(2, requires_grad=True)
+            (y * y[0]).sum().backward()
+            (x * x[0]).sum().backward()
+            assert pullback._tape.native.core is None
+        print(y.grad.tolist(), x.grad.tolist())
+    """
+    environment = os.environ | {"PULLBACK_NATIVE": "", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert done.stdout == "[3.0, 1.0] [6.0, 2.0]\n", done.stderr
 
 
 def mixed(x, places):

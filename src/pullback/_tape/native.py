@@ -44,11 +44,16 @@ def _found() -> Any:
     except ImportError as error:
         why = str(error)
     else:
-        if found.__version__ == version:
+        if found.__version__ == version and not getattr(found, "taken", False):
+            found.taken = True
             return found
-        why = f"pullback is {version}, pullback-native {found.__version__}: python -m pip install pullback-native=={version}"
-        if not wanted:
-            warnings.warn(f"the native core is not used, since versions differ: {why}", RuntimeWarning, stacklevel=2)
+        why = "it serves the pullback that this process imported first"
+        if found.__version__ != version:
+            why = f"pullback is {version}, pullback-native {found.__version__}: python -m pip install pullback-native=={version}"
+            if not wanted:
+                warnings.warn(
+                    f"the native core is not used, since versions differ: {why}", RuntimeWarning, stacklevel=2
+                )
     if wanted:
         raise ImportError(f"{VARIABLE}=1 asks for the native core, and {why}; {VARIABLE}=0 goes without")
     return None

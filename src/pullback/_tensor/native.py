@@ -97,7 +97,7 @@ def _table() -> dict[str, Any]:
         "user_frame": sites.user_frame, "count": node.count, "turn_acquire": memory._turn.acquire,
         "turn_release": memory._turn.release, "cell_of": memory.cell_of, "storage_of": memory.storage_of, "mark": views._mark, "share": memory.share,
         "keep_array": memory.keep_array, "aliased": memory._entries,
-        "index": recording(ops.index), "marker": xp.array, "whole": xp.WHOLE, "spec_name": ("spec",), "pick_names": ("spec", "label"), "flat_shape": (-1,), "dots": (...,),
+        "index": recording(ops.index), "index_put": recording(ops.index_put), "marker": xp.array, "whole": xp.WHOLE, "spec_name": ("spec",), "pick_names": ("spec", "label"), "flat_shape": (-1,), "dots": (...,),
         "axis_name": ("axis",), "label_name": ("label",), "join_names": ("axis", "sizes"), "reduction_names": ("axis", "keepdims", "given"),
         "make_ones": xp.ones, "zero": 0, "add": np.add, "add_reduce": np.add.reduce, "exp": np.exp, "log": np.log, "adds": [], "loops": {each.forward for each in HOT.values() if has_loops(each.forward)},
         "loss_size": min(LARGE, BLOCK // 8), "loss_names": ("reduction", "known"), "small_size": xp.SMALL, "product_size": min(machine.FACTOR, machine.BUSY),
