@@ -326,7 +326,7 @@ class CapturedRun:
             self._find_way(record, answers, writes)
         else:
             record.program = recorder.program(answers.values, writes)
-        record.made = answers.made
+        record.made, record.aliases_made = answers.made, answers.aliases
         if answers.layered():
             record.orders = [(place, order(array)) for place, array in self.taken if array.ndim > 1]
         self._trim(record)
@@ -389,7 +389,7 @@ class CapturedRun:
                     raise RefusedError(
                         "the function returns a view of a tensor that requires grad: return a clone of it"
                     )
-                return "view", (self._place_of(inside(leaf).block), inside(leaf).steps)
+                return answers.outside(leaf, [*self.known.values()])
             if leaf._inference and not mode.get().inference:
                 raise RefusedError("the function returns a tensor made under inference_mode, which it enters itself")
             origin = inside(leaf).block.origin
@@ -404,9 +404,6 @@ class CapturedRun:
                 way = f"NumPy's functions return tensors if they are given some, so pass {package}.tensor(array)"
             raise RefusedError(f"the function returns a new {type(leaf).__name__}, which is not looked into: {way}")
         return "plain", leaf
-
-    def _place_of(self, memory: MemoryBlock) -> Place:
-        return next(place for place, known in zip(self.places, self.memories, strict=True) if known is memory)
 
     def _rebound(self) -> str:
         """Note which places of the state hold new tensors; or say what else has changed."""
@@ -436,8 +433,12 @@ class CapturedRun:
 
     def _exchanged(self) -> str:
         """Note which tensors have other memory than before; or say that their flags have changed."""
-        if any(_flags(tensor) != flags for tensor, flags in self.flags):
-            return "the function changes requires_grad, hooks or the history of a tensor that it was given"
+        changed = [tensor for tensor, flags in self.flags if _flags(tensor) != flags]
+        if changed:
+            told = "the function changes requires_grad, hooks or the history of a tensor that it was given"
+            if any(tensor is other for tensor in changed for other, _ in self.histories):
+                raise RefusedError(told)  # what it was given had a stand-in for its history, which is no one's
+            return told
         for tensor, *_, held in self.swapped:
             if inside(tensor) is held:
                 continue
@@ -515,11 +516,14 @@ class CapturedRun:
         held = [(array, memory.writes) for memory in self.memories if memory and (array := memory.outside) is not None]
         if clash([array for array, writes in held if writes], [array for array, _ in held]):
             raise RefusedError("memory is written that two tensors share")
+        counts: dict[int, int] = {}
+        for tensor, *_, before, taken in self.swapped:
+            counts.setdefault(id(taken.block), version(tensor) - before)  # those through `.data` do not count
         writes = []
         for i, memory in enumerate(self.memories):
             if memory is not None and memory.writes:
                 writes.append((i, memory.value))
-                record.written.append((self.places[i], memory.writes))
+                record.written.append((self.places[i], counts[id(memory)]))
         return writes
 
     def _connect(self, result: Any) -> None:
