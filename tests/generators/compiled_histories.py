@@ -2,7 +2,7 @@
 
 Functions of views, computations and writes, each with or without `no_grad`, take leaves, tracked tensors, views of both and
 plain tensors. Of all that they return, and of their arguments, is compared: the values, whether it requires grad, is a leaf, has
-a `grad_fn`, is a view and of what, and how often it was written; then the same after a tracked value is written to each; then
+a `grad_fn`, is a view of one of the others, and how often it was written; then the same after a tracked value is written to each; then
 the gradients.
 """
 
@@ -33,24 +33,33 @@ WRITES = {
     "mul": lambda t: t.mul_(2), "first": lambda t: t.__setitem__(0, 7), "copy": lambda t: t.copy_(t + t), "zero": lambda t: t.zero_(),
     "part": lambda t: t[..., :1].add_(1), "detached": lambda t: t.detach_(), "flag": lambda t: t.requires_grad_(),
     "tanh": lambda t: t.tanh_(), "twice": lambda t: t.add_(1).sub_(2), "row": lambda t: t[0].fill_(2),
+    "unflag": lambda t: t.requires_grad_(requires_grad=False), "retain": lambda t: t.retain_grad(), "data": lambda t: t.data.add_(1),
+    "hook": lambda t: t.register_hook(lambda g: g * 2), "tracked": lambda t: t.mul_(KEPT[0][: t.shape[-1]].sum()), "exchange": lambda t: setattr(t, "data", t.detach() * 2),
 }  # fmt: skip
+KEPT = []
+"""A leaf and a plain tensor that functions find by themselves."""
+
 TABLES = {"view": VIEWS, "computed": COMPUTED, "write": WRITES}
 
 
-def given():
-    """Arguments: a leaf, a plain tensor, a tracked one, views of a leaf, a plain and a tracked tensor; and all that these lie in."""
+def given(more):
+    """Arguments: a leaf, a plain tensor, a tracked one, views of a leaf, a plain and a tracked tensor; and all that these lie in.
+
+    There may be `more` that share memory with these. What the function finds by itself is made anew, too.
+    """
     leaf, plain, inner, other = [pullback.arange(6.0, dtype=pullback.float64).view(2, 3).clone() + i for i in range(4)]
     leaf.requires_grad_(), inner.requires_grad_(), other.requires_grad_()
     tracked, whole, under = inner * 1, plain * 1, inner * 3
-    arguments = leaf, plain, tracked, other[:1], whole[1], under.T
-    return arguments, [leaf, plain, inner, other, tracked, whole, under]
+    KEPT[:] = [inner.detach().reshape(-1)[:3].clone().requires_grad_(), plain[0] * 2]
+    arguments = [leaf, plain, tracked, other[:1], whole[1], under.T, *[(leaf.detach(), plain[0], whole, plain.data)[i] for i in more]]
+    return arguments, [leaf, plain, inner, other, tracked, whole, under, *KEPT]
 
 
 def program(steps, returned):
     """A function of the arguments, of the steps that are drawn."""
 
     def function(*arguments):
-        pool = [*arguments]
+        pool = [*arguments, *KEPT]
         for kind, name, place, grad in steps:
             with contextlib.nullcontext() if grad else pullback.no_grad():
                 made = TABLES[kind][name](pool[place % len(pool)])
@@ -67,29 +76,30 @@ def drawn(rng):
     steps = [
         (kind, str(rng.choice([*TABLES[kind]])), int(rng.integers(100)), bool(rng.integers(2))) for kind in kinds
     ]
-    size = len(given()[0]) + sum(kind != "write" for kind in kinds)
-    returned = [int(place) for place in rng.integers(0 if rng.random() < 0.3 else 6, max(size, 7), rng.integers(1, 4))]
-    return program(steps, returned), f"{steps}, returned {returned}"
+    more = [int(i) for i in rng.integers(0, 4, rng.integers(0, 2))]
+    first = len(given(more)[0]) + len(KEPT)
+    size = first + sum(kind != "write" for kind in kinds)
+    returned = [int(place) for place in rng.integers(0 if rng.random() < 0.3 else first - 1, size, rng.integers(1, 4))]
+    return program(steps, returned), more, f"{steps}, returned {returned}, more {more}"
 
 
 def facts(tensors, known):
     """What is seen of tensors, by name."""
     found = {}
     for i, t in enumerate(tensors):
-        base = t._base
-        of = None if base is None else next((j for j, each in enumerate(known) if each is base), tuple(base.shape))
+        base = t._base if t.numel() else None
+        of = next((j for j, each in enumerate(known) if each is base), None)  # a base that nobody has need not be there
         for name, value in {
             "values": t.detach().numpy().tolist(), "requires_grad": t.requires_grad, "is_leaf": t.is_leaf, "grad_fn": t.grad_fn is None,
-            "_version": t._version, "_is_view": t._is_view(), "_base": of, "dtype": str(t.dtype), "stride": t.stride() if t.numel() else 0,
-            "grad": None if not t.is_leaf or t.grad is None else t.grad.tolist(), "base version": None if base is None else base._version,
-        }.items():  # fmt: skip
+            "_version": t._version, "_base": of, "dtype": str(t.dtype), "stride": t.stride() if t.numel() else 0,
+            "grad": None if not t.is_leaf or t.grad is None else t.grad.tolist(),         }.items():  # fmt: skip
             found[f"{name} of {i}"] = value
     return found
 
 
-def observed(function):
+def observed(function, more):
     """All that is seen of a call."""
-    arguments, lying = given()
+    arguments, lying = given(more)
     try:
         results = function(*arguments)
     except Exception as raised:
@@ -97,9 +107,10 @@ def observed(function):
     tensors = [*results, *arguments, *lying]
     seen = facts(tensors, tensors)
     weights = pullback.tensor(PRIMES, dtype=pullback.float64, requires_grad=True)
-    for i in range(len(results)):
+    for i, target in enumerate(results):
+        if not target.numel():
+            continue
         try:
-            target = results[i]
             target.mul_(weights[: target.shape[-1] if target.ndim else 1].reshape(-1).sum().to(target.dtype))
             seen[f"written {i}"] = ""
         except Exception as raised:
@@ -116,14 +127,14 @@ def observed(function):
 
 
 def check(rng):
-    function, told = drawn(rng)
-    expected = observed(function)
+    function, more, told = drawn(rng)
+    expected = observed(function, more)
     compiled = Compiled(function, fuse=bool(rng.integers(2)))
     compared = 0
     for call in range(3):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # some run as they are, which a warning says
-            got = observed(compiled)
+            got = observed(compiled, more)
         assert got.get("raises") == expected.get("raises"), f"{told}, call {call}: raises {got.get('raises')} instead of {expected.get('raises')}"
         assert got.get("backward") == expected.get("backward"), f"{told}, call {call}: backward raises {got.get('backward')} instead of {expected.get('backward')}"
         for name, value in expected.items():

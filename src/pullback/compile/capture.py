@@ -92,6 +92,7 @@ class CapturedRun:
         self.grads: list[tuple[Tensor, Tensor | None, Place]] = []
         self.histories: list[tuple[Tensor, Node | None]] = []
         self.flags: list[tuple[Tensor, Flags]] = []
+        self.hooks: list[tuple[AccumulateGrad, Any, list[tuple[list[Any], list[Any]]]]] = []
         self.effects: list[tuple[Place, Tensor | None]] = []
         self.taken: list[tuple[Place, Array]] = []
         self.aliases: list[tuple[Place, Place]] = []
@@ -178,6 +179,10 @@ class CapturedRun:
         """Have everything be what it was before the run."""
         for tensor, (node, *_) in self.flags:
             tensor._node = node
+        for leaf, hooks, lists in self.hooks:
+            leaf.hooks = hooks
+            for each, before in lists:
+                each[:] = before
         self._put_back(committed=False)
         self.state.restore()
         for tensor, grad, _ in self.grads:
@@ -252,6 +257,8 @@ class CapturedRun:
             self.histories.append((tensor, node))
             tensor._node = leaf_node(tensor, held)  # type: ignore[arg-type]  # it stands for an array
         self.flags.append((tensor, _flags(tensor)))
+        if isinstance(leaf := node_of(tensor), AccumulateGrad):
+            self.hooks.append((leaf, leaf.hooks, [(each, [*each]) for each in hooks_on(tensor)]))
         grad = grad_of(tensor)
         self.grads.append((tensor, grad, place))
         if grad is not None:
@@ -516,14 +523,15 @@ class CapturedRun:
         held = [(array, memory.writes) for memory in self.memories if memory and (array := memory.outside) is not None]
         if clash([array for array, writes in held if writes], [array for array, _ in held]):
             raise RefusedError("memory is written that two tensors share")
-        counts: dict[int, int] = {}
-        for tensor, *_, before, taken in self.swapped:
-            counts.setdefault(id(taken.block), version(tensor) - before)  # those through `.data` do not count
+        counts: dict[int, dict[int, tuple[Place, int]]] = {}
+        for tensor, *_, before, taken in self.swapped:  # those through `.data` are counted apart
+            counted = self.known[id(tensor)][1], version(tensor) - before
+            counts.setdefault(id(taken.block), {}).setdefault(id(tensor._storage or tensor), counted)
         writes = []
         for i, memory in enumerate(self.memories):
             if memory is not None and memory.writes:
                 writes.append((i, memory.value))
-                record.written.append((self.places[i], counts[id(memory)]))
+                record.written += counts[id(memory)].values()
         return writes
 
     def _connect(self, result: Any) -> None:
