@@ -14,7 +14,7 @@ import numpy as np
 import pullback
 from pullback.compile import Compiled
 
-FEW = 12
+FEW = 40
 PRIMES = [3.0, 5.0, 7.0]
 
 VIEWS = {
@@ -51,7 +51,15 @@ def given(more):
     leaf.requires_grad_(), inner.requires_grad_(), other.requires_grad_()
     tracked, whole, under = inner * 1, plain * 1, inner * 3
     KEPT[:] = [inner.detach().reshape(-1)[:3].clone().requires_grad_(), plain[0] * 2]
-    arguments = [leaf, plain, tracked, other[:1], whole[1], under.T, *[(leaf.detach(), plain[0], whole, plain.data)[i] for i in more]]
+    arguments = [
+        leaf,
+        plain,
+        tracked,
+        other[:1],
+        whole[1],
+        under.T,
+        *[(leaf.detach(), plain[0], whole, plain.data)[i] for i in more],
+    ]
     return arguments, [leaf, plain, inner, other, tracked, whole, under, *KEPT]
 
 
@@ -73,9 +81,7 @@ def program(steps, returned):
 def drawn(rng):
     """A function, and what it was made of."""
     kinds = [str(kind) for kind in rng.choice(["view", "view", "computed", "write"], rng.integers(1, 6))]
-    steps = [
-        (kind, str(rng.choice([*TABLES[kind]])), int(rng.integers(100)), bool(rng.integers(2))) for kind in kinds
-    ]
+    steps = [(kind, str(rng.choice([*TABLES[kind]])), int(rng.integers(100)), bool(rng.integers(2))) for kind in kinds]
     more = [int(i) for i in rng.integers(0, 4, rng.integers(0, 2))]
     first = len(given(more)[0]) + len(KEPT)
     size = first + sum(kind != "write" for kind in kinds)
@@ -87,11 +93,13 @@ def facts(tensors, known):
     """What is seen of tensors, by name."""
     found = {}
     for i, t in enumerate(tensors):
-        base = t._base if t.numel() else None
+        if not t.numel():
+            continue  # memory without elements is shared or not, which nobody sees
+        base = t._base
         of = next((j for j, each in enumerate(known) if each is base), None)  # a base that nobody has need not be there
         for name, value in {
             "values": t.detach().numpy().tolist(), "requires_grad": t.requires_grad, "is_leaf": t.is_leaf, "grad_fn": t.grad_fn is None,
-            "_version": t._version, "_base": of, "dtype": str(t.dtype), "stride": t.stride() if t.numel() else 0,
+            "_version": t._version, "_base": of, "dtype": str(t.dtype), "stride": [step for step, size in zip(t.stride(), t.shape, strict=True) if size > 1],
             "grad": None if not t.is_leaf or t.grad is None else t.grad.tolist(),         }.items():  # fmt: skip
             found[f"{name} of {i}"] = value
     return found
@@ -135,8 +143,12 @@ def check(rng):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # some run as they are, which a warning says
             got = observed(compiled, more)
-        assert got.get("raises") == expected.get("raises"), f"{told}, call {call}: raises {got.get('raises')} instead of {expected.get('raises')}"
-        assert got.get("backward") == expected.get("backward"), f"{told}, call {call}: backward raises {got.get('backward')} instead of {expected.get('backward')}"
+        assert got.get("raises") == expected.get("raises"), (
+            f"{told}, call {call}: raises {got.get('raises')} instead of {expected.get('raises')}"
+        )
+        assert got.get("backward") == expected.get("backward"), (
+            f"{told}, call {call}: backward raises {got.get('backward')} instead of {expected.get('backward')}"
+        )
         for name, value in expected.items():
             same = got[name] == value
             if not same and isinstance(value, list):

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from .._core.typing import Array
+    from .._tape.memory import Storage
     from .._tape.node import Node
     from .._tape.recording import Tape
 
@@ -92,6 +93,7 @@ class CapturedRun:
         self.grads: list[tuple[Tensor, Tensor | None, Place]] = []
         self.histories: list[tuple[Tensor, Node | None]] = []
         self.flags: list[tuple[Tensor, Flags]] = []
+        self.storages: list[tuple[Tensor, Storage]] = []
         self.hooks: list[tuple[AccumulateGrad, Any, list[tuple[list[Any], list[Any]]]]] = []
         self.effects: list[tuple[Place, Tensor | None]] = []
         self.taken: list[tuple[Place, Array]] = []
@@ -183,6 +185,8 @@ class CapturedRun:
             leaf.hooks = hooks
             for each, before in lists:
                 each[:] = before
+        for tensor, storage in self.storages:  # it may have been given the memory of another
+            tensor._storage = storage
         self._put_back(committed=False)
         self.state.restore()
         for tensor, grad, _ in self.grads:
@@ -252,6 +256,8 @@ class CapturedRun:
             self.memories.append(held.block)
         self.swapped.append((tensor, array, cell, version(tensor), held))
         self.taken.append((place, array))
+        if tensor._storage is not None:
+            self.storages.append((tensor, tensor._storage))
         exchange(tensor, held)
         if tracked:  # inside, a leaf; its history goes on outside
             self.histories.append((tensor, node))
