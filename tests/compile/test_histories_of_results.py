@@ -145,3 +145,27 @@ def test_an_argument_that_has_no_view_of_a_shape_is_refused_by_view(given):
     for _ in range(2):
         with pytest.raises(RuntimeError, match="view size is not compatible"):
             compiled(given().T)
+
+
+def test_writes_after_data_is_set_are_counted():
+    def function(x):
+        x.data = x.detach() * 2
+        x.add_(1)
+
+    compiled = Compiled(function)
+    for _ in range(3):
+        x = plain()
+        compiled(x)
+        assert x._version == 1
+        assert x[0, 1] == 3
+
+
+def test_a_view_of_a_tensor_whose_data_is_set_is_its_view():
+    def function(x):
+        x.data = x.detach() * 2
+        return x[0]
+
+    x = plain()
+    with pytest.warns(UserWarning, match="set .data last, and return a clone"):
+        row = Compiled(function)(x)
+    assert row._base is x

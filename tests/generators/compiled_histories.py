@@ -100,7 +100,7 @@ def facts(tensors, known):
         for name, value in {
             "values": t.detach().numpy().tolist(), "requires_grad": t.requires_grad, "is_leaf": t.is_leaf, "grad_fn": t.grad_fn is None,
             "_version": t._version, "_base": of, "dtype": str(t.dtype), "stride": [step for step, size in zip(t.stride(), t.shape, strict=True) if size > 1],
-            "grad": None if not t.is_leaf or t.grad is None else t.grad.tolist(),         }.items():  # fmt: skip
+            "grad": None if not t.is_leaf or t.grad is None else t.grad.tolist()         }.items():  # fmt: skip
             found[f"{name} of {i}"] = value
     return found
 

@@ -42,7 +42,7 @@ from .outside import Outside, registered
 from .program import Program, Value
 from .recorder import MemoryBlock, Recorded, Recorder
 from .records import Place, Record, set_grad, signature
-from .refusals import RANDOM, RefusedError
+from .refusals import EXCHANGED, RANDOM, RefusedError
 from .state import State, hooks_on, seeded
 
 if TYPE_CHECKING:
@@ -408,6 +408,8 @@ class CapturedRun:
             origin = inside(leaf).block.origin
             if node_of(leaf) is None and origin is not None and origin.outside is not None:
                 raise RefusedError("the function returns a view whose place a tensor chooses: return a clone of it")
+            if id(leaf._base) in self.known:
+                raise RefusedError(EXCHANGED)
             return answers.of(leaf, number)
         if isinstance(leaf, Number):
             return answers.number(leaf)
@@ -538,6 +540,12 @@ class CapturedRun:
             if memory is not None and memory.writes:
                 writes.append((i, memory.value))
                 record.written += counts[id(memory)].values()
+        exchanged = [each for each in self.swapped if inside(each[0]) is not each[-1] and not each[-1].block.writes]
+        for tensor, *_, before, _ in exchanged:
+            if count := version(tensor) - before:  # of its new memory
+                if any(tensor is other for other, _ in self.storages):
+                    raise RefusedError(EXCHANGED)  # for those that shared the old one do not count them
+                record.written.append((self.known[id(tensor)][1], count))
         return writes
 
     def _connect(self, result: Any) -> None:
