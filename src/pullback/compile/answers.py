@@ -7,11 +7,13 @@ gives of a block of memory that several of them see is the whole block, and each
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import ops
+from .._tape.memory import version
 from .._tape.views import steps
 from ..observe import AccumulateGrad, ancestors, node as node_of, value as inside
 from .layouts import Array, dense, inverse, order
@@ -20,9 +22,13 @@ from .recorder import Recorded, Recorder
 from .refusals import RefusedError
 
 if TYPE_CHECKING:
+    from .._tape.refusals import MarkedView
     from .._tape.views import Step
     from .._tensor.tensor import Tensor
     from .numbers import Number
+    from .records import Place
+
+    Found = Sequence[tuple[Tensor, Place]]  # tensors of the caller, and where they are
 
 Answer = tuple[str, Any]
 """What a leaf of a result, or a tensor that is put somewhere, is: see `Record`."""
@@ -32,15 +38,42 @@ class Made(NamedTuple):
     """A tensor that each call makes around an output of the program, seen through steps.
 
     `kind` is "value", "tracked" for one with a history, or "spent" for one whose history is gone; `beside` the number of one
-    made before in whose memory it lies. It is that leaf of the result, or its `_base`.
+    made before in whose memory it lies, whose writes are `counted` together with its own; `version` says how often it was
+    written, and `mark` whether it may not be (see `MarkedView`). It is that leaf of the result, or its `_base`.
     """
 
     kind: str
     number: int
     steps: tuple[Step, ...]
     beside: int | None
+    counted: bool
     leaf: int | None
     base: bool
+    version: int
+    mark: MarkedView | None
+
+
+class Alias(NamedTuple):
+    """A tensor that each call makes in the memory of a place's, without being a view of it, seen through steps.
+
+    `beside` is the number of an alias made before whose writes are counted together with its own; if there is none, they are
+    `counted` with those of the place's tensor, or there were as many as `version` says.
+    """
+
+    place: Place
+    steps: tuple[Step, ...]
+    beside: int | None
+    counted: bool
+    version: int
+
+
+class Seen(NamedTuple):
+    """A view that each call makes, through steps: of one of the tensors or aliases that are made, or of a place's tensor."""
+
+    start: int | Place
+    steps: tuple[Step, ...]
+    tracked: bool
+    mark: MarkedView | None
 
 
 class Answers:
@@ -58,17 +91,47 @@ class Answers:
         self._numbers: dict[Value, int] = {}
         self._blocks: dict[int, tuple[int, tuple[Step, ...]]] = {}
         self._first: dict[int, int] = {}
+        self.aliases: list[Alias] = []
+        self._aliased: dict[int, tuple[Tensor, int]] = {}
 
     def of(self, tensor: Tensor, leaf: int | None, *, data: bool = False) -> Answer:
         """What a tensor is made of; of its memory alone, if that is what is put somewhere."""
         memory, base = inside(tensor).block, tensor._base
         if memory.origin is not None and self._chosen[id(memory.origin)] > 1:
             raise RefusedError("it returns a tensor and a view whose place a tensor chooses: return a clone of that")
-        if not data and self._seen[id(memory)] > 1 and base is not None:
-            held, tracked = inside(base), node_of(tensor) is not None
-            if isinstance(held, Recorded) and held.block is memory and (node_of(base) is not None) == tracked:
-                return "seen", (self._number(base, leaf, base=True), steps(tensor._path))
+        tracked = node_of(tensor) is not None
+        if not data and base is not None and (self._seen[id(memory)] > 1 or tensor.requires_grad is not tracked):
+            held = inside(base)
+            if isinstance(held, Recorded) and held.block is memory and (node_of(base) is not None or not tracked):
+                number = self._number(base, leaf, base=True)
+                return "seen", Seen(number, steps(tensor._path), tracked, tensor._made_untracked)
         return "made", self._number(tensor, leaf, data=data)
+
+    def outside(self, tensor: Tensor, known: Found) -> Answer:
+        """What a tensor without a history is made of that lies in memory of the caller."""
+        base, path, mark = tensor._base, steps(tensor._path), tensor._made_untracked
+        if base is None:
+            return "alias", self._alias(tensor, known)
+        for other, place in known:
+            if other is base:
+                return "view", Seen(place, path, False, mark)
+        for other, place in known:
+            before = steps(other._path)  # of a view, too, whose base is not known
+            if other._base is base and all(map(operator.is_, before, path)) and len(before) <= len(path):
+                return "view", Seen(place, path[len(before) :], False, mark)
+        return "alias view", Seen(self._alias(base, known), path, False, mark)
+
+    def _alias(self, tensor: Tensor, known: Found) -> int:
+        """The number of an alias of a tensor of the caller."""
+        if id(tensor) not in self._aliased:
+            held, storage = inside(tensor), tensor._storage
+            found = [each for each in known if getattr(inside(each[0]), "block", None) is held.block]
+            together = [each for each in found if each[0]._storage is storage]
+            beside = next((number for other, number in self._aliased.values() if other._storage is storage), None)
+            place = (together or found)[0][1]
+            self.aliases.append(Alias(place, held.steps, beside, bool(together), version(tensor)))
+            self._aliased[id(tensor)] = tensor, len(self._aliased)
+        return self._aliased[id(tensor)][1]
 
     def number(self, leaf: Number) -> Answer:
         """What a number is that the function returns: an output of the program, as Python's number."""
@@ -99,10 +162,16 @@ class Answers:
         if known is None:
             memory, kind = inside(tensor).block, "value" if data else _kind(tensor)
             number, way = self._output(inside(tensor))
-            beside = self._first.get(id(memory))
+            storage = tensor._storage
+            together = None if storage is None else self._first.get(id(storage))
+            beside = self._first.get(id(memory)) if together is None else together
+            counted = together is not None or storage is None
             known = self._known[id(tensor)] = len(self.made)
             self._first.setdefault(id(memory), known)
-            self.made.append(Made(kind, number, way, beside, leaf, base))
+            self._first.setdefault(id(storage), known)
+            mark = None if data else tensor._made_untracked
+            writes = 0 if data else version(tensor)
+            self.made.append(Made(kind, number, way, beside, counted, leaf, base, writes, mark))
             self.tensors.append(tensor)
         return known
 

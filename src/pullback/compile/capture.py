@@ -42,13 +42,14 @@ from .outside import Outside, registered
 from .program import Program, Value
 from .recorder import MemoryBlock, Recorded, Recorder
 from .records import Place, Record, set_grad, signature
-from .refusals import RANDOM, RefusedError
+from .refusals import EXCHANGED, RANDOM, RefusedError
 from .state import State, hooks_on, seeded
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
     from .._core.typing import Array
+    from .._tape.memory import Storage
     from .._tape.node import Node
     from .._tape.recording import Tape
 
@@ -92,6 +93,8 @@ class CapturedRun:
         self.grads: list[tuple[Tensor, Tensor | None, Place]] = []
         self.histories: list[tuple[Tensor, Node | None]] = []
         self.flags: list[tuple[Tensor, Flags]] = []
+        self.storages: list[tuple[Tensor, Storage]] = []
+        self.hooks: list[tuple[AccumulateGrad, Any, list[tuple[list[Any], list[Any]]]]] = []
         self.effects: list[tuple[Place, Tensor | None]] = []
         self.taken: list[tuple[Place, Array]] = []
         self.aliases: list[tuple[Place, Place]] = []
@@ -178,6 +181,12 @@ class CapturedRun:
         """Have everything be what it was before the run."""
         for tensor, (node, *_) in self.flags:
             tensor._node = node
+        for leaf, hooks, lists in self.hooks:
+            leaf.hooks = hooks
+            for each, before in lists:
+                each[:] = before
+        for tensor, storage in self.storages:  # it may have been given the memory of another
+            tensor._storage = storage
         self._put_back(committed=False)
         self.state.restore()
         for tensor, grad, _ in self.grads:
@@ -247,11 +256,15 @@ class CapturedRun:
             self.memories.append(held.block)
         self.swapped.append((tensor, array, cell, version(tensor), held))
         self.taken.append((place, array))
+        if tensor._storage is not None:
+            self.storages.append((tensor, tensor._storage))
         exchange(tensor, held)
         if tracked:  # inside, a leaf; its history goes on outside
             self.histories.append((tensor, node))
             tensor._node = leaf_node(tensor, held)  # type: ignore[arg-type]  # it stands for an array
         self.flags.append((tensor, _flags(tensor)))
+        if isinstance(leaf := node_of(tensor), AccumulateGrad):
+            self.hooks.append((leaf, leaf.hooks, [(each, [*each]) for each in hooks_on(tensor)]))
         grad = grad_of(tensor)
         self.grads.append((tensor, grad, place))
         if grad is not None:
@@ -326,7 +339,7 @@ class CapturedRun:
             self._find_way(record, answers, writes)
         else:
             record.program = recorder.program(answers.values, writes)
-        record.made = answers.made
+        record.made, record.aliases_made = answers.made, answers.aliases
         if answers.layered():
             record.orders = [(place, order(array)) for place, array in self.taken if array.ndim > 1]
         self._trim(record)
@@ -389,12 +402,14 @@ class CapturedRun:
                     raise RefusedError(
                         "the function returns a view of a tensor that requires grad: return a clone of it"
                     )
-                return "view", (self._place_of(inside(leaf).block), inside(leaf).steps)
+                return answers.outside(leaf, [*self.known.values()])
             if leaf._inference and not mode.get().inference:
                 raise RefusedError("the function returns a tensor made under inference_mode, which it enters itself")
             origin = inside(leaf).block.origin
             if node_of(leaf) is None and origin is not None and origin.outside is not None:
                 raise RefusedError("the function returns a view whose place a tensor chooses: return a clone of it")
+            if id(leaf._base) in self.known:
+                raise RefusedError(EXCHANGED)
             return answers.of(leaf, number)
         if isinstance(leaf, Number):
             return answers.number(leaf)
@@ -404,9 +419,6 @@ class CapturedRun:
                 way = f"NumPy's functions return tensors if they are given some, so pass {package}.tensor(array)"
             raise RefusedError(f"the function returns a new {type(leaf).__name__}, which is not looked into: {way}")
         return "plain", leaf
-
-    def _place_of(self, memory: MemoryBlock) -> Place:
-        return next(place for place, known in zip(self.places, self.memories, strict=True) if known is memory)
 
     def _rebound(self) -> str:
         """Note which places of the state hold new tensors; or say what else has changed."""
@@ -436,8 +448,12 @@ class CapturedRun:
 
     def _exchanged(self) -> str:
         """Note which tensors have other memory than before; or say that their flags have changed."""
-        if any(_flags(tensor) != flags for tensor, flags in self.flags):
-            return "the function changes requires_grad, hooks or the history of a tensor that it was given"
+        changed = [tensor for tensor, flags in self.flags if _flags(tensor) != flags]
+        if changed:
+            told = "the function changes requires_grad, hooks or the history of a tensor that it was given"
+            if any(tensor is other for tensor in changed for other, _ in self.histories):
+                raise RefusedError(told)  # what it was given had a stand-in for its history, which is no one's
+            return told
         for tensor, *_, held in self.swapped:
             if inside(tensor) is held:
                 continue
@@ -515,11 +531,21 @@ class CapturedRun:
         held = [(array, memory.writes) for memory in self.memories if memory and (array := memory.outside) is not None]
         if clash([array for array, writes in held if writes], [array for array, _ in held]):
             raise RefusedError("memory is written that two tensors share")
+        counts: dict[int, dict[int, tuple[Place, int]]] = {}
+        for tensor, *_, before, taken in self.swapped:  # those through `.data` are counted apart
+            counted = self.known[id(tensor)][1], version(tensor) - before
+            counts.setdefault(id(taken.block), {}).setdefault(id(tensor._storage or tensor), counted)
         writes = []
         for i, memory in enumerate(self.memories):
             if memory is not None and memory.writes:
                 writes.append((i, memory.value))
-                record.written.append((self.places[i], memory.writes))
+                record.written += counts[id(memory)].values()
+        exchanged = [each for each in self.swapped if inside(each[0]) is not each[-1] and not each[-1].block.writes]
+        for tensor, *_, before, _ in exchanged:
+            if count := version(tensor) - before:  # of its new memory
+                if any(tensor is other for other, _ in self.storages):
+                    raise RefusedError(EXCHANGED)  # for those that shared the old one do not count them
+                record.written.append((self.known[id(tensor)][1], count))
         return writes
 
     def _connect(self, result: Any) -> None:

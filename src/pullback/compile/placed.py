@@ -130,7 +130,7 @@ class PlacedProgram(Prepared):
         self.buffers = buffers
         put = [record.outputs[number] for _, number in record.effects if number is not None]
         put = [record.outputs[what] if kind == "again" else (kind, what) for kind, what in put]
-        made = [what if kind == "made" else what[0] for kind, what in put if kind in ("made", "seen")]
+        made = [what if kind == "made" else what.start for kind, what in put if kind in ("made", "seen")]
         kept = {record.made[number].number for number in made}
         super().__init__(record, lambda program: Lowered(buffers, program, kept), function)
 

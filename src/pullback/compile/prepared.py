@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .._numerics.random import Place as Random
     from .._tape.node import Node
     from .._tape.recording import Tape
+    from .answers import Alias
 
 ndarray = np.ndarray
 
@@ -99,9 +100,11 @@ class Prepared:
         for tensor, writes in targets:
             for _ in range(writes):
                 written(tensor)
+        aliases = _aliases(record.aliases_made, leaves)
+        starts: dict[str, Sequence[Tensor]] = {"made": made, "seen": made, "alias": aliases, "alias view": aliases}
         answers: list[Any] = []
         for kind, what in record.outputs:
-            answer = self.number(results[what]) if kind == "number" else _answer(kind, what, leaves, made, answers)
+            answer = self.number(results[what]) if kind == "number" else _answer(kind, what, leaves, starts, answers)
             answers.append(answer)
         for place, number in record.effects:
             place.put(leaves, None if number is None else answers[number])
@@ -121,7 +124,11 @@ class Prepared:
             tensor = tracked.get(i)
             if tensor is None:
                 tensor = spent(array) if made.kind == "spent" else Tensor.interpreter.wrap(array, None)
-            found.append(tensor if made.beside is None else alias(found[made.beside], tensor))
+            found.append(tensor if made.beside is None else alias(found[made.beside], tensor, counted=made.counted))
+            if made.version and (made.beside is None or not made.counted):
+                _count(tensor, made.version)
+            if made.mark is not None:
+                tensor._made_untracked = made.mark
         if way is not None:
             node = node_of(tracked[way.roots[0]])
             assert node is not None
@@ -185,7 +192,33 @@ def _undone(execute: Callable[..., list[Array]], drawn: Sequence[Random], *array
         raise
 
 
-def _answer(kind: str, what: Any, leaves: Sequence[Any], made: Sequence[Tensor], answers: list[Any]) -> Any:
+def _count(tensor: Tensor, writes: int) -> None:
+    """Have a new tensor be one that has been written so often."""
+    if tensor._storage is None:
+        tensor._writes = writes
+    else:
+        tensor._storage.version = writes
+
+
+def _aliases(aliases: Sequence[Alias], leaves: Sequence[Any]) -> list[Tensor]:
+    """The aliases of tensors of the caller."""
+    found: list[Tensor] = []
+    for each in aliases:
+        tensor = each.place.tensor(leaves)
+        made = Tensor.interpreter.wrap(replay(tensor._array, path=each.steps), None)
+        made._inference = tensor._inference
+        if each.beside is not None:
+            found.append(alias(found[each.beside], made))
+            continue
+        found.append(alias(tensor, made, counted=each.counted))
+        if not each.counted:
+            _count(made, each.version)
+    return found
+
+
+def _answer(
+    kind: str, what: Any, leaves: Sequence[Any], starts: dict[str, Sequence[Tensor]], answers: list[Any]
+) -> Any:
     """What a leaf of a result is, or a place holds in the end."""
     if kind == "plain":
         return what
@@ -193,12 +226,13 @@ def _answer(kind: str, what: Any, leaves: Sequence[Any], made: Sequence[Tensor],
         return what.tensor(leaves)
     if kind == "again":
         return answers[what]
-    if kind == "made":
-        return made[what]
-    start, steps = what
-    seen = made[start] if kind == "seen" else start.tensor(leaves).detach()
-    for primitive, params in steps:
-        seen = view(primitive, seen, **params)
+    if kind in ("made", "alias"):
+        return starts[kind][what]
+    seen: Tensor = what.start.tensor(leaves) if kind == "view" else starts[kind][what.start]
+    with FieldBlock(grad=what.tracked):
+        for primitive, params in what.steps:
+            seen = view(primitive, seen, **params)
+    seen._made_untracked = what.mark
     return seen
 
 

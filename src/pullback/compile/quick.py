@@ -372,6 +372,10 @@ class _FunctionText:
             self.lines.append(f"{name} = spent({result})")
         else:
             self.lines += [f"{name} = new(Tensor)", f"{name}._array = {result}", f"{name}._node = {name}._cell = None"]
+        if made.version:
+            self.lines.append(f"{name}._writes = {made.version}")
+        if made.mark is not None:
+            self.lines.append(f"{name}._made_untracked = {self.constant(made.mark)}")
 
     def _answer(self, kind: str, what: Any, answers: list[str]) -> str:
         if kind == "plain":

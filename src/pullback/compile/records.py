@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .._core.typing import Array
     from .._numerics.random import Place as Random
     from .._tensor.tensor import Tensor
-    from .answers import Made
+    from .answers import Alias, Made
 
 
 class Place:
@@ -207,9 +207,9 @@ class Record:
     """A program, where its inputs come from, and what becomes of its results.
 
     `made` are the tensors that a call makes, and `outputs` says of each leaf of the result what it is: a Python value
-    ("plain"), a "number" that is an output of the program, the tensor of a place, a leaf "again", the "view" of a place's tensor through steps, the number of a tensor
-    that was "made", or such a number with the steps through which it is "seen"; after the leaves, so it says of tensors that
-    are put somewhere. `effects` are places with the number of what they hold then among these, or None where a gradient is
+    ("plain"), a "number" that is an output of the program, the tensor of a place, a leaf "again", the "view" of a place's tensor, the number of a tensor
+    that was "made", how one of these is "seen", the number of an "alias" of a place's tensor, or an "alias view"; after the
+    leaves, so it says of tensors that are put somewhere. `aliases_made` are those aliases. `effects` are places with the number of what they hold then among these, or None where a gradient is
     forgotten. `layouts` are the strides that the function has asked for, `orders` those
     of the axes of inputs by which elements of results lie,
     `aliases` pairs of places whose tensors hold one array, as x and x.detach() do, and are one input of the program,
@@ -226,6 +226,7 @@ class Record:
         self.arguments: Structure = LEAF
         self.structure: Structure = LEAF
         self.made: list[Made] = []
+        self.aliases_made: list[Alias] = []
         self.leaves = 0
         self.outputs: list[tuple[str, Any]] = []
         self.effects: list[tuple[Place, int | None]] = []

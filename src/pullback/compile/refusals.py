@@ -30,6 +30,7 @@ class ShownError(RuntimeError):
     """A function shows the numbers in a tensor, which a record does not know: a message of an error does, too."""
 
 
+EXCHANGED = "it writes a tensor whose .data it has set, or returns a view of it: set .data last, and return a clone"
 RANDOM = (
     "random numbers are drawn from a generator that the function makes, or whose state it reads or sets: make and seed "
     "generators outside, or leave the function uncompiled"

@@ -56,7 +56,7 @@ def view(input: Tensor, *shape: Sizes | DType, size: Sizes | None = None, dtype:
     """
     if dtype is not None or (shape and type(shape[0]) is dtypes.dtype):
         return reinterpreted(input, shape[0] if dtype is None else dtype)
-    array = input._array
+    array = getattr(input._array, "form", input._array)  # that of a recorded value
     target = _inferred(parse_sizes(shape if size is None else (size,)), input.shape.numel())
     laid_out = input.level > 0 or not isinstance(array, np.ndarray) or array.flags.c_contiguous or not array.size
     if not laid_out and not np.shares_memory(array.reshape(target), array):

@@ -241,6 +241,10 @@ def bound(compiled: Any, name: str, args: Sequence[Any], kwargs: dict[str, Any])
     return _Binding(record, leaves, name, getattr(function, "forward", function)).made()
 
 
+LYING = {"place", "view", "alias", "alias view"}
+"""The kinds of leaves of a result that lie in memory of the caller (see `Record`)."""
+
+
 class _Binding:
     """From a record to what is exported."""
 
@@ -249,8 +253,8 @@ class _Binding:
         self.equations = list(record.program.equations)
         self.taken: set[str] = set()
         for kind, what in record.outputs[: record.leaves]:
-            if kind in {"place", "view"}:
-                self._received(what[0] if kind == "view" else what)
+            if kind in LYING:
+                self._received(self._way(kind, what)[0])
 
     def _received(self, place: Place) -> None:
         """Have the program take what it returns, though it computes nothing from it."""
@@ -337,12 +341,20 @@ class _Binding:
         if kind == "made":
             return self._made(what)
         if kind == "seen":
-            start, steps = what
-            return self._seen(self._made(start), steps)
-        if kind in {"place", "view"}:
-            start, steps = what if kind == "view" else (what, ())
+            return self._seen(self._made(what.start), what.steps)
+        if kind in LYING:
+            start, steps = self._way(kind, what)
             return self._seen(self._held(start), steps)
         return None
+
+    def _way(self, kind: str, what: Any) -> tuple[Place, tuple[Any, ...]]:
+        """The place in whose memory a leaf of the result lies, and the way from there."""
+        if kind == "place":
+            return what, ()
+        if kind == "view":
+            return what.start, what.steps
+        alias = self.record.aliases_made[what if kind == "alias" else what.start]
+        return alias.place, alias.steps if kind == "alias" else (*alias.steps, *what.steps)
 
     def _held(self, place: Place) -> Value:
         """What a place holds in the end, where that is an input of the program."""
