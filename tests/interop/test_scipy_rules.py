@@ -402,14 +402,25 @@ def test_integrals_to_any_order():
     after("import pullback", textwrap.dedent(program))
 
 
+JUMPS = """
+    import math, numpy as np, pytest, pullback.interop.scipy
+    pullback.interop.scipy.enable()
+    from scipy import integrate as I
+    a = pullback.tensor(0.3, dtype=pullback.float64, requires_grad=True)
+    table = np.array([1.0, 2.0, 4.0, 8.0])
+    slope = lambda y: pullback.autograd.grad(y, a)[0].item()
+    def orders(f, count=4):
+        y, found = f(a), []
+        for order in range(count):
+            found.append(y.item())
+            (y,) = pullback.autograd.grad(y, a, create_graph=True)
+        return found
+"""
+
+
 def test_jumps_that_hide_in_numbers_and_in_boxes():
     program = """
-        import math, numpy as np, pytest, pullback.interop.scipy
-        pullback.interop.scipy.enable()
-        from scipy import integrate as I
-        a = pullback.tensor(0.3, dtype=pullback.float64, requires_grad=True)
-        table, sharp = np.array([1.0, 2.0, 4.0, 8.0]), dict(rtol=1e-4, atol=1e-4)
-        slope = lambda y: pullback.autograd.grad(y, a)[0].item()
+        sharp = dict(rtol=1e-4, atol=1e-4)
         for f in (
             lambda t: table[int((t + a) * 1.4)] * t, lambda t: math.floor((t + a) * 1.4) * t, lambda t: round((t + a) * 1.4) * a,
             lambda t: t if t < a else 2 * t, lambda t: t * a if float(t) < float(a) else t, lambda t: t if (t - a).item() < 0 else 2 * a,
@@ -442,7 +453,7 @@ def test_jumps_that_hide_in_numbers_and_in_boxes():
             found = slope(lambda b: I.cubature(lambda x: np.exp(-b * x[:, 0]), [0.0], [1.0]).estimate)(a.detach())
             np.testing.assert_allclose(found.item(), (1.3 * math.exp(-0.3) - 1) / 0.09, rtol=1e-7)
     """
-    after("import pullback", textwrap.dedent(program))
+    after(textwrap.dedent(JUMPS), textwrap.dedent(program))
 
 
 def test_explicit_methods_to_high_orders():
@@ -462,12 +473,7 @@ def test_explicit_methods_to_high_orders():
 
 def test_rates_that_jump_are_refused():
     program = """
-        import math, numpy as np, pytest, pullback.interop.scipy
-        pullback.interop.scipy.enable()
-        from scipy import integrate as I
-        a = pullback.tensor(0.3, dtype=pullback.float64, requires_grad=True)
-        table, sharp = np.array([1.0, 2.0, 4.0, 8.0]), dict(rtol=1e-8, atol=1e-10)
-        slope = lambda y: pullback.autograd.grad(y, a)[0].item()
+        sharp = dict(rtol=1e-8, atol=1e-10)
         ways = [(lambda f, m=m, **more: I.solve_ivp(f, (0, 1), [1.0], m, args=(a,), **sharp, **more).y[0, -1]) for m in ("RK45", "Radau", "LSODA")]
         ways += [lambda f: I.odeint(lambda y, t, a: f(t, y, a), [1.0], [0, 1.0], args=(a,), **sharp)[-1, 0]]
         inside = lambda t, y, a: -y if y[0] > 2 * a else -3 * y * a
@@ -492,7 +498,96 @@ def test_rates_that_jump_are_refused():
         way, h = (lambda a: 2 * a * math.exp(-3 * a * (1 + math.log(2 * a)))), 1e-6
         np.testing.assert_allclose(slope(last), (way(0.3 + h) - way(0.3 - h)) / (2 * h), rtol=1e-6)
     """
-    after("import pullback", textwrap.dedent(program))
+    after(textwrap.dedent(JUMPS), textwrap.dedent(program))
+
+
+def test_kinks_that_move_have_derivatives_of_any_order():
+    program = """
+        from pullback.nn import functional as F
+        cubic = [0.3**3 / 3 + 1 / 3 - 0.3 / 2, 0.3**2 - 0.5, 0.6, 2.0]  # the integral of abs(t - a) * t from 0 to 1
+        for f in (
+            lambda t, a: abs(t - a), lambda t, a: a - t if t < a else t - a, lambda t, a: np.where(t < a, a - t, t - a),
+            lambda t, a: F.relu(t - a) + F.relu(a - t), lambda t, a: np.maximum(t, a) - np.minimum(t, a),
+            lambda t, a: np.clip(t, a, 3.0) * 2 - t - a, lambda t, a: np.sqrt((t - a) ** 2), lambda t, a: F.leaky_relu(t - a, -1.0),
+        ):
+            np.testing.assert_allclose(orders(lambda a: I.quad(lambda t: f(t, a) * t, 0, 1)[0]), cubic, atol=1e-8)
+        for integral in (
+            lambda a: -I.quad(lambda t: abs(t - a) * t, 1, 0)[0], lambda a: I.quad(lambda t: abs(t - a) * t, 0, 1, points=[0.3])[0],
+            lambda a: I.quad_vec(lambda t: np.stack([t, abs(t - a) * t]), 0, 1)[0][1],
+            lambda a: (I.quad(lambda t: abs(t - a) * t, 0, 2 * a)[0] + I.quad(lambda t: (t - a) * t, 2 * a, 1)[0]),
+        ):
+            np.testing.assert_allclose(orders(integral), cubic, atol=1e-8)
+        both = orders(lambda a: I.quad(lambda t: np.exp(-t * t) * abs(t - a), -np.inf, np.inf)[0], 3)
+        np.testing.assert_allclose(both[1:], [math.pi**0.5 * math.erf(0.3), 2 * math.exp(-0.09)], rtol=1e-9)
+        found = pullback.func.hessian(lambda a: I.quad(lambda t: abs(t - a) * t, 0, 1)[0])(a.detach())
+        np.testing.assert_allclose(found.item(), 0.6, rtol=1e-9)
+        for kinked in (lambda: I.tanhsinh(lambda t: abs(t - a), 0.0, 1.0), lambda: I.fixed_quad(lambda t: abs(t - a), 0, 1),
+                       lambda: I.cubature(lambda x: abs(x[:, 0] - a), [0], [1])):
+            with pytest.raises(TypeError, match="whose slope jumps where a tensor .* scipy.integrate.quad finds such places"):
+                kinked()
+    """
+    after(textwrap.dedent(JUMPS), textwrap.dedent(program))
+
+
+def test_fixed_jumps_under_limits_that_move():
+    program = """
+        step = lambda t: t if t < 0.2 else 3 * t
+        np.testing.assert_allclose(orders(lambda a: I.quad(lambda t: step(t) * a**0, 0, a)[0], 3), [0.095, 0.9, 3.0], rtol=1e-9)
+        np.testing.assert_allclose(orders(lambda a: I.quad_vec(lambda t: step(t) * a**0, 0, a)[0], 3), [0.095, 0.9, 3.0], rtol=1e-9)
+        numbers = lambda t: table[int(t * 4)] * t
+        np.testing.assert_allclose(slope(I.quad(numbers, a, 1)[0]), -0.6, rtol=1e-9)
+        after = orders(lambda a: I.quad(lambda t: np.exp(-t) * (1.0 if t < 0.5 else 3.0), a, np.inf)[0], 3)
+        np.testing.assert_allclose(after[1:], [-math.exp(-0.3), math.exp(-0.3)], rtol=1e-9)
+        with pytest.raises(TypeError, match="of a function that jumps where a tensor"):
+            I.quad(lambda t: step(t - a), 0, a + 1)
+    """
+    after(textwrap.dedent(JUMPS), textwrap.dedent(program))
+
+
+def test_rules_with_fixed_nodes_refuse_jumps_that_move():
+    program = """
+        for f in (lambda t: np.where(t < a, 1.0, 2.0), lambda t: np.floor((t + a) * 1.4) * t):
+            for integral in (I.tanhsinh, I.fixed_quad):
+                with pytest.raises(TypeError, match="of a function that jumps where a tensor"):
+                    integral(f, 0.0, 1.0)
+        for integral in (
+            lambda: I.tanhsinh(lambda t: np.exp(t * a), 0.0, 1.0).integral, lambda: I.fixed_quad(lambda t: np.exp(t * a), 0, 1, n=9)[0],
+            lambda: I.tanhsinh(lambda t, b: np.exp(t * b), np.zeros(2), 1.0, args=(a,)).integral[1],
+        ):
+            np.testing.assert_allclose(slope(integral()), math.exp(0.3) / 0.3 - (math.exp(0.3) - 1) / 0.09, rtol=1e-9)
+        np.testing.assert_allclose(slope(I.tanhsinh(lambda t: np.exp(t), 0.0, a).integral), math.exp(0.3), rtol=1e-9)
+    """
+    after(textwrap.dedent(JUMPS), textwrap.dedent(program))
+
+
+def test_rates_with_kinks_that_move():
+    program = """
+        sharp = dict(rtol=1e-8, atol=1e-10)
+        for method in ("RK45", "RK23", "DOP853", "Radau", "LSODA"):
+            solve = lambda rate, **more: I.solve_ivp(rate, (0, 1), [1.0], method, args=(a,), **sharp, **more).y[0, -1]
+            y = solve(lambda t, y, a: abs(t - a) + 0 * y)
+            (first,) = pullback.autograd.grad(y, a, create_graph=True)
+            np.testing.assert_allclose(first.item(), 2 * 0.3 - 1, atol=1e-7)
+            with pytest.raises(TypeError, match="has no derivative of order 2 here .* Lower orders are right"):
+                pullback.autograd.grad(first, a)
+        with pytest.raises(TypeError, match="events= and method='DOP853', of a rate whose slope jumps: leave it out"):
+            I.solve_ivp(lambda t, y, a: abs(t - a) * y, (0, 1), [1.0], "DOP853", args=(a,), events=lambda t, y, a: y[0] - 3)
+        standing = I.solve_ivp(lambda t, y, a: a * abs(t - 0.5) * y, (0, 1), [1.0], "RK45", args=(a,), max_step=0.01, **sharp).y[0, -1]
+        (first,) = pullback.autograd.grad(standing, a, create_graph=True)
+        np.testing.assert_allclose([first.item(), slope(first)], [math.exp(0.075) / 4, math.exp(0.075) / 16], rtol=1e-7)
+    """
+    after(textwrap.dedent(JUMPS), textwrap.dedent(program))
+
+
+def test_a_fault_of_ours_is_no_function_without_steps():
+    program = """
+        import pullback.func.replaying as R
+        assert I.quad(lambda t: math.log(t) * a if t > 0 else 0.0, 0, 1)[0].requires_grad
+        R.STEPS["abs"] = lambda y, x, missing: y
+        with pytest.raises(TypeError, match="missing"):
+            I.quad(lambda t: abs(t - a), 0, 1)
+    """
+    after(textwrap.dedent(JUMPS), textwrap.dedent(program))
 
 
 def test_what_makes_a_solution_no_function_is_refused():

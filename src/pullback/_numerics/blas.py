@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from .._core.typing import Array, NumpyType
 
 PATTERNS = "scipy_openblas_{}64_", "openblas_{}64_", "scipy_openblas_{}", "openblas_{}"
+THREADED = 1 << 21
+"""Multiplications of a triangular system from which on OpenBLAS's threads are worth waking: below, it waits for them much longer than it computes."""
 OPENMP = 2
 """OpenBLAS's answer if its threads are OpenMP's; then each thread has its own setting of their number."""
 
@@ -95,7 +97,8 @@ def triangular(dtype: NumpyType) -> Callable[..., None] | None:
         rows, columns = x.shape
         places = kept.ctypes.data, rows, x.ctypes.data, columns
         diagonal = Word.ONES if unitriangular else Word.DIAGONAL
-        solve(Word.ROW_MAJOR, Word.LEFT, half, way, diagonal, rows, columns, factor, *places)
+        with single() if rows * rows * columns < THREADED else contextlib.nullcontext():
+            solve(Word.ROW_MAJOR, Word.LEFT, half, way, diagonal, rows, columns, factor, *places)
 
     return solved
 

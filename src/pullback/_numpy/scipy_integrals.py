@@ -13,12 +13,13 @@ from .._core.primitives import Carrier, Function
 from .._core.trees import flatten, unflatten
 from ..vocabulary import load
 from .linear_maps import require_small
-from .operands import concrete, constants, holds_tensor, joined, on_tensors, tensors
-from .scipy_jumps import FAR, PLACES, require_smooth, require_still, through_box
-from .scipy_solvers import Watched, filled
+from .operands import concrete, constants, holds_tensor, joined, on_tensors, tensors, unwatched
+from .scipy_jumps import FAR, PLACES, Break, breaks, require_continuous, require_smooth, require_still, through_box
+from .scipy_solvers import Watched, attached, filled
 
 if TYPE_CHECKING:
     from .._core.typing import Array, Params, Tensor, Value
+    from .scipy_jumps import Way
 
 
 def _gauss_kronrod() -> tuple[Array, Array, Array]:
@@ -42,6 +43,8 @@ ROUNDED = 1e-14
 """What rounding leaves of an error, over the integral of the absolute value."""
 NARROW = 1e-14
 """The width of a part that is not divided further."""
+NEAR = 1e-9
+"""How near to each other places are one, and how far from a kink the two sides of a function are compared."""
 OUTSIDE = "a tensor that its function reads from outside is no parameter, which are those of args="
 
 
@@ -63,11 +66,9 @@ def _quad(_: Function, name: str, given: Params, found: Any) -> Any:
     """By an adaptive rule whose nodes stay where they are; the value stays QUADPACK's."""
     if given["weight"] is not None:
         raise TypeError(f"{name} has no derivative here with weight=: multiply the function by it")
-    args = given["args"] if isinstance(given["args"], tuple) else (given["args"],)
-    function, edges = _between_zero_and_one(lambda x: given["func"](x, *args), given["a"], given["b"], given["points"])
-    require_still(name, function)
+    function, edges = _straightened(name, given["func"], given, given["points"])
     whole = tensors(_integral(function, edges, given))[0]
-    value = concrete(whole)
+    value = unwatched(whole)
     if not abs(value - found[0]) <= FAR * (abs(found[0]) + max(abs(found[1]), given["epsabs"])) + 10 * abs(found[1]):
         raise ValueError(
             f"{name}: the rule that has derivatives gives {value:.6g}, and QUADPACK {found[0]:.6g}: say by points= where the "
@@ -77,35 +78,103 @@ def _quad(_: Function, name: str, given: Params, found: Any) -> Any:
 
 
 def _quad_vec(real: Function, name: str, given: Params, found: Any) -> Any:
-    args = given.get("args", ())
-    require_still(name, _between_zero_and_one(lambda x: given["f"](x, *args), given["a"], given["b"], None)[0])
-    return _as_program(real, **given)
+    function, edges = _straightened(name, given["f"], given, given["points"])
+    if len(edges) == 2:
+        return _as_program(real, **given)
+    straight = {"f": function, "a": edges[0], "b": edges[-1], "points": edges[1:-1], "args": ()}
+    return _as_program(real, **{**given, **straight})
 
 
 def _cubature(real: Function, name: str, given: Params, found: Any) -> Any:
-    low, high = (np.atleast_1d(concrete(given[word])).astype(float) for word in "ab")
-    args = given["args"] if isinstance(given["args"], tuple) else (given["args"],)
+    low, high = (np.atleast_1d(unwatched(given[word])).astype(float) for word in "ab")
     path = through_box(low, high)
-    require_still(name, lambda s: given["f"](path(s)[None], *args), PLACES * low.size)
+    require_still(name, lambda s: given["f"](path(s)[None], *_arguments(given)), PLACES * low.size)
     run = partial(_as_program, real) if holds_tensor((given["a"], given["b"])) else real
     return run(**given)
 
 
-def _between_zero_and_one(
-    function: Function, low: Value, high: Value, points: Any
+def _tanhsinh(real: Function, name: str, given: Params, found: Any) -> Any:
+    low, high = np.broadcast_arrays(*(unwatched(given[word]).astype(float) for word in "ab"))
+    path = through_box(low.ravel(), high.ravel())
+    require_still(name, lambda s: given["f"](path(s).reshape(low.shape), *_arguments(given)), PLACES * low.size)
+    limits, more = tensors(given["a"], given["b"]), tensors(*_arguments(given))  # SciPy computes on what these are
+    return real(**{**given, "a": limits[0], "b": limits[1], "args": tuple(more)})
+
+
+def _fixed_quad(real: Function, name: str, given: Params, found: Any) -> Any:
+    low, high = (np.atleast_1d(unwatched(given[word])).astype(float) for word in "ab")
+    path = through_box(low, high)
+    require_still(name, lambda s: given["func"](path(s), *_arguments(given)))
+    return _as_program(real, **given)
+
+
+def _arguments(given: Params) -> tuple[Any, ...]:
+    more = given["args"]
+    return more if isinstance(more, tuple) else (more,)
+
+
+def _straightened(
+    name: str, function: Callable[..., Value], given: Params, points: Any
 ) -> tuple[Callable[[float], Value], list[float]]:
-    """An integral from 0 to 1, whatever the limits are, and the places between which its function is smooth."""
-    first, last = (float(concrete(each)) for each in (low, high))
+    """An integral from 0 on, whatever the limits are, and the places between which its function is smooth: whole numbers.
+
+    A kink that moves is a limit of two integrals, as are fixed jumps where the limits move: so derivatives of any order are right.
+    """
+
+    def of(x: Value) -> Value:
+        return function(x, *_arguments(given))
+
+    first, last = (float(unwatched(given[word])) for word in "ab")
+    inner = [] if points is None else [float(each) for each in np.ravel(points)]
+    moved = holds_tensor((given["a"], given["b"]))
+    halves = [(first, 0.0), (0.0, last)] if np.isinf((first, last)).all() and first != last else [(first, last)]
+    places: list[Value] = []
+    for low, high in halves:
+        mapped, to = _between_zero_and_one(of, low, high)
+        for found in breaks(mapped, PLACES, every=moved):
+            require_continuous(name, found)
+            places.append(_place(name, of, to, found))
+    numbers = [float(unwatched(each)) for each in places]
+    inner = [each for each in inner if not np.isclose(each, numbers, rtol=NEAR, atol=NEAR).any()]
+    cuts = sorted([*places, *inner], key=lambda each: float(unwatched(each)), reverse=first > last)
+    cuts = [each for each in cuts if min(first, last) < float(unwatched(each)) < max(first, last)]
+    limits = [given["a"], *cuts, given["b"]]
+    parts = [_between_zero_and_one(of, *pair)[0] for pair in itertools.pairwise(limits)]
+    return lambda t: parts[int(t)](t - int(t)), [float(k) for k in range(len(limits))]
+
+
+def _place(name: str, function: Callable[[Value], Value], to: Callable[[float], Value], found: Break) -> Value:
+    """Where a function breaks: as a tensor, if it moves, the root of the difference of the function on both sides."""
+    place = float(to((found.low + found.high) / 2))
+    if not found.moves:
+        return place
+    aside = NEAR * (1 + abs(place))
+
+    def apart(x: Value) -> Tensor:
+        return tensors(joined(function(x - aside)) - joined(function(x + aside)))[0].reshape(-1)
+
+    slopes = unwatched(load("func", "jacfwd")(apart)(tensors(place)[0]))
+    return attached(name, lambda x: apart(x)[int(np.argmax(abs(slopes)))], place)
+
+
+def _between_zero_and_one(
+    function: Callable[[Any], Value], low: Value, high: Value
+) -> tuple[Callable[[float], Value], Callable[[float], Value]]:
+    """The function of an integral from 0 to 1, whatever the limits are; and the place that each of its places stands for."""
+    first, last = (float(unwatched(each)) for each in (low, high))
     if np.isfinite((first, last)).all():
-        inner = () if points is None else sorted((float(each) - first) / (last - first) for each in np.ravel(points))
         width = high - low
-        return lambda t: function(low + width * t) * width, [0.0, *[each for each in inner if 0 < each < 1], 1.0]
+        return lambda t: function(low + width * t) * width, lambda t: first + (last - first) * t
     if np.isinf((first, last)).all():
         sign = np.sign(last) if first != last else 0.0
-        return lambda t: (function((1 - t) / t) + function((t - 1) / t)) * (sign / t**2), [0.0, 1.0]
+        return lambda t: (function((1 - t) / t) + function((t - 1) / t)) * (sign / t**2), lambda t: (1 - t) / t
     start, end, sign = (low, last, 1) if np.isfinite(first) else (high, first, -1)
     way = np.sign(end)
-    return lambda t: function(start + way * (1 - t) / t) * (sign * way / t**2), [0.0, 1.0]
+
+    def to(t: float) -> Value:
+        return start + way * (1 - t) / t
+
+    return lambda t: function(to(t)) * (sign * way / t**2), to
 
 
 def _integral(function: Callable[[float], Value], edges: Sequence[float], given: Params) -> Value:
@@ -114,7 +183,7 @@ def _integral(function: Callable[[float], Value], edges: Sequence[float], given:
     def part(low: float, high: float) -> tuple[float, float, float, float, float, list[Value]]:
         half = (high - low) / 2
         values = [function(low + half * (1 + x)) for x in NODES]
-        numbers = np.array([concrete(value) for value in values], float)
+        numbers = np.array([unwatched(value) for value in values], float)
         mean, error = numbers @ KRONROD / 2, abs(numbers @ (KRONROD - GAUSS))
         spread = abs(numbers - mean) @ KRONROD
         error = float(spread * min(1.0, (200 * error / spread) ** 1.5)) if spread else 0.0  # as QUADPACK has it
@@ -140,27 +209,42 @@ class _Trajectory:
     """States at some times as a function of the first one and of parameters, which is differentiated by its sensitivities.
 
     The matrix S of the derivatives of y obeys S' = f_y S + f_p. It is solved for beside y by the same solver, as a trajectory of
-    its own: so derivatives of any order are.
+    its own: so derivatives of any order are, unless S' jumps.
     """
 
-    def __init__(self, name: str, solve: Function, rate: Function) -> None:
-        self.name, self.solve, self.rate = name, solve, rate
+    def __init__(self, name: str, solve: Function, rate: Function, times: Array, order: int = 1) -> None:
+        self.name, self.solve, self.rate, self.times, self.order = name, solve, rate, times, order
 
     def __call__(self, start: Tensor, flat: Tensor) -> Tensor:
         @load("func.custom_rules", "custom_jvp")
         def states(start: Tensor, flat: Tensor) -> Tensor:
-            numbers = concrete(flat)
-            return tensors(
-                self.solve(lambda t, y: constants(self.name, self.rate(t, y, numbers), why=OUTSIDE), concrete(start))
-            )[0]
+            return tensors(self._solved(start, flat, self.times))[0]
 
         def pushed(primals: Any, tangents: Any) -> tuple[Tensor, Tensor]:
+            if self.order > 1:
+                self._require_smooth(*primals)
             moves = [0 * x if t is None else t for x, t in zip(primals, tangents, strict=True)]
             return states(*primals), self._slopes(*primals) @ on_tensors.concatenate(moves)
 
         states.defjvp(pushed)
         found: Tensor = states(start, flat)
         return found
+
+    def _solved(self, start: Tensor, flat: Tensor, times: Array) -> Array:
+        numbers = concrete(flat)
+
+        def rate(t: float, y: Array) -> Any:
+            return constants(self.name, self.rate(t, y, numbers), why=OUTSIDE)
+
+        return np.asarray(self.solve(rate, concrete(start), times))
+
+    def _require_smooth(self, start: Tensor, flat: Tensor) -> None:
+        def finer(times: Array) -> Way:
+            return times, self._solved(start, flat, times)
+
+        moving = load("_tensor.creation", "tensor")(concrete(flat), requires_grad=True)
+        way = self.times, self._solved(start, flat, self.times)
+        require_smooth(self.name, lambda t, y: self.rate(t, y, moving), way, finer, self.order)
 
     def _slopes(self, start: Tensor, flat: Tensor) -> Tensor:
         """The derivatives by the start and by the parameters, at each time."""
@@ -175,11 +259,13 @@ class _Trajectory:
             return on_tensors.concatenate([tensors(self.rate(t, y, flat))[0], (by_y @ slopes + direct).ravel()])
 
         first = on_tensors.concatenate([start, np.eye(count, width).ravel()])
-        found = _Trajectory(self.name, self.solve, rate)(first, flat)
+        found = _Trajectory(self.name, self.solve, rate, self.times, self.order + 1)(first, flat)
         return found[:, count:].reshape(found.shape[0], count, width)
 
 
-def _sensitive(name: str, function: Function, start: Value, args: Any, solve: Function, turned: bool) -> Tensor:
+def _sensitive(
+    name: str, function: Function, start: Value, args: Any, solve: Function, times: Array, turned: bool
+) -> Tensor:
     """States at times, one in each row, with derivatives by the start and the further arguments of the function."""
     first = tensors(joined(start))[0].reshape(-1)
     leaves, nested = flatten(args if isinstance(args, tuple) else (args,))
@@ -195,14 +281,14 @@ def _sensitive(name: str, function: Function, start: Value, args: Any, solve: Fu
         return joined(function(y, t, *more) if turned else function(t, y, *more))
 
     flat = on_tensors.concatenate([part.ravel() for part in parts] or [first[:0]])
-    return _Trajectory(name, solve, rate)(first.to(np.float64), flat.to(np.float64))
+    return _Trajectory(name, solve, rate, times)(first.to(np.float64), flat.to(np.float64))
 
 
 def _solve_ivp(real: Function, name: str, given: Params, found: Any) -> Any:
     given |= given.pop("options", {})
-    rate, args = given["fun"], given["args"] or ()
+    rate, args, method = given["fun"], given["args"] or (), given["method"]
 
-    def finer(times: Array) -> tuple[Array, Array]:
+    def finer(times: Array) -> Way:
         # A step that an event ends goes beyond it.
         last = np.clip(2 * found.t[-1] - found.t[-2], *sorted(given["t_span"]))
         times = times if last == times[-1] else np.append(times, last)
@@ -210,21 +296,21 @@ def _solve_ivp(real: Function, name: str, given: Params, found: Any) -> Any:
         way = real(**{**constants(name, given, tracked=True), **called})
         return way.t, way.y.T
 
-    require_smooth(name, lambda t, y: joined(rate(t, y, *args)), (found.t, found.y.T), finer)
-    if given["method"] in EXPLICIT:
+    kinked = require_smooth(name, lambda t, y: joined(rate(t, y, *args)), (found.t, found.y.T), finer)
+    if method in EXPLICIT and not kinked:
         return _as_program(real, **given)
     for word in ("events", "dense_output", "jac", "vectorized"):
         if given.get(word) not in (None, False):
-            raise TypeError(f"{name} has no derivative here with {word}= and method={given['method']!r}: leave it out")
+            reason = f"method={method!r}" + ", of a rate whose slope jumps" * (method in EXPLICIT)
+            raise TypeError(f"{name} has no derivative here with {word}= and {reason}: leave it out")
     fixed = ("fun", "y0", "t_eval", "args")
     options = constants(name, {word: value for word, value in given.items() if word not in fixed})
 
-    def solve(rate: Function, start: Array) -> Array:
-        return np.asarray(real(rate, y0=start, t_eval=found.t, **options).y).T
+    def solve(rate: Function, start: Array, times: Array) -> Array:
+        return np.asarray(real(rate, y0=start, t_eval=times, **options).y).T
 
-    times = found.t
-    states = _sensitive(name, rate, given["y0"], args, solve, False)
-    return filled(found, t=times, y=states.T, sol=None, t_events=None, y_events=None)
+    states = _sensitive(name, rate, given["y0"], args, solve, found.t, False)
+    return filled(found, t=found.t, y=states.T, sol=None, t_events=None, y_events=None)
 
 
 def _odeint(real: Function, name: str, given: Params, found: Any) -> Any:
@@ -235,18 +321,16 @@ def _odeint(real: Function, name: str, given: Params, found: Any) -> Any:
     def solve(rate: Function, start: Array, times: Array) -> Array:
         return real(lambda y, t: rate(t, y), start, times, **options)
 
-    rate, args = given["func"], given["args"] if isinstance(given["args"], tuple) else (given["args"],)
+    rate, args = given["func"], _arguments(given)
     watched = Watched(name, rate if given["tfirst"] else lambda t, y, *more: rate(y, t, *more))
 
-    def finer(times: Array) -> tuple[Array, Array]:
+    def finer(times: Array) -> Way:
         start, more = constants(name, (given["y0"], args), tracked=True)
         return times, solve(lambda t, y: watched(t, y, *more), start, times)
 
     times = concrete(given["t"])
     require_smooth(name, lambda t, y: joined(watched.function(t, y, *args)), (times, found), finer)
-    states = _sensitive(
-        name, rate, given["y0"], args, lambda rate, start: solve(rate, start, times), not given["tfirst"]
-    )
+    states = _sensitive(name, rate, given["y0"], args, solve, times, not given["tfirst"])
     return (states, *found[1:]) if given["full_output"] else states
 
 
@@ -254,6 +338,8 @@ INTEGRALS: dict[str, Function] = {
     "integrate.quad": _quad,
     "integrate.quad_vec": _quad_vec,
     "integrate.cubature": _cubature,
+    "integrate.tanhsinh": _tanhsinh,
+    "integrate.fixed_quad": _fixed_quad,
     "integrate.solve_ivp": _solve_ivp,
     "integrate.odeint": _odeint,
 }

@@ -45,7 +45,14 @@ class Watched:
         _require_one(self.name, found)
         self.seen = self.seen or _has_gradient(found)
         self.tensors = self.tensors or holds_tensor(found)
-        return constants("", found, tracked=True)
+        return _unwatched("", found)
+
+
+def _unwatched(name: str, value: Any, tracked: bool = True) -> Any:
+    """An argument or a result as arrays, of which nobody is told: rules know what depends on them. A tensor's may be written to."""
+    with FieldBlock(watcher=None):
+        found = constants(name, value, tracked=tracked)
+    return found.copy() if isinstance(value, Carrier) else found
 
 
 def _require_one(name: str, value: object) -> None:
@@ -78,7 +85,7 @@ def solved(real: Function, name: str, rule: Rule, *args: object, **options: obje
             bound.arguments[word] = Watched(name, value)
             watched.append(bound.arguments[word])
         else:
-            bound.arguments[word] = constants(name, value, tracked=word in FREE)
+            bound.arguments[word] = _unwatched(name, value, word in FREE)
     looks: list[Tensor] = []
     with FieldBlock(watcher=Looking(mode.get(), looks.append)):
         found = real(*bound.args, **bound.kwargs)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import ops
-from .._core.modes import changed, mode
+from .._core.modes import FieldBlock, changed, mode
 from .._core.primitives import Carrier, Primitive
 from .._tape.cuts import flat
 from .._tape.memory import Cell, cell_of
@@ -22,7 +22,7 @@ from .levels import Following, inner, tensor_of
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from .._core.typing import Params, Result, Value
+    from .._core.typing import Array, Params, Result, Value
 
     Operand: TypeAlias = int | Cell | list[int]
 
@@ -42,16 +42,20 @@ def _turned(y: Value, *args: Value, **params: Any) -> Value:
     return ops.floor(ops.divide(y, np.asarray(np.pi / 2)))
 
 
+def _negative(value: Value) -> Value:
+    return ops.less(value, np.asarray(0.0)) if value._dtype.kind == "f" else np.asarray(False)
+
+
 STEPS: dict[str, Callable[..., Value]] = {
     **dict.fromkeys(("remainder", "fmod", "modulo", "frac"), _wrapped),
     **dict.fromkeys(("hardshrink", "threshold"), _cut),
     **dict.fromkeys(("atan2", "angle"), _turned),
-    "divide": lambda y, x, divisor: ops.less(divisor, np.asarray(0.0)),
-    "reciprocal": lambda y, x: ops.less(x, np.asarray(0.0)),
-    "power": lambda y, x, exponent: ops.less(x, np.asarray(0.0)) if exponent < 0 else np.asarray(False),
-    "tan": lambda y, x: ops.less(ops.cos(x), np.asarray(0.0)),
+    **dict.fromkeys(("abs", "relu"), lambda y, x: _negative(x)),
+    **dict.fromkeys(("divide", "reciprocal"), lambda y, *operands: _negative(y)),
+    "power": lambda y, x, exponent: _negative(x) if exponent < 0 else np.asarray(False),
+    "tan": lambda y, x: _negative(ops.cos(x)),
 }
-"""What changes where an operation may jump, by its name: a function of its result, its operands and parameters."""
+"""What changes where an operation or its slope may jump, by its name: a function of its result, its operands and parameters."""
 
 
 class ReadTensor(Following):
@@ -146,14 +150,17 @@ class Switches(Reading):
     """What also notes the values of steps, such as comparisons, that change at places which tensors with gradients decide.
 
     And whether the function takes numbers of what such tensors move, as by `int`: what it does with them is not seen.
+    With `every` all steps are noted, also those that stay where they are.
     """
 
     carrier = SwitchTensor
     cuts = False  # a step under no_grad moves as well
 
-    def __init__(self) -> None:
+    def __init__(self, every: bool) -> None:
         super().__init__()
+        self.every = every
         self.moving: set[int] = set()
+        self.named: list[tuple[Callable[..., Value], Value, Sequence[Value], Params]] = []
         self.found: list[Any] = []
         self.looked = False
 
@@ -168,30 +175,42 @@ class Switches(Reading):
                     self.moving.add(piece.place)
                 else:
                     self.found.append(piece)
-            step = STEPS[primitive.short_name](y, *args, **params) if primitive.short_name in STEPS else None
-            if self.holds(step):
-                self.found.append(step)
+            if (rule := STEPS.get(primitive.short_name)) is not None:
+                self.named.append((rule, y, args, params))
         return y
 
     def _values(self) -> dict[Any, Any]:
         values = super()._values()
         return {**values, mode: changed(values[mode], watcher=Looking(values[mode], self._looks))}
 
-    def _looks(self, tensor: Tensor) -> None:
+    def _looks(self, tensor: Value) -> None:
+        while isinstance(tensor, Carrier) and tensor.level > self.level:  # of a transform inside the function
+            tensor = tensor._array
         self.looked = self.looked or self._moves(tensor)
 
     def _moves(self, value: Value) -> bool:
         if self.holds(value) and value.place is not None:
-            return value.place in self.moving
+            return self.every or value.place in self.moving
         value = self.unbox(value)
         return isinstance(value, Tensor) and (value.requires_grad or value._followed or value.level > 0)
 
 
-def switches(function: Callable[[Tensor], object], place: float) -> tuple[list[Any], bool]:
-    """The values at one place of the steps that a function takes where tensors with gradients say; and whether it takes numbers of them."""
-    with Switches() as seen:
-        function(seen.placed(np.asarray(place)))
-    return [np.asarray(each._concrete()) for each in seen.found], seen.looked
+class Run(NamedTuple):
+    """How a function runs at one place: the values of its steps, whether it takes numbers of what moves, and what it gives."""
+
+    steps: bytes
+    looked: bool
+    found: list[Array]
+
+
+def switched(function: Callable[[Tensor], Sequence[Value]], place: float, every: bool) -> Run:
+    """How a function runs at one place of a line, with the steps that change where tensors with gradients say, or with all."""
+    with Switches(every) as seen:
+        found = function(seen.placed(np.asarray(place)))
+        steps = [*seen.found, *[rule(y, *args, **params) for rule, y, args, params in seen.named]]
+    with FieldBlock(watcher=None):
+        values = [np.asarray(each._concrete()).tobytes() for each in steps if isinstance(each, Carrier)]
+        return Run(b"".join(values), seen.looked, [np.asarray(each._concrete()) for each in found])
 
 
 def cutting(function: Callable[..., Sequence[Tensor]]) -> Callable[..., list[Tensor]]:

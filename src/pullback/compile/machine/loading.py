@@ -21,7 +21,7 @@ def _address(name: str, names: list[str]) -> int:
 
     Small products are left to the function for large ones where a program has both: the bits are the same, and one function less is compiled.
     """
-    if name.startswith("share"):
+    if name.startswith("share") or name == "alone":
         return pool.address(name)
     what, _, kind = name.rpartition("_")
     if what == "multiply" or (what == "small" and f"multiply_{kind}" in names):

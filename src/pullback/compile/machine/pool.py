@@ -289,7 +289,7 @@ PARTS = {
     "share_products": 3, "begin": 0, "pause": 0, "resume": 0,
 }  # fmt: skip
 """The functions and how many parameters they have; each calls those before."""
-PUBLIC = {"share", "share_products", "begin", "pause", "resume"}
+PUBLIC = {"share", "share_products", "alone", "begin", "pause", "resume"}
 
 
 @native.once
@@ -324,6 +324,7 @@ def _openblas() -> dict[str, int]:
 def address(name: str) -> int:
     """The address of `share(function, table, chunks)`, which calls `function(table, begin, end)` for parts of all chunks.
 
-    `share_products` does so while OpenBLAS, if it is that, uses no threads of its own; its results depend on them.
+    `share_products` does so while OpenBLAS, if it is that, uses no threads of its own; its results depend on them. `alone(more)`
+    counts those who want that.
     """
     return _code().address(name)

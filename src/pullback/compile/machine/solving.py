@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from ..._numerics.blas import Word, routine
+from ..._numerics.blas import THREADED, Word, routine
 from ..program import Equation
 from .elements import KINDS
 from .linking import linked
-from .llvm import TYPES
+from .llvm import TYPES, long
 from .writing import Writer
 
 
@@ -35,4 +35,10 @@ class SolutionEmitter(Writer):
         arguments = [*map(enum, (Word.ROW_MAJOR, Word.LEFT, half, Word.PLAIN, unit)), size(rows), size(columns)]
         arguments += [number(1.0), a, size(rows), out, size(columns)]
         signature = ir.FunctionType(ir.VoidType(), [argument.type for argument in arguments])
+        alone = linked(self.builder, "alone", ir.FunctionType(ir.VoidType(), [long(0).type]))
+        small = rows * rows * columns < THREADED
+        if small:
+            self.builder.call(alone, [long(1)])
         self.builder.call(linked(self.builder, name, signature), arguments)
+        if small:
+            self.builder.call(alone, [long(-1)])
