@@ -146,6 +146,23 @@ def learner():
     return step, predict, x, labels
 
 
+def test_readers_are_told_where_the_state_is_and_what_a_rate_is(tmp_path):
+    step, _, x, labels = learner()
+    folder = pullback.compile(step).export(tmp_path / "out", x, labels)
+    text, header = (folder / "README.md").read_text(), (folder / "step.h").read_text()
+    for told in (
+        "| `lr` | float64[] | learning rate, 0.1 at the export |",
+        "| `state->weight_2` | float32[2, 8] | model.3.weight, written |",
+        "| exp_avg of model.0.bias, written |",
+        "static double lr[1] = {0.1};",
+        "`step_seed(state.generator, 7)` sets",
+        "A check is an index or a label in range",
+    ):
+        assert told in text
+    assert "float weight_2[16]; /* model.3.weight: float32[2, 8] */" in header
+    assert (folder / "Makefile").read_text().count("--export=step_init") == 1
+
+
 @needs_gcc
 def test_functions_share_a_state_and_loops(tmp_path):
     step, predict, x, labels = learner()
