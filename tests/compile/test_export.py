@@ -392,6 +392,25 @@ def test_the_call_is_taken_back(tmp_path):
         np.testing.assert_array_equal(one.numpy(), two.detach().numpy())
 
 
+@needs_gcc
+def test_nests_over_short_axes_have_far_numbers_and_none(tmp_path):
+    """A nest that adds up along short axes takes the cosines first, of which some need more digits of pi."""
+    x = numbers(4, 3, 80, dtype=float).reshape(-1)
+    x[::7] = pullback.tensor([1e5, 1e22, -3e300, np.inf, np.nan, -0.0, 1e-310], dtype=pullback.float64).repeat(20)[:138]
+
+    def f(x, b):
+        inner = 3 * (x + b)
+        made = inner.cos() * x[:, :1].abs().sqrt().sin()
+        return made, made.nan_to_num().sum((0, 1)), (made * 2).sin().nan_to_num().sum((0, 1))
+
+    args = x.reshape(4, 3, 80), numbers(80, seed=1, dtype=float)
+    folder = pullback.compile(f).export(tmp_path / "out", *args)
+    assert "far |= " in (folder / "f.c").read_text()
+    assert run_test(folder, "f", *SANITIZED).endswith("passed\n")
+    for found, expected in zip(compiled_library(folder, "f").f(*map(np.array, args)), f(*args), strict=True):
+        np.testing.assert_allclose(found, np.array(expected), rtol=1e-12, atol=1e-13)
+
+
 # Every operation, and random programs
 
 
@@ -610,6 +629,7 @@ INTEGERS = {
     "small ones of reals": lambda x: (x * 77.7).to(pullback.int8) + (x.abs() * 300.5).to(pullback.uint16),
     "itself": lambda x: (x == x) & (x <= x),
     "nothing": lambda x: x[:, :0],
+    "a place that a number says": lambda x: x.flatten().index_put((x[0, 0],), x[1, 2]),
     "a line with NaN": lambda x: pullback.searchsorted(x.double().log()[0].sort().values, x.double().log()[0]),
 }
 

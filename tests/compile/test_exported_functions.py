@@ -42,6 +42,12 @@ DRAWS = {
     "in_place": lambda p: (pullback.zeros(9).normal_(2, 3), pullback.zeros(9, **DOUBLE).uniform_(-2, 3)),
     "random": lambda p: (pullback.zeros(9, dtype=pullback.int16).random_(5, 12), pullback.zeros(2).log_normal_() > 0),
     "exponential": lambda p: (pullback.zeros(9).exponential_(2.0), pullback.zeros(2000, **DOUBLE).exponential_()),
+    "poisson": lambda p: (
+        pullback.poisson(p.expand(50, 6)),
+        pullback.poisson(p.double() ** 2 * 200),
+        pullback.poisson(0 * p),
+    ),
+    "large_rates": lambda p: (pullback.poisson((p * 11).expand(99, 6).exp()), pullback.rand(2)),
     "normal": lambda p: (pullback.normal(p, p + 1), pullback.normal(1.0, 2.0, (4,)), pullback.randn_like(p)),
     "generator": lambda p: (pullback.rand(3, generator=OWN), pullback.rand(3)),
     "examples": lambda p: func.vmap(lambda x: x + pullback.randn(3), randomness="different")(p[:, None].expand(6, 3)),
@@ -88,14 +94,25 @@ def test_a_probability_that_is_none_is_a_check(tmp_path):
     folder = pullback.compile(pullback.bernoulli).export(tmp_path / "out", pullback.full((3,), 0.5), name="f")
     assert "1. all" in (folder / "README.md").read_text()
     if GCC:
-        with pytest.raises(ValueError, match="check 1 failed"):
+        with pytest.raises(ValueError, match=r"check \d failed"):
             compiled_library(folder, "f").f(np.float32([0.5, 2.0, 0.5]))
 
 
+def test_rates_that_are_none_are_a_check(tmp_path):
+    folder = pullback.compile(pullback.poisson).export(tmp_path / "out", pullback.full((3,), 0.5), name="f")
+    assert "a rate of 9e18 or more" in (folder / "README.md").read_text()
+    if GCC:
+        library = compiled_library(folder, "f", UNDEFINED)
+        before = library.state.copy()
+        for rate in (-1.0, np.nan, np.inf, 1e19):
+            with pytest.raises(ValueError, match=r"check \d failed"):
+                library.f(np.float32([0.5, rate, 0.5]))
+        assert library.state == before
+
+
 def test_numbers_that_take_several_draws_or_another_generator_are_refused(tmp_path):
-    rates = pullback.ones(3)
-    with pytest.raises(ExportError, match=r"draw \(poisson\) of float32"):
-        pullback.compile(lambda: pullback.poisson(rates)).export(tmp_path / "out")
+    with pytest.raises(ExportError, match=r"draw \(gammas\) of float32"):
+        pullback.compile(lambda: pullback.distributions.Gamma(2.0, 1.0).sample((3,))).export(tmp_path / "out")
     other = np.random.Generator(np.random.Philox(1))
     with pytest.raises(ExportError, match=r"draw \(uniform\) of float32"):
         pullback.compile(lambda: pullback.rand(3, generator=other)).export(tmp_path / "out")
@@ -127,6 +144,23 @@ def learner():
 
     step(x, labels)
     return step, predict, x, labels
+
+
+def test_readers_are_told_where_the_state_is_and_what_a_rate_is(tmp_path):
+    step, _, x, labels = learner()
+    folder = pullback.compile(step).export(tmp_path / "out", x, labels)
+    text, header = (folder / "README.md").read_text(), (folder / "step.h").read_text()
+    for told in (
+        "| `lr` | float64[] | learning rate, 0.1 at the export |",
+        "| `state->weight_2` | float32[2, 8] | model.3.weight, written |",
+        "| exp_avg of model.0.bias, written |",
+        "static double lr[1] = {0.1};",
+        "`step_seed(state.generator, 7)` sets",
+        "A check is an index or a label in range",
+    ):
+        assert told in text
+    assert "float weight_2[16]; /* model.3.weight: float32[2, 8] */" in header
+    assert (folder / "Makefile").read_text().count("--export=step_init") == 1
 
 
 @needs_gcc

@@ -87,30 +87,40 @@ def check(rng):
 
 def _compared(place, calls, scope):
     folder = pullback.export(place / "out", calls, name="drawn")
-    _run([GCC, *FLAGS, *SANITIZED, "test_drawn.c", "drawn.c", "-o", "test", "-lm"], folder)
-    _run(["./test"], folder)
-    _run([GCC, *FLAGS, *QUICK, "-fPIC", "-shared", "drawn.c", "-o", "libdrawn.so", "-lm"], folder)
-    spec = importlib.util.spec_from_file_location(f"drawn_{place.name}", folder / "drawn.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    library, compared = module.Library(), 0
+    sanitized(folder, "drawn")
+    opened, compared = library(folder, "drawn"), 0
     for _ in range(3):
         for name, (here, *args) in calls.items():
             expected = here(*args)
-            exported = getattr(library, name)
+            exported = getattr(opened, name)
             slots = {"x": args[0].numpy(), "k": args[1].numpy()}
             found = exported(*[slots[row[0]] for row in exported.table["arguments"]])
             for one, other in zip(found, expected, strict=True):
                 np.testing.assert_allclose(one, other.numpy(), rtol=1e-9, atol=1e-9, err_msg=name)
                 compared += 1
-    fields = library.state.dtype.names or ()
+    fields = opened.state.dtype.names or ()
     for field in {"w", "n"} & {*fields}:
-        np.testing.assert_allclose(library.state[field][0].reshape(scope[field].shape), scope[field].numpy(), rtol=1e-9)
+        np.testing.assert_allclose(opened.state[field][0].reshape(scope[field].shape), scope[field].numpy(), rtol=1e-9)
     states = [packed(scope[each].numpy).tolist() for each in ("default", "own")]
     for field in fields:
         if field.startswith("generator"):
-            assert library.state[field][0].tolist() in states, field
+            assert opened.state[field][0].tolist() in states, field
     return compared
+
+
+def sanitized(folder, title):
+    """Run the recorded test of a folder under sanitizers."""
+    _run([GCC, *FLAGS, *SANITIZED, f"test_{title}.c", f"{title}.c", "-o", "test", "-lm"], folder)
+    _run(["./test"], folder)
+
+
+def library(folder, title):
+    """The functions of a folder, compiled without a warning."""
+    _run([GCC, *FLAGS, *QUICK, "-fPIC", "-shared", f"{title}.c", "-o", f"lib{title}.so", "-lm"], folder)
+    spec = importlib.util.spec_from_file_location(f"{title}_{folder.parent.name}", folder / f"{title}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Library()
 
 
 def _run(command, folder):

@@ -349,7 +349,8 @@ def real(rng: np.random.Generator, draw: str, shape: tuple[int, ...], dtype: Num
 class Elementwise:
     """A `Draw` of which each element is made of one number: `made(xp, number, *parameters)`, written as rules are.
 
-    `number` is "random", "standard_normal", "standard_exponential" or "integers", of NumPy's generators, in a dtype, integers between bounds.
+    `number` is "random", "standard_normal", "standard_exponential" or "integers", of NumPy's generators, in a dtype, integers between bounds;
+    or "poisson", whole numbers whose rates are the parameter.
     `allowed` says of each element whether parameters are, by `allowed[0](xp, *parameters)`, and what is raised if they are not.
     """
 
@@ -369,11 +370,13 @@ class Elementwise:
     def __call__(self, rng: np.random.Generator, shape: tuple[int, ...], *parameters: Array) -> Array:
         if self.allowed is not None and not np.all(self.allowed[0](_xp, *parameters)):
             raise RuntimeError(self.allowed[1](*parameters))
-        found = self.drawn(rng, shape)
+        found = self.drawn(rng, shape, *parameters)
         return found if self.made is None else np.asarray(self.made(_xp, found, *parameters))
 
-    def drawn(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    def drawn(self, rng: np.random.Generator, shape: tuple[int, ...], *parameters: Array) -> Array:
         """The numbers of which elements are made."""
+        if self.number == "poisson":
+            return np.asarray(rng.poisson(parameters[0], shape))
         if self.number == "integers":
             return np.asarray(rng.integers(*self.bounds, shape))
         return real(rng, self.number, shape, self.dtype)

@@ -260,13 +260,15 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     >>> pullback.poisson(pullback.zeros(2))
     tensor([0., 0.])
     """
-
-    def poisson(rng: np.random.Generator, shape: Shape, rates: Array) -> Array:
-        if not np.all(rates >= 0):
-            raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
-        return np.asarray(rng.poisson(rates, shape)).astype(rates.dtype)
-
-    values = random.sampled(poisson, tuple(_floating("poisson_cpu", input).shape), input, generator=generator)
+    kind = _floating("poisson_cpu", input)._dtype
+    draw = random.Elementwise(
+        "poisson",
+        "poisson",
+        kind,
+        lambda xp, x, rates: xp.astype(x, dtype=kind, source=np.dtype(np.int64)),
+        allowed=(lambda xp, rates: rates >= 0, lambda rates: "invalid Poisson rate, expected rate to be non-negative"),
+    )
+    values = random.sampled(draw, tuple(input.shape), input, generator=generator)
     return ops.drawn(values, input, label="PoissonBackward0")
 
 

@@ -66,7 +66,8 @@ class Slot:
     """An argument, a result or a member of the state: its name in C and in the program, its value, what it held when recorded.
 
     `place` is the number of an argument among the leaves of the call's arguments, `memory` what a member of the state is
-    here: slots of several functions that are one memory are one member. `sparse` says where the entries of a matrix are.
+    here: slots of several functions that are one memory are one member. `sparse` says where the entries of a matrix are,
+    `path` where a tensor is in modules and optimizers.
     """
 
     name: str
@@ -78,6 +79,12 @@ class Slot:
     place: int | None = None
     memory: Any = None
     sparse: matrices.Plan | None = None
+    path: str = ""
+
+    @property
+    def told(self) -> str:
+        """What it is called for readers."""
+        return self.path or self.said
 
     @property
     def key(self) -> Hashable:
@@ -245,6 +252,24 @@ LYING = {"place", "view", "alias", "alias view"}
 """The kinds of leaves of a result that lie in memory of the caller (see `Record`)."""
 
 
+def _paths(record: Record) -> dict[int, str]:
+    """Where tensors of the state are, by their identities: `model.0.weight`, or `exp_avg of model.0.weight` of an optimizer."""
+    named = [pair for holder in record.state.holders for pair in holder.named()]
+    found: dict[int, str] = {}
+    for key, value in named:
+        if callable(getattr(type(value), "named_parameters", None)):
+            module: Any = value
+            for path, tensor in (*module.named_parameters(), *module.named_buffers()):
+                found.setdefault(id(tensor), f"{key}.{path}")
+    for _, value in named:
+        if callable(getattr(type(value), "add_param_group", None)):
+            optimizer: Any = value
+            for parameter, kept in optimizer.state.items():
+                path = found.get(id(parameter), "a parameter")
+                found.update({id(tensor): f"{key} of {path}" for key, tensor in kept.items()})
+    return found
+
+
 class _Binding:
     """From a record to what is exported."""
 
@@ -252,6 +277,7 @@ class _Binding:
         self.record, self.leaves, self.name, self.function = record, leaves, name, function
         self.equations = list(record.program.equations)
         self.taken: set[str] = set()
+        self.paths = _paths(record)
         for kind, what in record.outputs[: record.leaves]:
             if kind in LYING:
                 self._received(self._way(kind, what)[0])
@@ -329,7 +355,17 @@ class _Binding:
         own = isinstance(place, Argument | Rate)
         number = place.number if isinstance(place, Argument) else None
         array = place.array(self.leaves)
-        return Slot("", said, value, np.array(array), state=not own, place=number, memory=array)
+        path = self._path(place)
+        return Slot("", said, value, np.array(array), state=not own, place=number, memory=array, path=path)
+
+    def _path(self, place: Place) -> str:
+        """Where a tensor of the state is, or what a rate is."""
+        if isinstance(place, Rate):
+            return f"learning rate, {place.array(self.leaves)} at the export"
+        if isinstance(place, Gradient):
+            path = self._path(place.of)
+            return f"gradient of {path}" if path else ""
+        return self.paths.get(id(place.tensor(self.leaves)), "")
 
     def _value(self, kind: str, what: Any) -> Value | None:
         """The value that a leaf of the result is made of; None for what is no new tensor."""

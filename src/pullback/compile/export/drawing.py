@@ -1,4 +1,4 @@
-"""Random numbers in C: NumPy's generator PCG64 and its ways to whole, even, normal and exponential numbers, so that a stream is the same.
+"""Random numbers in C: NumPy's generator PCG64 and its ways to whole, even, normal, exponential and Poisson numbers, so that a stream is the same.
 
 A program draws from generators; here it is given their states, and gives them back, so that drawing is a function.
 """
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from .unit import FunctionWriter
 
 LONG, DOUBLE, SINGLE = np.dtype(np.uint64), np.dtype(np.float64), np.dtype(np.float32)
+WHOLE = {"integers", "poisson"}
+"""What gives whole numbers."""
 WORDS = 6
 """The numbers of a state: two of the state itself, two of its increment, and the kept half of a number, if there is one."""
 LOW = (1 << 64) - 1
@@ -59,7 +61,7 @@ class DrawNumbers(Draw):
         """The numbers, and the state."""
         draw: Any = self.draw
         rng = unpacked(parameters[0])
-        return draw.drawn(rng, self.shape), packed(rng)
+        return draw.drawn(rng, self.shape, *parameters[1:]), packed(rng)
 
 
 def with_states(program: Program) -> tuple[Program, list[Any]]:
@@ -80,13 +82,14 @@ def with_states(program: Program) -> tuple[Program, list[Any]]:
             states.append((state, state))
         start, before = states[number]
         found, after = (
-            Value(e.output.shape, np.dtype(np.int64) if draw.number == "integers" else draw.dtype),
+            Value(e.output.shape, np.dtype(np.int64) if draw.number in WHOLE else draw.dtype),
             before.like(),
         )
         again: Any = DrawNumbers(draw, e.output.shape, None)
-        build.place(Equation(again, (before,), {}, (found, after), e.site))
-        states[number] = start, after
         given = [Symbol(build, value) for value in e.inputs]
+        rates = [_rates(Namespace(build), x, e.output.shape) for x in given if draw.number == "poisson"]
+        build.place(Equation(again, (before, *rates), {}, (found, after), e.site))
+        states[number] = start, after
         if draw.allowed is not None:
             fits = draw.allowed[0](Namespace(build), *given).value
             guards.append((build.all(fits, axis=tuple(range(len(fits.shape))), keepdims=False), True))
@@ -105,6 +108,12 @@ def with_states(program: Program) -> tuple[Program, list[Any]]:
     )
 
 
+def _rates(xp: Any, x: Any, shape: tuple[int, ...]) -> Value:
+    """A rate in double for each number that is drawn."""
+    rates: Value = xp.broadcast_to(xp.astype(x, dtype=DOUBLE, source=x.dtype), shape=shape).value
+    return rates
+
+
 def _unknown(program: Program, guards: list[tuple[Value, Any]]) -> list[tuple[Value, Any]]:
     """The guards whose values are not known, and those that fail."""
     return [(value, wanted) for value, wanted in guards if program.constants.get(value, not wanted) != wanted]
@@ -112,7 +121,7 @@ def _unknown(program: Program, guards: list[tuple[Value, Any]]) -> list[tuple[Va
 
 def exportable(draw: Any, generator: np.random.Generator) -> bool:
     """Whether samples have C code."""
-    known = hasattr(draw, "number") and (draw.number == "integers" or draw.dtype in {DOUBLE, SINGLE})
+    known = hasattr(draw, "number") and (draw.number in WHOLE or draw.dtype in {DOUBLE, SINGLE})
     return known and type(generator.bit_generator) is np.random.PCG64
 
 
@@ -251,6 +260,31 @@ static double pb_exponential_d(uint64_t *state)
     }
 }
 """
+POISSON = """
+/* How often happens what happens `rate` times on average. Rare things: as many even numbers as can be multiplied. Others: a
+   place below a curve that is above the distribution, until one is below the distribution as well. */
+static int64_t pb_poisson(uint64_t *state, double rate)
+{
+    if (rate == 0) return 0;
+    if (rate < 10) {
+        const double least = {exp}(-rate);
+        double product = pb_random_d(state);
+        int64_t count = 0;
+        for (; product > least; ++count) product *= pb_random_d(state);
+        return count;
+    }
+    const double b = 0.931 + 2.53 * sqrt(rate), a = -0.059 + 0.02483 * b;
+    const double top = 1.1239 + 1.1328 / (b - 3.4), sure = 0.9277 - 3.6224 / (b - 2);
+    for (;;) {
+        const double u = pb_random_d(state) - 0.5, v = pb_random_d(state), inside = 0.5 - fabs(u);
+        const double count = {floor}((2 * a / inside + b) * u + rate + 0.43);
+        if (inside >= 0.07 && v <= sure) return (int64_t)count;
+        if (count < 0 || (inside < 0.013 && v > inside)) continue;
+        if ({log}(v) + {log}(top) - {log}(a / (inside * inside) + b) <= -rate + count * {log}(rate) - {lgamma}(count + 1))
+            return (int64_t)count;
+    }
+}
+"""
 
 
 class Curve(NamedTuple):
@@ -315,6 +349,16 @@ def _curved(writer: FunctionWriter, number: str, kind: str) -> str:
     return title
 
 
+def _poisson(writer: FunctionWriter) -> str:
+    """The function for Poisson numbers of a rate."""
+    functions, text = writer.unit.functions, POISSON
+    if "pb_poisson" not in functions.texts:
+        for word in ("exp", "log", "lgamma"):
+            text = text.replace("{" + word + "}", functions.named(word, "d", 1))
+        functions.texts["pb_poisson"] = text.replace("{floor}", functions.processor("floor", "d"))
+    return "pb_poisson"
+
+
 def seeding(name: str) -> str:
     """The function of a file that sets a generator."""
     return SEED.replace("{name}", name).replace("{words}", str(WORDS))
@@ -336,6 +380,10 @@ def _numbers(writer: FunctionWriter, e: Equation) -> None:
         least, beyond = draw.bounds
         start = f"UINT64_C({least % (1 << 64)})"
         number = f"(int64_t)({start} + pb_bounded(z, UINT64_C({beyond - 1 - least})))"
+    elif draw.number == "poisson":
+        number = f"{_poisson(writer)}(z, b[i])"
+        large = writer.failure("poisson: a rate of 9e18 or more")
+        writer.block.say(f"for (int i = 0; i < {e.outputs[0].size}; ++i) if (!(b[i] < 9e18)) return {large};")
     else:
         kind = KINDS[e.outputs[0].dtype]
         function = _curved(writer, draw.number, kind) if draw.number in CURVES else f"pb_random_{kind}"

@@ -191,7 +191,7 @@ def header(name: str, functions: list[WrittenFunction], *, static: bool) -> str:
     unit = functions[0].unit
     if unit.state:
         members = [
-            f"    {declared(slot, constant=False)}; /* {remark(slot.said)}: {shown(slot)} */" for slot in unit.state
+            f"    {declared(slot, constant=False)}; /* {remark(slot.told)}: {shown(slot)} */" for slot in unit.state
         ]
         lines += [_struct(f"{name}_state", members)]
     for function in functions:
@@ -213,7 +213,7 @@ def header(name: str, functions: list[WrittenFunction], *, static: bool) -> str:
 
 
 def _role(slot: Slot) -> str:
-    said = "" if slot.said == slot.name else f" ({remark(slot.said)})"
+    said = "" if slot.told == slot.name else f" ({remark(slot.told)})"
     return f"{said}, which is written" if slot.written else said
 
 

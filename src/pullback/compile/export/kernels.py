@@ -44,7 +44,7 @@ def flat(names: Sequence[str], shape: tuple[int, ...]) -> str:
 
 def static(writer: FunctionWriter, places: Array, names: Sequence[str]) -> str:
     """Whole numbers that are known for each index: a sum of multiples of the indices, or an element of a table."""
-    places = np.ascontiguousarray(places, np.int64)
+    places = np.asarray(places, np.int64, order="C")
     first = int(places.flat[0]) if places.size else 0
     steps = [int(np.take(places, 1, axis).flat[0]) - first if size > 1 else 0 for axis, size in enumerate(places.shape)]
     plain = first + sum(

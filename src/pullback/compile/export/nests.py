@@ -126,8 +126,9 @@ class NestWriter(NestWalk[LoopScope, OpenSum]):
         branches = any(self.functions.beyond(*known) for node in costly if (known := function_of(node)))
         return self.layout.domain[-1] >= 4 and (len(costly) > 1 or branches or any(s.lanes for s in self.active))
 
-    def _costly(self, roots: list[Root]) -> list[ScalarNode]:
-        """The costly nodes that the innermost loop computes, each after those that it needs."""
+    def _costly(self, roots: list[Root], level: int = -1) -> list[ScalarNode]:
+        """The costly nodes that loops from a level on compute, the innermost if none is said, each after those that it needs."""
+        level = len(self.layout.domain) if level < 0 else level
         found: dict[int, ScalarNode] = {}
         stack = [(root.node.operands[0] if root.how else root.node, False) for root in reversed(roots) if root.node]
         seen: set[int] = set()
@@ -137,7 +138,7 @@ class NestWriter(NestWalk[LoopScope, OpenSum]):
                 if node.kind == "apply" and node.cost >= COSTLY:
                     found[id(node)] = node
                 continue
-            if id(node) in seen or self._level(node) < len(self.layout.domain):
+            if id(node) in seen or self._level(node) < level:
                 continue
             seen.add(id(node))
             stack.append((node, True))
@@ -309,7 +310,11 @@ class NestWriter(NestWalk[LoopScope, OpenSum]):
 
     def _operands_of(self, node: ScalarNode) -> Sequence[ScalarNode]:
         """The nodes from which a node is computed; none if it is kept in a row."""
-        return () if id(node) in self.kept else node.operands
+        return () if self._row_of(node) else node.operands
+
+    def _row_of(self, node: ScalarNode) -> tuple[str, str] | None:
+        """The row that a node is kept in, and the element for the indices that are open."""
+        return self.kept.get(id(node))
 
     def _at(self, node: ScalarNode, words: CContext) -> IRValue:
         """The value of a node, computed in the node's scope."""
@@ -325,7 +330,7 @@ class NestWriter(NestWalk[LoopScope, OpenSum]):
 
     def _compute(self, node: ScalarNode, level: int) -> IRValue:
         kind, words = KINDS[node.dtype], self._words(level)
-        if (kept := self.kept.get(id(node))) is not None:
+        if (kept := self._row_of(node)) is not None:
             return read(words, kind, kept[1], kept[0])
         if node.kind == "load":
             value, place = node.data

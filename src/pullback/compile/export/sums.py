@@ -69,7 +69,7 @@ def along(functions: MathFunctions, lanes: Lanes) -> str:
         _added(functions, lanes, block.inner("for (int l = 0; i + l < count; ++l)"), "row[i + l]")
         block.inner(f"for (int l = 0; l < {lanes.size}; ++l)").say("lanes[l] = own[l];")
         arguments = f"{STORED[kind]} *PB_RESTRICT lanes, const {STORED[kind]} *PB_RESTRICT row, int count"
-        _put(functions, name, f"static void {name}({arguments})", block)
+        _put(functions, name, f"PB_INLINE void {name}({arguments})", block)
     return name
 
 
@@ -103,7 +103,7 @@ def across(functions: MathFunctions, lanes: Lanes) -> str:
             loop.say("lanes[l] = ", *stored(reducing.combine(lanes.how, *both)), ";")
             half //= 2
         block.say("return lanes[0];")
-        head = f"static {STORED[kind]} {lanes.name}({STORED[kind]} *lanes)"
+        head = f"PB_INLINE {STORED[kind]} {lanes.name}({STORED[kind]} *lanes)"
         _put(functions, lanes.name, head, block)
     return lanes.name
 

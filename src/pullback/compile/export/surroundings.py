@@ -15,7 +15,7 @@ from ..program import Array
 from .bound import Slot
 from .files import WrittenFunction, declared, shown
 from .unit import Options, numbers
-from .words import STORED
+from .words import STORED, literal
 
 FLAGS = "-std=c99 -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math"
 """Flags under which compilers make vectors of loops and change no bit."""
@@ -155,7 +155,7 @@ def makefile(exported: Exported) -> str:
     blas = "-lcblas " if exported.options.products == "cblas" else ""
     fused = " -march=native" if exported.options.fma else ""
     sources = f"{name}.c" + f" {name}_casadi.c" * (exported.options.abi == "casadi")
-    symbols = ["__heap_base", *[name for each in exported.functions for name in each.symbols]]
+    symbols = dict.fromkeys(["__heap_base", *[name for each in exported.functions for name in each.symbols]])
     exports = " ".join(f"-Wl,--export={symbol}" for symbol in symbols)
     return f"""# `make test` compiles and runs the recorded test; CFLAGS may say -march=native, but never -ffast-math.
 CC ?= cc
@@ -302,6 +302,12 @@ def _threads(options: Options) -> str:
     return "Threads may call a function at once, each with a state and work memory of its own."
 
 
+def _begun(slot: Slot) -> str:
+    """What an example gives an argument that no one passes in Python: a learning rate."""
+    rate = bool(slot.path) and not slot.state and slot.array is not None
+    return f" = {{{literal(KINDS[slot.value.dtype], np.asarray(slot.array).item())}}}" if rate else ""
+
+
 def example(exported: Exported) -> str:
     """A program that calls each function once."""
     name, static = exported.name, exported.options.static
@@ -310,7 +316,7 @@ def example(exported: Exported) -> str:
         lines += [f"    static {name}_state state;", f"    {name}_init(&state);"]
     for function in exported.functions:
         slots = [*function.bound.arguments, *function.bound.outputs]
-        inside = [f"static {declared(slot, constant=False)};" for slot in slots]
+        inside = [f"static {declared(slot, constant=False)}{_begun(slot)};" for slot in slots]
         given = [slot.name for slot in slots] + ["&state"] * bool(function.bound.state)
         if function.rooms and not static:
             inside.append(f"static {function.name}_work work;")
@@ -318,6 +324,11 @@ def example(exported: Exported) -> str:
         inside += ["/* put numbers into the arguments */", f"failed |= {function.name}({', '.join(given)});"]
         lines += ["    {", *[f"        {line}" for line in inside], "    }"]
     return "\n".join([*lines, "    return failed;", "}", ""])
+
+
+CHECKS = """It returns 0, or the number of a check that fails; the state is then as it was. A check is an index or a label in range, or
+what the program was recorded for, in an operation of a line:
+"""
 
 
 def _section(function: WrittenFunction, options: Options) -> list[str]:
@@ -330,20 +341,19 @@ def _section(function: WrittenFunction, options: Options) -> list[str]:
         "",
         "| | dtype and shape | |\n|---|---|---|",
     ]
-    lines += [f"| `{s.name}` | {shown(s)} | {s.said}{', written' if s.written else ''} |" for s in bound.arguments]
+    lines += [f"| `{s.name}` | {shown(s)} | {s.told}{', written' if s.written else ''} |" for s in bound.arguments]
     where = {
         s.name: f": entries of a matrix, `{function.name}_{s.name}_rows` says where" for s in bound.outputs if s.sparse
     }
     lines += [f"| `{s.name}` | {shown(s)} | result{where.get(s.name, '')} |" for s in bound.outputs]
-    lines += [f"| `state->{s.name}` | {shown(s)} | {s.said}{', written' if s.written else ''} |" for s in bound.state]
+    lines += [f"| `state->{s.name}` | {shown(s)} | {s.told}{', written' if s.written else ''} |" for s in bound.state]
     held = sum(slot.value.nbytes for slot in function.unit.state) if bound.state else 0
     lines += [
         "",
-        f"Work memory: {function.work} bytes; state: {held} bytes. It returns 0, or the number of a check:",
-        "",
+        f"Work memory: {function.work} bytes; state: {held} bytes.",
     ]
-    lines += [f"{number}. {text}" for number, text in enumerate(function.plan.failures, 1)] or ["there are none."]
-    return [*lines, ""]
+    checks = [f"{number}. {text}" for number, text in enumerate(function.plan.failures, 1)]
+    return [*lines, *([CHECKS, *checks] if checks else ["It returns 0: nothing is checked."]), ""]
 
 
 def readme(exported: Exported) -> str:
@@ -352,6 +362,7 @@ def readme(exported: Exported) -> str:
     blas = "-lcblas " if options.products == "cblas" else ""
     needs = "that calls CBLAS" if options.products == "cblas" else "without dependencies"
     memory = "static work memory" if options.static else "no global state"
+    seeds = exported.functions[0].unit.draws
     lines = [
         f"# {name}",
         "",
@@ -375,6 +386,7 @@ def readme(exported: Exported) -> str:
     lines += [
         f"Arrays lie in C's order. Results must not overlap what is given. {_threads(options)}",
         "Arguments that the function does not read are left out.",
+        *[f"`{name}_seed(state.generator, 7)` sets the generator of random numbers as `manual_seed(7)` does."] * seeds,
         f"Compile with `{FLAGS}`, never with `-ffast-math`, and link with `-lm`.",
         "",
     ]

@@ -6,12 +6,15 @@ in rows, as in other nests.
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..machine import reducing
-from ..machine.nests import Layout, Root
+from ..machine.elements import KINDS
+from ..machine.nests import Layout, Root, ScalarNode
 from ..machine.ranges import accumulated, partial
 from ..machine.walking import is_exact
 from ..mathematics.arithmetic import cast
@@ -22,7 +25,7 @@ from .functions import MathFunctions
 from .nests import LoopScope, NestWriter, OpenSum, function_of
 from .sums import Lanes, read, stored
 
-MOST, LEAST = 16, 16
+MOST, LEAST = 16, 8
 """The most iterations that are written out, and the fewest of the vectorized axis for which that pays."""
 NODES = 800
 """Nodes that a loop may have when all is written out."""
@@ -31,14 +34,31 @@ ROW = 64
 
 
 def turns(layout: Layout, functions: MathFunctions) -> bool:
-    """Whether the loops inside the vectorized one are written out: few iterations, and functions without branches."""
+    """Whether the loops inside the vectorized one are written out: few iterations, and what has branches can be computed before."""
     axis = layout.vector
     if not 0 <= axis < len(layout.domain) - 1 or layout.domain[axis] < LEAST:
         return False
     inside = math.prod(layout.domain[axis + 1 :])
-    known = [found for node in layout.nodes if (found := function_of(node))]
-    branches = any(functions.beyond(*found) for found in known)
-    return inside <= MOST and len(layout.nodes) * inside <= NODES and not branches
+    inner = [node for node in layout.nodes if max(node.axes, default=-1) >= axis and branches(node, functions)]
+    return inside <= MOST and len(layout.nodes) * inside <= NODES and all(_before(node, layout) for node in inner)
+
+
+def branches(node: ScalarNode, functions: MathFunctions) -> bool:
+    """Whether the function of a node asks whether a number is far."""
+    known = function_of(node)
+    return known is not None and functions.beyond(*known) is not None
+
+
+def _before(node: ScalarNode, layout: Layout) -> bool:
+    """Whether a node changes along the vectorized axis, and needs nothing that the nest itself makes."""
+    made = {root.value for root in layout.roots}
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        if one.kind == "reduce" or (one.kind in {"load", "gather"} and one.data[0] in made):
+            return False
+        waiting += one.operands
+    return layout.vector in node.axes
 
 
 class RowSum(NamedTuple):
@@ -57,6 +77,8 @@ class TurnedNestWriter(NestWriter):
         super().__init__(*given)
         self.summed: dict[Any, RowSum] = {}
         self.written_out: dict[tuple[str, ...], dict[int, IRValue]] = {}
+        self.before: dict[tuple[int, tuple[str, ...]], tuple[str, str]] = {}
+        self.here = self.layout.roots
 
     @property
     def axis(self) -> int:
@@ -79,7 +101,41 @@ class TurnedNestWriter(NestWriter):
                 self._inside(scope, inside)
 
     def _further(self, position: int, roots: list[Root]) -> None:
+        self.here = roots
         self._loop(position, lambda: self._inner(position + 1, roots))
+
+    def _place(self, node: ScalarNode) -> tuple[str, ...]:
+        """The indices written out that a node is of."""
+        scopes = self.scopes[self.axis + 2 :]
+        return tuple([s.index for axis, s in enumerate(scopes, self.axis + 1) if axis in node.axes])
+
+    def _row_of(self, node: ScalarNode) -> tuple[str, str] | None:
+        return self.before.get((id(node), self._place(node)))
+
+    def _branching(self, head: str, element: str, into: CodeBlock) -> None:
+        """Compute what has branches into rows, one for each of the indices written out."""
+        inner = range(self.axis + 1, len(self.layout.domain))
+        self.before = {}
+        for node in self._costly(self.here, self.axis + 1):
+            if not branches(node, self.functions):
+                continue
+            sizes = [self.layout.domain[axis] if axis in node.axes else 1 for axis in inner]
+            for place in itertools.product(*[map(str, range(size)) for size in sizes]):
+                row = self._array("row", KINDS[node.dtype], min(self.layout.domain[self.axis], ROW))
+                self._kept_in_row(node, row + element, functools.partial(self._at_place, head, place), into)
+                key = tuple([index for axis, index in zip(inner, place, strict=True) if axis in node.axes])
+                self.before[id(node), key] = row, row + element
+
+    def _at_place(self, head: str, place: tuple[str, ...], inside: Callable[[], None], into: CodeBlock) -> None:
+        """A loop along the vectorized axis for some of the indices written out."""
+
+        def within(rest: tuple[str, ...]) -> None:
+            if not rest:
+                inside()
+                return
+            self._inside(LoopScope(self.scopes[-1].block, rest[0]), lambda: within(rest[1:]))
+
+        self._open(head, f"i{self.axis}", lambda: within(place), into)
 
     def _rows(self, inside: Callable[[], None]) -> None:
         """The vectorized loop, in pieces, after each of which rows are added up."""
@@ -87,7 +143,9 @@ class TurnedNestWriter(NestWriter):
         self.summed, self.written_out = {}, {}
         whole = size <= ROW
         start, end = ("0", str(size)) if whole else ("start", "end")
-        body = CodeBlock((f"for (int {index} = {start}; {index} < {end}; ++{index})",))
+        head = f"for (int {index} = {start}; {index} < {end}; ++{index})"
+        body, before = CodeBlock((head,)), CodeBlock()
+        self._branching(head, f"[{index}{'' if whole else ' - start'}]", before)
         self._inside(LoopScope(body, index), inside)
         for row in self.summed.values():
             if row.target:
@@ -96,7 +154,7 @@ class TurnedNestWriter(NestWriter):
         if not whole:
             rest = f"start + {ROW} < {size} ? start + {ROW} : {size}" if size % ROW else f"start + {ROW}"
             piece.say(f"const int end = {rest};")
-        piece.statements.append(body)
+        piece.statements += [*before.statements, body]
         for row in self.summed.values():
             count = end if whole else f"{end} - {start}"
             piece.say(f"{sums.along(self.functions, row.lanes)}({row.name}, {row.row}, {count});")
