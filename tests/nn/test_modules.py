@@ -776,6 +776,7 @@ def test_alpha_dropout_moves_to_the_saturation_of_selu(inplace):
     wanted = np.where(y.numpy() > 0, 3 * scale + shift, low * scale + shift)
     np.testing.assert_allclose(y.numpy(), wanted, rtol=1e-5)
     assert 150 < (y.numpy() < 0).sum() < 350
+    assert nn.functional.alpha_dropout(pullback.ones(4), 1.0, training=True).tolist() == [0.0] * 4
     for same_as in ({"training": False}, {"p": 0.0, "training": True}):
         assert nn.functional.alpha_dropout(x, **same_as) is x
 
@@ -797,3 +798,7 @@ def test_padding_by_what_is_there_takes_no_value():
     ]
     with pytest.raises(NotImplementedError, match="Padding size 2 is not supported for 1D input"):
         pad(x[0], (1, 0), mode="replicate")
+    assert pad(x[None], (1, 0), mode="replicate").shape == (1, 1, 4)
+    assert pad(pullback.ones(1, 1, 2, 2, 2), (1,) * 6, mode="replicate").shape == (1, 1, 4, 4, 4)
+    with pytest.raises(NotImplementedError, match="Padding size 8 is not supported"):
+        pad(pullback.ones(1, 1, 2, 2, 2, 2), (1,) * 8, mode="replicate")
