@@ -4,6 +4,8 @@ import contextlib
 import io
 import json
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -232,3 +234,31 @@ def test_odd_operands(value):
     assert ex.failure.op == "matmul"
     assert ex.failure.arguments[0].shape == tuple(value.shape)
     assert ex.failure.said
+
+
+def trial_of(tmp_path, text, line, **modules):
+    """How a program ends in the process of a trial, and how often the statement on a line was passed."""
+    script = tmp_path / "tried.py"
+    for name, module in modules.items():
+        (tmp_path / f"{name}.py").write_text(module, encoding="utf-8")
+    script.write_text("", encoding="utf-8")
+    plan = {
+        "argv": [str(script)], "folder": str(tmp_path), "torch": False, "texts": {str(script): text},
+        "file": str(script), "line": line, "seconds": 60,
+    }  # fmt: skip
+    command = [sys.executable, "-m", "pullback.command.trial"]
+    done = subprocess.run(command, input=json.dumps(plan), capture_output=True, text=True, check=True, timeout=120)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_a_trial_counts_how_often_a_statement_is_passed(tmp_path):
+    program = "a = 1\nb = [][{0}:]; b += [1]\nc = b[{1}]\nd = 2\nraise KeyError(d)\n"
+    assert trial_of(tmp_path, program.format(0, 0), 4) == {"ended": "raised", "detail": "KeyError: 2", "passed": 1}
+    assert trial_of(tmp_path, program.format(0, 9), 3)["passed"] == 0
+    assert trial_of(tmp_path, program.format(0, 9), 1)["passed"] == 1
+    assert trial_of(tmp_path, "for i in range(3):\n    a = i\n    b = a\n", 3)["passed"] == 3
+
+
+def test_a_trial_imports_modules_with_the_text_that_they_have(tmp_path):
+    program = "try:\n    import nowhere_to_be_found\nexcept ModuleNotFoundError:\n    pass\nimport beside\nassert beside.number == 3\n"
+    assert trial_of(tmp_path, program, 6, beside="number = 3\n") == {"ended": "done", "detail": "", "passed": 1}

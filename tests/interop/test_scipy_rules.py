@@ -602,3 +602,20 @@ def test_what_makes_a_solution_no_function_is_refused():
             O.minimize(lambda y: (y[0] - y[1] - a) ** 2, np.ones(2))
     """
     after("import pullback", textwrap.dedent(program))
+
+
+def test_linear_maps_give_the_precision_of_their_operand():
+    program = """
+        import scipy.ndimage as N, scipy.signal as S
+        maps = lambda x: S.resample(x, 4), lambda x: N.gaussian_filter1d(x, 1.0), lambda x: N.uniform_filter1d(x, 3)
+        for dtype in (np.float32, np.float64):
+            values = np.random.default_rng(0).normal(size=6).astype(dtype)
+            x = pullback.tensor(values, requires_grad=True)
+            for function in maps:
+                y = function(x)
+                assert y.dtype == x.dtype
+                np.testing.assert_allclose(y.numpy(force=True), function(values.astype(np.float64)), rtol=1e-6 if dtype is np.float32 else 1e-12)
+                y.sum().backward()
+            assert x.grad.dtype == x.dtype
+    """
+    after(textwrap.dedent(BEGIN), textwrap.dedent(program))

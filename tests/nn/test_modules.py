@@ -726,3 +726,79 @@ def test_a_transformer_layer_adds_its_parts_with_a_normalization_each(kind, norm
         norm = getattr(layer, f"norm{number}")
         expected = expected + part(norm(expected)) if norm_first else norm(expected + part(expected))
     np.testing.assert_allclose(layer(*given).detach(), expected.detach(), rtol=1e-10)
+
+
+def lstm_by_hand(x, h, c, w_input, w_state, bias, w_out=None):
+    """One step of an LSTM, in NumPy."""
+    i, f, g, o = np.split(x @ w_input.T + h @ w_state.T + bias, 4, axis=-1)
+    i, f, o = (1 / (1 + np.exp(-gate)) for gate in (i, f, o))
+    c = f * c + i * np.tanh(g)
+    h = o * np.tanh(c)
+    return h if w_out is None else h @ w_out.T
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("proj", [0, 2])
+def test_an_lstm_adds_both_biases_if_it_has_some(bias, proj):
+    layer = nn.LSTM(3, 4, bias=bias, proj_size=proj)
+    x = pullback.randn(1, 5, 3)
+    state = pullback.randn(1, 5, proj or 4), pullback.randn(1, 5, 4)
+    arrays = {name: value.numpy(force=True).astype(float) for name, value in layer.named_parameters()}
+    biases = arrays["bias_ih_l0"] + arrays["bias_hh_l0"] if bias else 0.0
+    given = [each.numpy(force=True)[0].astype(float) for each in (x, *state)]
+    wanted = lstm_by_hand(*given, arrays["weight_ih_l0"], arrays["weight_hh_l0"], biases, arrays.get("weight_hr_l0"))
+    np.testing.assert_allclose(layer(x, state)[0].numpy(force=True)[0], wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_a_step_with_a_state_of_another_batch_is_refused():
+    weights = pullback.ones(4, 3), pullback.ones(4, 4)
+    with pytest.raises(RuntimeError, match="Input batch size 2 doesn't match hidden0 batch size 5"):
+        pullback.rnn_tanh_cell(pullback.ones(2, 3), pullback.ones(5, 4), *weights)
+
+
+def test_fractional_pooling_takes_a_size_or_a_ratio():
+    x = pullback.randn(1, 1, 6, 6)
+    assert nn.FractionalMaxPool2d(2, output_size=3)(x).shape == nn.FractionalMaxPool2d(2, output_ratio=0.5)(x).shape
+    with pytest.raises(ValueError, match="requires specifying either an output size, or a pooling ratio"):
+        nn.FractionalMaxPool2d(2)
+    with pytest.raises(ValueError, match="only one of output_size and output_ratio may be specified"):
+        nn.FractionalMaxPool2d(2, output_size=3, output_ratio=0.5)
+
+
+@pytest.mark.parametrize("inplace", [False, True])
+def test_alpha_dropout_moves_to_the_saturation_of_selu(inplace):
+    p, low = 0.25, -1.7580993408473766
+    scale = 1 / np.sqrt((low**2 * p + 1) * (1 - p))
+    shift = -scale * p * low
+    x = pullback.full((1000,), 3.0)
+    y = nn.functional.alpha_dropout(x, p, training=True, inplace=inplace)
+    assert (y is x) == inplace and (inplace or x.eq(3).all())
+    wanted = np.where(y.numpy() > 0, 3 * scale + shift, low * scale + shift)
+    np.testing.assert_allclose(y.numpy(), wanted, rtol=1e-5)
+    assert 150 < (y.numpy() < 0).sum() < 350
+    assert nn.functional.alpha_dropout(pullback.ones(4), 1.0, training=True).tolist() == [0.0] * 4
+    for same_as in ({"training": False}, {"p": 0.0, "training": True}):
+        assert nn.functional.alpha_dropout(x, **same_as) is x
+
+
+def test_padding_by_what_is_there_takes_no_value():
+    x = pullback.tensor([[1.0, 2.0, 3.0]])
+    pad = nn.functional.pad
+    assert (
+        pad(x, (1, 0), mode="reflect", value=0.0).tolist()
+        == pad(x, (1, 0), mode="reflect").tolist()
+        == [[2.0, 1.0, 2.0, 3.0]]
+    )
+    with pytest.raises(RuntimeError, match="doesn't take in value argument"):
+        pad(x, (1, 0), mode="reflect", value=1.0)
+    with pytest.raises(NotImplementedError, match="Unrecognised padding mode mirror"):
+        pad(x, (1, 0), mode="mirror")
+    assert pad(x, (1, 0)).tolist() == [[0.0, 1.0, 2.0, 3.0]] and pad(x, (0, 1), value=5.0).tolist() == [
+        [1.0, 2.0, 3.0, 5.0]
+    ]
+    with pytest.raises(NotImplementedError, match="Padding size 2 is not supported for 1D input"):
+        pad(x[0], (1, 0), mode="replicate")
+    assert pad(x[None], (1, 0), mode="replicate").shape == (1, 1, 4)
+    assert pad(pullback.ones(1, 1, 2, 2, 2), (1,) * 6, mode="replicate").shape == (1, 1, 4, 4, 4)
+    with pytest.raises(NotImplementedError, match="Padding size 8 is not supported"):
+        pad(pullback.ones(1, 1, 2, 2, 2, 2), (1,) * 8, mode="replicate")

@@ -176,9 +176,10 @@ def test_what_has_nothing_to_turn_or_broadcast_is_the_tensor_itself():
 
 
 def test_a_number_has_no_parts():
-    for call, name in [(lambda x: x.split(1), "split"), (lambda x: x.chunk(2), "chunk")]:
-        with pytest.raises(RuntimeError, match=f"{name} expects at least a 1-dimensional tensor"):
-            call(pullback.tensor(2.0))
+    with pytest.raises(RuntimeError, match="split expects at least a 1-dimensional tensor"):
+        pullback.tensor(2.0).split(1)
+    with pytest.raises(RuntimeError, match="chunk expects at least a 1-dimensional tensor"):
+        pullback.tensor(2.0).chunk(2)
 
 
 def test_resize_takes_elements_in_the_order_of_memory():

@@ -138,3 +138,15 @@ def test_indices_alone_are_int_too_and_elementwise_maxima_are_converted() -> Non
         pullback.argmax(x, out=pullback.empty(()))
     out = pullback.empty(3, dtype=pullback.float64)
     assert pullback.max(x, 2 * x, out=out).tolist() == [6.0, 2.0, 4.0]
+
+
+def test_functions_of_two_operands_take_numbers_where_torch_does():
+    assert pullback.add(1, 2).item() == 3 and pullback.mul(2.5, 2).item() == 5
+    assert pullback.sub(pullback.tensor(5.0), 1, alpha=2).item() == 3
+    assert pullback.add(np.ones(2), pullback.ones(2)).tolist() == [2.0, 2.0]
+    x = pullback.zeros(())
+    assert pullback.add(1, 2, out=x) is x and x.item() == 3
+    assert pullback.add(pullback.ones(()), 2, alpha=3, out=x) is x and x.item() == 7
+    for refused in (lambda: pullback.add([1], 2), lambda: pullback.add(1, [2]), lambda: pullback.atan2(1.0, 2.0)):
+        with pytest.raises(TypeError, match=r"argument 'input' \(position 1\) must be Tensor"):
+            refused()

@@ -321,7 +321,8 @@ class Succeeded(AccumulateGrad):
         while way.edges:
             assert way.edges[0] is not None
             way = way.edges[0]
-        return way.variable  # type: ignore[attr-defined]  # a leaf has no edges
+        assert isinstance(way, AccumulateGrad)
+        return way.variable
 
 
 def leaf(tensor: Attributes, array: Array) -> AccumulateGrad:

@@ -192,8 +192,7 @@ def first_difference(a: Trail, b: Trail) -> Comparison:
     scales = _Scales(b if mirrored else a)
     worst, compared, first, last, since = 0.0, list[Compared](), None, (-1, -1), AFTER
     for i, j in pairs:
-        one, other = a.entries[i], b.entries[j]
-        here = j if mirrored else i
+        one, other, here = a.entries[i], b.entries[j], j if mirrored else i
         units, at = _apart(one, other, scales.of(here) * (NOISE + worst))
         allowed = max(min(UNITS + GROWTH * worst, MOST_UNITS), GROWTH * scales.noise(here))
         compared.append(Compared(one, other, units, allowed))
@@ -342,7 +341,7 @@ def _longer(a: Trail, b: Trail, alone: tuple[list[int], list[int]]) -> Differenc
             entry = trail.entries[i]
             often = [count[_line(entry)] for count in counts]
             if entry.phase in {FORWARD, WRITE} and all(often) and often[0] != often[1]:
-                return Difference("length", entry, None, None, *often, math.inf)
+                return Difference("length", entry, None, None, often[0], often[1], math.inf)
     return None
 
 

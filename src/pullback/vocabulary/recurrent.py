@@ -265,7 +265,6 @@ def _step(kind: Kind, input: Tensor, states: States, weights: Sequence[Tensor | 
         whole = tuple(shapes.unsqueeze(state, 0) for state in states)
         _check_step(input, weights, states)
         _check(net, input, whole, given)
-        _check_batch(whole, input.shape[0])
     outs = kind.run(input, tuple(states), given, (input.shape[0],), False)
     return tuple(shapes.squeeze(out, 0) for out in outs) if single else outs
 

@@ -1601,7 +1601,7 @@ class Tensor:
     def real(self, value: _Any, /) -> None: ...
     @_builtins.property
     def requires_grad(self) -> _builtins.bool:
-        """True if operations on this tensor are recorded; settable on leaves. For a `no_grad` view: its base's."""
+        """True if operations on this tensor are recorded; settable on leaves. A view without a history says its base's."""
     @requires_grad.setter
     def requires_grad(self, value: _Any, /) -> None: ...
     @_builtins.property

@@ -363,7 +363,7 @@ class ParameterList(Module):
     def __iadd__(self, parameters: Iterable[Any]) -> Self:
         return self.extend(parameters)
 
-    def append(self, value: Any) -> Self:
+    def append(self, value: object) -> Self:
         """Add a parameter at the end."""
         setattr(self, str(self._size), _registered(value))
         self._size += 1

@@ -129,7 +129,7 @@ class ParametrizationList(ModuleList):
         return [getattr(self, name) for name in names]
 
     @restoring
-    def right_inverse(self, value: Any) -> None:
+    def right_inverse(self, value: Tensor) -> None:
         """Set the tensor to `value`: the modules' input is replaced by the right inverse of `value`.
 
         Raises
@@ -139,17 +139,18 @@ class ParametrizationList(ModuleList):
         ValueError
             If the result of one has the wrong shape or dtype.
         """
+        found: Any = value
         with no_grad():
             for module in reversed(list(self._steps())):
                 if not hasattr(module, "right_inverse"):
                     raise RuntimeError(f"parametrization {type(module).__name__} does not implement right_inverse.")
-                value = module.right_inverse(value)
+                found = module.right_inverse(found)
             originals = self._originals()
-            if self.is_tensor and not isinstance(value, Carrier):
-                raise ValueError(f"`right_inverse` should return a tensor. Got {type(value).__name__}")
-            values = [value] if self.is_tensor else value
+            if self.is_tensor and not isinstance(found, Carrier):
+                raise ValueError(f"`right_inverse` should return a tensor. Got {type(found).__name__}")
+            values = [found] if self.is_tensor else found
             if not isinstance(values, Sequence):
-                raise ValueError(f"'right_inverse' must return a sequence of tensors. Got {type(value).__name__}.")
+                raise ValueError(f"'right_inverse' must return a sequence of tensors. Got {type(found).__name__}.")
             if len(values) != len(originals):
                 raise ValueError(
                     f"'right_inverse' must return a sequence of tensors of length {len(originals)}. Got a sequence of "
