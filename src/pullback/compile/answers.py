@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import ops
-from .._tape.memory import version
 from .._tape.views import steps
-from ..observe import AccumulateGrad, ancestors, node as node_of, value as inside
+from ..observe import AccumulateGrad, ancestors, node as node_of, value as inside, version
 from .layouts import Array, dense, inverse, order
 from .program import Value
 from .recorder import Recorded, Recorder
