@@ -21,7 +21,6 @@ from .recorder import Recorded, Recorder
 from .refusals import RefusedError
 
 if TYPE_CHECKING:
-    from .._tape.refusals import MarkedView
     from .._tape.views import Step
     from .._tensor.tensor import Tensor
     from .numbers import Number
@@ -49,7 +48,7 @@ class Made(NamedTuple):
     leaf: int | None
     base: bool
     version: int
-    mark: MarkedView | None
+    mark: Any
 
 
 class Alias(NamedTuple):
@@ -72,7 +71,7 @@ class Seen(NamedTuple):
     start: int | Place
     steps: tuple[Step, ...]
     tracked: bool
-    mark: MarkedView | None
+    mark: Any
 
 
 class Answers:
