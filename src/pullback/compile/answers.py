@@ -13,16 +13,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import ops
-from .._tape.memory import version
 from .._tape.views import steps
-from ..observe import AccumulateGrad, ancestors, node as node_of, value as inside
+from ..observe import AccumulateGrad, ancestors, node as node_of, value as inside, version
 from .layouts import Array, dense, inverse, order
 from .program import Value
 from .recorder import Recorded, Recorder
 from .refusals import RefusedError
 
 if TYPE_CHECKING:
-    from .._tape.refusals import MarkedView
     from .._tape.views import Step
     from .._tensor.tensor import Tensor
     from .numbers import Number
@@ -50,7 +48,7 @@ class Made(NamedTuple):
     leaf: int | None
     base: bool
     version: int
-    mark: MarkedView | None
+    mark: Any
 
 
 class Alias(NamedTuple):
@@ -73,7 +71,7 @@ class Seen(NamedTuple):
     start: int | Place
     steps: tuple[Step, ...]
     tracked: bool
-    mark: MarkedView | None
+    mark: Any
 
 
 class Answers:

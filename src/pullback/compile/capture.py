@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from .._core.typing import Array
-    from .._tape.memory import Storage
     from .._tape.node import Node
     from .._tape.recording import Tape
 
@@ -93,7 +92,7 @@ class CapturedRun:
         self.grads: list[tuple[Tensor, Tensor | None, Place]] = []
         self.histories: list[tuple[Tensor, Node | None]] = []
         self.flags: list[tuple[Tensor, Flags]] = []
-        self.storages: list[tuple[Tensor, Storage]] = []
+        self.storages: list[tuple[Tensor, Any]] = []
         self.hooks: list[tuple[AccumulateGrad, Any, list[tuple[list[Any], list[Any]]]]] = []
         self.effects: list[tuple[Place, Tensor | None]] = []
         self.taken: list[tuple[Place, Array]] = []
