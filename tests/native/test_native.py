@@ -18,6 +18,7 @@ import pytest
 
 import pullback
 from pullback._tape import native
+from pullback.compat.torch import redirecting
 
 MODULE = "_pullback_native"
 ROOT = Path(__file__).parents[2]
@@ -149,6 +150,33 @@ def test_nothing_of_the_usual_case_is_handed_over(text):
 def test_views_of_other_functions_are_made_by_the_core(text):
     scope = {"x": pullback.ones(3, 3, requires_grad=True), "u": pullback.ones(1, 3)}
     assert "view" not in entered_by(text, scope)
+
+
+def test_something_else_may_answer_calls_of_functions():
+    """As a graph of torch.fx or `__torch_function__` does; afterwards nothing is handed over again."""
+    x, y = pullback.ones(2, 2, requires_grad=True), pullback.ones(2, 2)
+    asked = []
+
+    def seeker(function, method, args, options):
+        asked.append(method or function.__name__)
+        return redirecting.UNANSWERED
+
+    redirecting.begin(seeker)
+    try:
+        results = [x[0], x * y, x.sum(), x.unbind(), x @ y, pullback.nn.functional.linear(x, y)]
+        y += 1.0
+        y[0] = 2.0
+        results[1].sum().backward()
+    finally:
+        redirecting.end(seeker)
+    assert {"__getitem__", "mul", "sum", "unbind", "matmul", "linear", "add_", "__setitem__"} <= {*asked}
+    assert results[0].grad_fn.name() == "SelectBackward0"
+    assert x.grad.tolist() == [[1.0, 1.0], [1.0, 1.0]]
+    asked.clear()
+    assert (x * y).shape == (2, 2)
+    assert asked == []
+    if native.core is not None:
+        assert entered_by("x * y; x[0]", {"x": x, "y": y}) == []
 
 
 @needs_core
