@@ -54,7 +54,7 @@ typedef enum { UNKNOWN = -1, OTHER, RECORDS, NO_RECORDS } Usage; /* of the curre
 #define NAMES(X) \
     X(index) X(axis) X(axes) X(label) X(shape) X(shapes) X(sizes) X(dim) X(keepdim) X(path) X(_leaf) X(forward) X(hold) X(_forget) \
     X(run) X(pull) X(foreign) X(TransposeBackward0) X(TBackward0) X(SplitBackward0) X(MvBackward0) X(DotBackward0) X(mean) \
-    X(IndexSelectBackward0) X(TakeBackward0)
+    X(IndexSelectBackward0) X(TakeBackward0) X(__code__)
 
 #define OFFSET(class_name, name, place) Py_ssize_t place;
 #define OBJECT(name) PyObject *name;

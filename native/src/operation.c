@@ -57,7 +57,7 @@ static int form_read(Operation *self, const char *name)
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (strcmp(all[i].name, name) == 0) {
-            self->attempt = all[i].attempt;
+            self->attempt = self->usual = all[i].attempt;
             self->variant = all[i].variant;
             return 0;
         }
@@ -95,6 +95,7 @@ static int operation_traverse(PyObject *object, visitproc visit, void *arg)
     Py_VISIT(self->fallback);
     Py_VISIT(self->forward);
     Py_VISIT(self->kind);
+    Py_VISIT(self->code);
     return 0;
 }
 
@@ -113,6 +114,7 @@ static void operation_dealloc(PyObject *object)
         PyObject_ClearWeakRefs(object);
     operation_clear(object);
     release(((Operation *)object)->fallback, ((Operation *)object)->forward, ((Operation *)object)->kind);
+    Py_XDECREF(((Operation *)object)->code);
     type->tp_free(object);
     Py_DECREF(type);
 }
@@ -130,6 +132,27 @@ static PyObject *operation_attribute(PyObject *self, PyObject *name)
         return found;
     PyErr_Clear();
     return PyObject_GetAttr(((Operation *)self)->fallback, name);
+}
+
+static PyObject *handed_over(Operation *Py_UNUSED(operation), PyObject *const *Py_UNUSED(args), Py_ssize_t Py_UNUSED(count),
+                             PyObject *Py_UNUSED(keywords))
+{
+    return NULL;
+}
+
+/* Sets an attribute. Code is that of the Python function: while it is not its own, as where something else answers calls of functions,
+   all is handed over. */
+static int operation_set(PyObject *self, PyObject *name, PyObject *value)
+{
+    Operation *operation = (Operation *)self;
+    if (PyUnicode_Compare(name, names.__code__) != 0)
+        return PyObject_GenericSetAttr(self, name, value);
+    if (operation->code == NULL && (operation->code = PyObject_GetAttr(operation->fallback, name)) == NULL)
+        return -1;
+    if (PyObject_SetAttr(operation->fallback, name, value) < 0)
+        return -1;
+    operation->attempt = value == operation->code ? operation->usual : handed_over;
+    return 0;
 }
 
 /* What it stands for is a function, also to `isinstance`. */
@@ -154,8 +177,8 @@ static PyGetSetDef attributes[] = {
 static PyType_Slot slots[] = {
     {Py_tp_new, operation_new},         {Py_tp_dealloc, operation_dealloc}, {Py_tp_traverse, operation_traverse},
     {Py_tp_clear, operation_clear},     {Py_tp_call, PyVectorcall_Call},    {Py_tp_descr_get, operation_get},
-    {Py_tp_getattro, operation_attribute}, {Py_tp_repr, operation_repr},    {Py_tp_members, members},
-    {Py_tp_getset, attributes},         {0, NULL},
+    {Py_tp_getattro, operation_attribute}, {Py_tp_setattro, operation_set}, {Py_tp_repr, operation_repr},
+    {Py_tp_members, members},           {Py_tp_getset, attributes},         {0, NULL},
 };
 
 static PyType_Spec spec = {

@@ -29,8 +29,9 @@ typedef PyObject *(*Attempt)(Operation *operation, PyObject *const *args, Py_ssi
 struct Operation {
     PyObject_HEAD
     vectorcallfunc vectorcall;
-    Attempt attempt;
+    Attempt attempt, usual; /* what is tried, which is the usual case unless the Python function has other code */
     PyObject *dict, *weakrefs;
+    PyObject *code;     /* of the Python function, NULL unless it was replaced */
     PyObject *fallback; /* the Python function; None where that asks first, and is told None */
     PyObject *forward;  /* what computes it, on arrays; what follows is that of elementwise operations and products */
     PyObject *kind;     /* its class of nodes, or the primitive where that follows from the metadata; NULL without a derivative */

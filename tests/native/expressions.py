@@ -60,6 +60,8 @@ z = x * 1; r = z[0]; q = r * r; z[0, 0] = 2.0; s = r + 1; (q.sum() + s.sum()).ba
 u[0] = 1.0; v = u[1]; v[2] = 5.0; w = v * 2; u.add_(1)
 u[0] = x[1]; u.sum().backward()
 u[9] = 1.0
+w = u.reshape((1,) * 13 + (3, 4)); a = w.unsqueeze(15); b = a.unsqueeze(16); c = b.unsqueeze(0); d = a.T; e = b.T; f = list(c); g = b.sum(16)
+w = u.reshape((1,) * 14 + (3, 4)); a = w[0]; b = w.unbind(15); c = w.split(2, 14); d = pullback.stack([w, w], 16); e = pullback.cat([w, w], 14)
 x[0] = 1.0
 x[::0] = 1.0
 v = u[::0]

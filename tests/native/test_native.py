@@ -15,6 +15,7 @@ from types import FunctionType
 
 import numpy as np
 import pytest
+from tests.prepared import installed
 
 import pullback
 from pullback._tape import native
@@ -118,6 +119,35 @@ def test_views_of_other_functions_are_made_by_the_core():
     entered = lines("1", "views")
     assert len(entered) == 5
     assert [line for line in entered if "'view'" in line] == []
+
+
+def test_something_else_may_answer_calls_of_functions():
+    """As a mode with `__torch_function__` does, or a graph of torch.fx; afterwards nothing is handed over again."""
+    installed("""
+        import torch
+        from pullback._tape import native
+        from tests.native.test_native import entered_by
+        from torch.overrides import TorchFunctionMode
+
+        class Log(TorchFunctionMode):
+            def __torch_function__(self, func, types, args=(), kwargs=None):
+                seen.append(func.__name__)
+                return func(*args, **(kwargs or {}))
+
+        x, y, seen = torch.ones(2, 2, requires_grad=True), torch.ones(2, 2), []
+        with Log():
+            row, product, _ = x[0], x * y, torch.cat([x, y])
+            product.sum().backward()
+            y += 1.0
+            y[0] = 2.0
+        assert {"getitem", "mul", "cat", "sum", "add_", "setitem"} <= {*seen}, seen
+        assert row.grad_fn.name() == "SelectBackward0" and x.grad.tolist() == [[1.0, 1.0], [1.0, 1.0]]
+        graph = torch.fx.symbolic_trace(lambda x, y: torch.stack([x @ y, torch.sin(x)])[0]).graph
+        assert [node.name for node in graph.nodes] == ["x", "y", "matmul", "sin", "stack", "getitem", "output"]
+        seen.clear()
+        assert (x * y)[0].shape == (2,) and not seen
+        assert native.core is None or entered_by("x * y; x[0]; u @ y", {"x": x, "y": y, "u": y * 2}) == []
+    """)
 
 
 @needs_core

@@ -38,7 +38,7 @@ def _found() -> Any:
         return None
     version = sys.modules[__name__.partition(".")[0]].__version__
     try:
-        found = importlib.import_module("_pullback_native")
+        found: Any = importlib.import_module("_pullback_native")
     except ModuleNotFoundError:
         why = f"it is not installed: python -m pip install pullback-native=={version}"
     except ImportError as error:

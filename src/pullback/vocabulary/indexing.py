@@ -237,12 +237,14 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
 
 
 def _split(tensor: Tensor, shape: tuple[int, ...], index: Any) -> tuple[Index, list[Any]]:
-    """As `split_index`, in less time for nothing but places, one tensor, array or list of them for each axis."""
+    """As `split_index`, in less time for one mask, and for nothing but places, a tensor, array or list of them for each axis."""
     if type(index) is list and {*map(type, index)} == {int}:
         index = np.asarray(index)
     several = index if type(index) is tuple else (index,)
     if 0 < len(several) <= len(shape) and all(map(_are_places, several)):
         return (_xp.array,) * len(several), [*several]
+    if _is_mask(index, shape):
+        return (_xp.array,), [index]
     return split_index(tensor, index)
 
 
@@ -251,6 +253,15 @@ def _are_places(index: Any) -> bool:
     if type(index) is np.ndarray:
         return bool(index.dtype.kind == "i" and index.ndim)
     return isinstance(index, Carrier) and index._dtype.kind == "i" and index.ndim > 0
+
+
+def _is_mask(index: Any, shape: tuple[int, ...]) -> bool:
+    """True for a tensor or an array of bools with the axes of a tensor, or with the first of them."""
+    if type(index) is not np.ndarray and not isinstance(index, Carrier):
+        return False
+    own = tuple(index.shape)
+    kind = index.dtype.kind if type(index) is np.ndarray else index._dtype.kind
+    return bool(kind == "b" and own and own == shape[: len(own)])
 
 
 def _plain(shape: tuple[int, ...], index: Any) -> Index | None:
