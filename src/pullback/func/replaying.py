@@ -42,7 +42,7 @@ def _turned(y: Value, *args: Value, **params: Any) -> Value:
     return ops.floor(ops.divide(y, np.asarray(np.pi / 2)))
 
 
-def _negative(value: Value) -> Value:
+def _negative(value: Any) -> Value:
     return ops.less(value, np.asarray(0.0)) if value._dtype.kind == "f" else np.asarray(False)
 
 
@@ -203,7 +203,7 @@ class Run(NamedTuple):
     found: list[Array]
 
 
-def switched(function: Callable[[Tensor], Sequence[Value]], place: float, every: bool) -> Run:
+def switched(function: Callable[[Tensor], Sequence[Tensor]], place: float, every: bool) -> Run:
     """How a function runs at one place of a line, with the steps that change where tensors with gradients say, or with all."""
     with Switches(every) as seen:
         found = function(seen.placed(np.asarray(place)))
