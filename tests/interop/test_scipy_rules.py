@@ -590,6 +590,47 @@ def test_a_fault_of_ours_is_no_function_without_steps():
     after(textwrap.dedent(JUMPS), textwrap.dedent(program))
 
 
+def test_roots_of_splines():
+    program = """
+        import scipy.interpolate as P
+        x, given = np.linspace(0, 5, 11), pullback.tensor(np.cos(np.linspace(0, 5, 11)), requires_grad=True)
+        for kind in (P.CubicSpline, P.PchipInterpolator, P.Akima1DInterpolator):
+            for find in (lambda y: kind(x, y).roots(extrapolate=False), lambda y: kind(x, y).solve(y[0] / 3, extrapolate=False)):
+                np.testing.assert_allclose(find(given).detach().numpy(), find(given.detach().numpy()), rtol=1e-12)
+                assert pullback.autograd.gradcheck(find, given) and pullback.autograd.gradgradcheck(find, given, fast_mode=True)
+        assert P.CubicSpline(x, given).solve(-50.0, extrapolate=False).shape == (0,)
+        jumping = P.PPoly(pullback.tensor([[-1.0, 1.0], [3.0, -1.0]], requires_grad=True) * a, [0.0, 2.0, 4.0])
+        assert jumping.roots().tolist() == [2.0, 3.0] and slope(jumping.roots().sum()) == 0
+        with pytest.raises(TypeError, match="no derivative here of several polynomials"):
+            P.CubicSpline(x, np.stack([given, given], 1)).roots()
+    """
+    after(textwrap.dedent(JUMPS), textwrap.dedent(program))
+
+
+def test_what_stays_fixed_names_a_way_out():
+    program = """
+        import scipy.interpolate as P, scipy.optimize as O
+        misfit, x = lambda v: ((v - 1) ** 2).sum(), np.linspace(0, 1, 5)
+        for bounds in ([(0, a)], O.Bounds(np.zeros(1), a)):
+            with pytest.raises(TypeError, match="a bound moves nothing unless a number is at it"):
+                O.minimize(misfit, np.zeros(1), bounds=bounds)
+        inside = O.minimize(lambda z: misfit(a + (3 - a) / (1 + np.exp(-z))), np.zeros(1), tol=1e-12).x
+        np.testing.assert_allclose(slope(inside.sum()), -1 / 0.7, rtol=1e-5)
+        for solve in (lambda t: I.solve_ivp(lambda t, y: -y, (0, 1), [1.0], t_eval=t), lambda t: I.odeint(lambda y, t: -y, [1.0], t)):
+            with pytest.raises(TypeError, match="let the rate be T . f.s . T, y."):
+                solve(np.stack([0 * a, a]))
+        sharp = dict(rtol=1e-10, atol=1e-12)
+        ends = I.solve_ivp(lambda t, y: -t * y, (0, a), [1.0], **sharp), I.solve_ivp(lambda s, y, T: T * -(s * T) * y, (0, 1), [1.0], "LSODA", args=(a,), **sharp)
+        for end in ends:
+            np.testing.assert_allclose(slope(end.y[0, -1]), -0.3 * math.exp(-0.045), rtol=1e-7)
+        for knots in (lambda k: P.CubicSpline(k, x), lambda k: P.make_interp_spline(k, x), lambda k: P.BSpline(k, np.ones(1), 3), lambda k: P.PPoly(np.ones((2, 4)), k)):
+            with pytest.raises(TypeError, match="no derivative by their knots, and np.interp has"):
+                knots(x + a)
+        np.testing.assert_allclose(slope(np.interp(0.9, x + a, x)), -1.0)
+    """
+    after(textwrap.dedent(JUMPS), textwrap.dedent(program))
+
+
 def test_what_makes_a_solution_no_function_is_refused():
     program = """
         import math, numpy as np, pytest, pullback.interop.scipy

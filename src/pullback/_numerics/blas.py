@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from .._core.typing import Array, NumpyType
 
 PATTERNS = "scipy_openblas_{}64_", "openblas_{}64_", "scipy_openblas_{}", "openblas_{}"
-THREADED = 1 << 21
-"""Multiplications of a triangular system from which on OpenBLAS's threads are worth waking: below, it waits for them much longer than it computes."""
 OPENMP = 2
 """OpenBLAS's answer if its threads are OpenMP's; then each thread has its own setting of their number."""
 
@@ -97,7 +95,7 @@ def triangular(dtype: NumpyType) -> Callable[..., None] | None:
         rows, columns = x.shape
         places = kept.ctypes.data, rows, x.ctypes.data, columns
         diagonal = Word.ONES if unitriangular else Word.DIAGONAL
-        with single() if rows * rows * columns < THREADED else contextlib.nullcontext():
+        with single() if rows * rows * columns < _Control.worth else contextlib.nullcontext():
             solve(Word.ROW_MAJOR, Word.LEFT, half, way, diagonal, rows, columns, factor, *places)
 
     return solved
@@ -115,6 +113,9 @@ class _Control:
     Its state is a C lock, the number of threads inside, and the original setting. Both Python and compiled code that
     runs without the GIL use the state, so both take the lock, and neither blocks while holding it.
     """
+
+    worth = 1 << 21
+    """Multiplications of a triangular system from which on threads are worth waking: below, they are waited for longer than it takes."""
 
     def __init__(self, get: Callable[[], int], change: Callable[[int], None]) -> None:
         self.get, self.change = get, change

@@ -18,7 +18,7 @@ from .scipy_jumps import FAR, PLACES, Break, breaks, require_continuous, require
 from .scipy_solvers import Watched, attached, filled
 
 if TYPE_CHECKING:
-    from .._core.typing import Array, Params, Tensor, Value
+    from .._core.typing import Array, ArrayLike, Params, Tensor, Value
     from .scipy_jumps import Way
 
 
@@ -93,28 +93,31 @@ def _cubature(real: Function, name: str, given: Params, found: Any) -> Any:
     return run(**given)
 
 
-def _tanhsinh(real: Function, name: str, given: Params, found: Any) -> Any:
+def _tanhsinh(real: Function, name: str, given: Params, found: object) -> object:
     low, high = np.broadcast_arrays(*(unwatched(given[word]).astype(float) for word in "ab"))
     path = through_box(low.ravel(), high.ravel())
     require_still(name, lambda s: given["f"](path(s).reshape(low.shape), *_arguments(given)), PLACES * low.size)
-    limits, more = tensors(given["a"], given["b"]), tensors(*_arguments(given))  # SciPy computes on what these are
+    limits, more = (
+        tensors(given["a"], given["b"]),
+        [tensors(each)[0] for each in _arguments(given)],
+    )  # SciPy computes on what these are
     return real(**{**given, "a": limits[0], "b": limits[1], "args": tuple(more)})
 
 
-def _fixed_quad(real: Function, name: str, given: Params, found: Any) -> Any:
+def _fixed_quad(real: Function, name: str, given: Params, found: object) -> object:
     low, high = (np.atleast_1d(unwatched(given[word])).astype(float) for word in "ab")
     path = through_box(low, high)
     require_still(name, lambda s: given["func"](path(s), *_arguments(given)))
     return _as_program(real, **given)
 
 
-def _arguments(given: Params) -> tuple[Any, ...]:
+def _arguments(given: Params) -> tuple[Value, ...]:
     more = given["args"]
     return more if isinstance(more, tuple) else (more,)
 
 
 def _straightened(
-    name: str, function: Callable[..., Value], given: Params, points: Any
+    name: str, function: Callable[..., Value], given: Params, points: ArrayLike | None
 ) -> tuple[Callable[[float], Value], list[float]]:
     """An integral from 0 on, whatever the limits are, and the places between which its function is smooth: whole numbers.
 
@@ -127,10 +130,10 @@ def _straightened(
     first, last = (float(unwatched(given[word])) for word in "ab")
     inner = [] if points is None else [float(each) for each in np.ravel(points)]
     moved = holds_tensor((given["a"], given["b"]))
-    halves = [(first, 0.0), (0.0, last)] if np.isinf((first, last)).all() and first != last else [(first, last)]
+    ends = [first, 0.0, last] if np.isinf((first, last)).all() and first != last else [first, last]
     places: list[Value] = []
-    for low, high in halves:
-        mapped, to = _between_zero_and_one(of, low, high)
+    for pair in itertools.pairwise(map(np.asarray, ends)):
+        mapped, to = _between_zero_and_one(of, *pair)
         for found in breaks(mapped, PLACES, every=moved):
             require_continuous(name, found)
             places.append(_place(name, of, to, found))
@@ -145,7 +148,7 @@ def _straightened(
 
 def _place(name: str, function: Callable[[Value], Value], to: Callable[[float], Value], found: Break) -> Value:
     """Where a function breaks: as a tensor, if it moves, the root of the difference of the function on both sides."""
-    place = float(to((found.low + found.high) / 2))
+    place = unwatched(to((found.low + found.high) / 2))
     if not found.moves:
         return place
     aside = NEAR * (1 + abs(place))
@@ -158,16 +161,18 @@ def _place(name: str, function: Callable[[Value], Value], to: Callable[[float], 
 
 
 def _between_zero_and_one(
-    function: Callable[[Any], Value], low: Value, high: Value
+    function: Callable[[Value], Value], low: Value, high: Value
 ) -> tuple[Callable[[float], Value], Callable[[float], Value]]:
     """The function of an integral from 0 to 1, whatever the limits are; and the place that each of its places stands for."""
     first, last = (float(unwatched(each)) for each in (low, high))
     if np.isfinite((first, last)).all():
         width = high - low
-        return lambda t: function(low + width * t) * width, lambda t: first + (last - first) * t
+        return lambda t: function(low + width * t) * width, lambda t: np.asarray(first + (last - first) * t)
     if np.isinf((first, last)).all():
         sign = np.sign(last) if first != last else 0.0
-        return lambda t: (function((1 - t) / t) + function((t - 1) / t)) * (sign / t**2), lambda t: (1 - t) / t
+        return lambda t: (function((1 - t) / t) + function((t - 1) / t)) * (sign / t**2), lambda t: np.asarray(
+            1 / t - 1
+        )
     start, end, sign = (low, last, 1) if np.isfinite(first) else (high, first, -1)
     way = np.sign(end)
 
@@ -233,7 +238,7 @@ class _Trajectory:
     def _solved(self, start: Tensor, flat: Tensor, times: Array) -> Array:
         numbers = concrete(flat)
 
-        def rate(t: float, y: Array) -> Any:
+        def rate(t: float, y: Array) -> object:
             return constants(self.name, self.rate(t, y, numbers), why=OUTSIDE)
 
         return np.asarray(self.solve(rate, concrete(start), times))

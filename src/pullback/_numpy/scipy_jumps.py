@@ -16,7 +16,8 @@ from ..vocabulary import load
 from .operands import concrete, joined, on_tensors, tensors
 
 if TYPE_CHECKING:
-    from .._core.typing import Array, Value
+    from .._core.typing import Array, Tensor, Value
+    from ..func.replaying import Switched
 
     Line = Callable[[Any], Value]
     Way = tuple[Array, Array]
@@ -130,18 +131,18 @@ class _Followed:
 
     def __init__(self, function: Line, every: bool = False) -> None:
         self.function, self.every = function, every
-        self.known: dict[float, Any] = {}
+        self.known: dict[float, Switched] = {}
 
-    def __call__(self, place: float) -> Any:
+    def __call__(self, place: float) -> Switched:
         """How the function runs at a place: its steps, whether it takes numbers, its values and, where it has them, its slopes."""
         if place not in self.known:
             self.known[place] = self._run(place)
         return self.known[place]
 
-    def _run(self, place: float) -> Any:
+    def _run(self, place: float) -> Switched:
         failed: list[TypeError] = []
 
-        def followed(s: Any) -> list[Any]:
+        def followed(s: Tensor) -> list[Tensor]:
             jvp, ones = load("func", "jvp"), on_tensors.ones_like
             for run in (lambda: jvp(self._values, (s,), (ones(s),)), lambda: [self._values(s)]):
                 try:
@@ -150,10 +151,10 @@ class _Followed:
                     failed.append(error)
             return []
 
-        found = load("func.replaying", "switched")(followed, place, self.every)
+        found: Switched = load("func.replaying", "switched")(followed, place, self.every)
         return found if found.found else found._replace(steps=b"", looked=False, found=[concrete(self._values(place))])
 
-    def _values(self, s: Any) -> Any:
+    def _values(self, s: Value | float) -> Tensor:
         return tensors(joined(self.function(s)))[0].reshape(-1)
 
     def stepless(self) -> bool:

@@ -10,8 +10,9 @@ import numpy as np
 from .._core.primitives import Function
 from .._tensor.tensor import Tensor
 from .linear_maps import loaded, tracked
-from .operands import constants, on_tensors, tensors
+from .operands import concrete, constants, on_tensors, tensors
 from .scipy_scattered import HELD, OBJECTS
+from .scipy_solvers import attached
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +32,14 @@ if TYPE_CHECKING:
         method: str
         bounds_error: bool
         fill_value: float | None
+
+
+KNOTS = (
+    "SciPy's splines have no derivative by their knots, and np.interp has, as has a spline of tensor operations, such as that of the "
+    "page docs/how-to/splines.md"
+)
+ROOT = 1e-8
+"""How small a piecewise polynomial is at a root, over its largest coefficient: at a jump over the number it is not."""
 
 
 def _length(difference: Tensor, w: ArrayLike | None = None) -> Tensor:
@@ -115,7 +124,7 @@ def _interpolating(
 ) -> object:
     """A spline through points: its coefficients are linear in the values."""
     moved = on_tensors.moveaxis(y, axis, 0)
-    fixed = constants("scipy.interpolate.make_interp_spline", (x, t, bc_type))
+    fixed = constants("scipy.interpolate.make_interp_spline", (x, t, bc_type), why=KNOTS)
     of_basis = real(fixed[0], np.eye(moved.shape[0]), k, fixed[1], fixed[2])
     coefficients = on_tensors.tensordot(of_basis.c, moved, 1)
     return type(of_basis)(of_basis.t, on_tensors.moveaxis(coefficients, 0, axis), k, axis=axis)
@@ -134,7 +143,7 @@ POINTS: dict[str, Function] = {
 
 def _evaluated(c: Tensor, breaks: Array, x: Tensor, nu: int, extrapolate: Extrapolate, axis: int) -> Tensor:
     """A piecewise polynomial, or a derivative of it, at points: both its coefficients and these may be tensors."""
-    breaks = constants("scipy.interpolate.PPoly", breaks)
+    breaks = constants("scipy.interpolate.PPoly", breaks, why=KNOTS)
     if (np.diff(breaks) <= 0).any():
         raise TypeError("scipy.interpolate.PPoly has no derivative here unless its breakpoints increase")
     c, x = tensors(c, x)
@@ -174,7 +183,7 @@ def _get(self: Interpolant, name: str) -> Any:
 def _piecewise(
     real: Function, self: Interpolant, c: Tensor, x: Tensor, extrapolate: Extrapolate = None, axis: int = 0
 ) -> None:
-    breaks = constants("scipy.interpolate.PPoly", x)
+    breaks = constants("scipy.interpolate.PPoly", x, why=KNOTS)
     real(self, np.zeros(tuple(c.shape)), breaks, extrapolate, axis)
     _set(self, "c", on_tensors.moveaxis(c, (axis, axis + 1), (0, 1)))
 
@@ -191,7 +200,7 @@ def _piecewise_integral(
     given = self.extrapolate if extrapolate is None else extrapolate
     if given == "periodic":
         raise TypeError("scipy.interpolate.PPoly.integrate has no derivative here with extrapolate='periodic'")
-    breaks = constants("scipy.interpolate.PPoly", _get(self, "x"))
+    breaks = constants("scipy.interpolate.PPoly", _get(self, "x"), why=KNOTS)
     (c,) = tensors(_get(self, "c"))
     powers, inner = np.arange(c.shape[0], 0, -1), (...,) + (None,) * (c.ndim - 2)
     terms = c / powers.reshape(-1, *[1] * (c.ndim - 1))
@@ -200,6 +209,26 @@ def _piecewise_integral(
     whole = on_tensors.concatenate([terms, before[None]])
     upper, lower = (_evaluated(whole, breaks, limit, 0, given, self.axis) for limit in (b, a))
     return upper - lower
+
+
+def _piecewise_roots(
+    real: Function, self: Interpolant, y: ArrayLike = 0.0, discontinuity: bool = True, extrapolate: Extrapolate = None
+) -> Any:
+    """Where a piecewise polynomial is y: simple roots move with the coefficients and y, jumps over y stay at their breakpoints."""
+    name, given = "scipy.interpolate.PPoly.solve", self.extrapolate if extrapolate is None else extrapolate
+    breaks, (c,) = constants("scipy.interpolate.PPoly", _get(self, "x"), why=KNOTS), tensors(_get(self, "c"))
+    if c.ndim > 2:
+        raise TypeError(
+            f"{name} has no derivative here of several polynomials, as c of shape {tuple(c.shape)} holds: solve each by itself"
+        )
+    plain = loaded("interpolate.PPoly")(concrete(c).copy(), breaks)
+    places = plain.solve(float(concrete(y)), discontinuity, given)
+    moving = abs(plain(places) - concrete(y)) <= ROOT * (1 + abs(plain.c).max())
+    found = attached(name, lambda x: _evaluated(c, breaks, x, 0, given, 0) - y, places[moving])
+    if moving.all():
+        return found
+    order = np.argsort(np.concatenate([np.flatnonzero(moving), np.flatnonzero(~moving)]))
+    return on_tensors.concatenate([found, places[~moving]])[order]
 
 
 def _cubic(
@@ -213,7 +242,7 @@ def _cubic(
 ) -> None:
     """A cubic spline, linear in its values; boundary conditions of tensors are refused."""
     moved = on_tensors.moveaxis(y, axis, 0)
-    fixed, bounds = constants("scipy.interpolate.CubicSpline", (x, bc_type))
+    fixed, bounds = constants("scipy.interpolate.CubicSpline", (x, bc_type), why=KNOTS)
     count, place = moved.shape[0], axis % moved.ndim
     sides = [side if isinstance(side, str) else (side[0], np.zeros(count)) for side in bounds]
     basis = np.eye(count)
@@ -230,7 +259,7 @@ def _cubic(
 def _spline(
     real: Function, self: Interpolant, t: ArrayLike, c: Tensor, k: int, extrapolate: Extrapolate = True, axis: int = 0
 ) -> None:
-    real(self, constants("scipy.interpolate.BSpline", t), np.zeros(tuple(c.shape)), k, extrapolate, axis)
+    real(self, constants("scipy.interpolate.BSpline", t, why=KNOTS), np.zeros(tuple(c.shape)), k, extrapolate, axis)
     _set(self, "c", on_tensors.moveaxis(c, axis, 0))
 
 
@@ -320,6 +349,7 @@ METHODS: dict[str, Function] = {
     "interpolate.PPoly.__init__": _piecewise,
     "interpolate.PPoly.__call__": _piecewise_at,
     "interpolate.PPoly.integrate": _piecewise_integral,
+    "interpolate.PPoly.solve": _piecewise_roots,
     "interpolate.CubicSpline.__init__": _cubic,
     "interpolate.BSpline.__init__": _spline,
     "interpolate.BSpline.__call__": _spline_at,

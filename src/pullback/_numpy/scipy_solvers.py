@@ -17,7 +17,7 @@ from .._core.primitives import Carrier, Function
 from .._tape.observers import Looking
 from ..vocabulary import load
 from .linear_maps import loaded
-from .operands import concrete, constants, holds_tensor, is_plain, joined, on_tensors, operand, tensors
+from .operands import UNKNOWN, concrete, constants, holds_tensor, is_plain, joined, on_tensors, operand, tensors
 
 if TYPE_CHECKING:
     from .._core.typing import Array, ArrayLike, Params, Tensor, Value
@@ -25,6 +25,15 @@ if TYPE_CHECKING:
     Rule = Function
 FREE = "args x0 x1 bracket p0 y0 xdata ydata sigma a b t_span kwargs".split()
 """Arguments of solvers that may be tensors with gradients: parameters, of which rules know, and starts, on which nothing depends."""
+FIXED = {
+    "bounds": "a bound moves nothing unless a number is at it: minimize over z with low + (high - low) * sigmoid(z) in place of the number",
+    **dict.fromkeys(
+        ("t_eval", "t"),
+        "times are fixed: the end of solve_ivp's t_span has a derivative with method='RK45', or let the rate be T * f(s * T, y), with "
+        "s from 0 to 1 for the time and T among args",
+    ),
+}
+"""Arguments of solvers that may be no tensors with gradients: why, and what to do."""
 UNBOUNDED = "cg bfgs newton-cg dogleg trust-ncg trust-exact trust-krylov".split()
 """Methods of `minimize` that go on without bounds, after a warning."""
 BOUND = 1e-6
@@ -48,10 +57,13 @@ class Watched:
         return _unwatched("", found)
 
 
-def _unwatched(name: str, value: Any, tracked: bool = True) -> Any:
+def _unwatched(name: str, value: Any, word: str = "args") -> Any:
     """An argument or a result as arrays, of which nobody is told: rules know what depends on them. A tensor's may be written to."""
+    why = FIXED.get(word, UNKNOWN)
     with FieldBlock(watcher=None):
-        found = constants(name, value, tracked=tracked)
+        if hasattr(value, "lb"):  # SciPy's object of bounds, which keeps tensors
+            constants(name, (value.lb, value.ub), why=why)
+        found = constants(name, value, why=why, tracked=word in FREE)
     return found.copy() if isinstance(value, Carrier) else found
 
 
@@ -85,7 +97,7 @@ def solved(real: Function, name: str, rule: Rule, *args: object, **options: obje
             bound.arguments[word] = Watched(name, value)
             watched.append(bound.arguments[word])
         else:
-            bound.arguments[word] = _unwatched(name, value, word in FREE)
+            bound.arguments[word] = _unwatched(name, value, word)
     looks: list[Tensor] = []
     with FieldBlock(watcher=Looking(mode.get(), looks.append)):
         found = real(*bound.args, **bound.kwargs)

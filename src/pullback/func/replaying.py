@@ -42,7 +42,7 @@ def _turned(y: Value, *args: Value, **params: Any) -> Value:
     return ops.floor(ops.divide(y, np.asarray(np.pi / 2)))
 
 
-def _negative(value: Value) -> Value:
+def _negative(value: Any) -> Value:
     return ops.less(value, np.asarray(0.0)) if value._dtype.kind == "f" else np.asarray(False)
 
 
@@ -195,7 +195,7 @@ class Switches(Reading):
         return isinstance(value, Tensor) and (value.requires_grad or value._followed or value.level > 0)
 
 
-class Run(NamedTuple):
+class Switched(NamedTuple):
     """How a function runs at one place: the values of its steps, whether it takes numbers of what moves, and what it gives."""
 
     steps: bytes
@@ -203,14 +203,14 @@ class Run(NamedTuple):
     found: list[Array]
 
 
-def switched(function: Callable[[Tensor], Sequence[Value]], place: float, every: bool) -> Run:
+def switched(function: Callable[[Tensor], Sequence[Tensor]], place: float, every: bool) -> Switched:
     """How a function runs at one place of a line, with the steps that change where tensors with gradients say, or with all."""
     with Switches(every) as seen:
         found = function(seen.placed(np.asarray(place)))
         steps = [*seen.found, *[rule(y, *args, **params) for rule, y, args, params in seen.named]]
     with FieldBlock(watcher=None):
         values = [np.asarray(each._concrete()).tobytes() for each in steps if isinstance(each, Carrier)]
-        return Run(b"".join(values), seen.looked, [np.asarray(each._concrete()) for each in found])
+        return Switched(b"".join(values), seen.looked, [np.asarray(each._concrete()) for each in found])
 
 
 def cutting(function: Callable[..., Sequence[Tensor]]) -> Callable[..., list[Tensor]]:

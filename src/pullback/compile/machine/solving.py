@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from ..._numerics.blas import THREADED, Word, routine
+from ..._numerics import blas
+from ..._numerics.blas import Word, routine
 from ..program import Equation
 from .elements import KINDS
 from .linking import linked
@@ -36,7 +37,7 @@ class SolutionEmitter(Writer):
         arguments += [number(1.0), a, size(rows), out, size(columns)]
         signature = ir.FunctionType(ir.VoidType(), [argument.type for argument in arguments])
         alone = linked(self.builder, "alone", ir.FunctionType(ir.VoidType(), [long(0).type]))
-        small = rows * rows * columns < THREADED
+        small = (control := blas.control()) is not None and rows * rows * columns < control.worth
         if small:
             self.builder.call(alone, [long(1)])
         self.builder.call(linked(self.builder, name, signature), arguments)
