@@ -393,6 +393,18 @@ def test_the_call_is_taken_back(tmp_path):
 
 
 @needs_gcc
+def test_products_with_few_columns(tmp_path):
+    """They are computed turned where rows of the left factor lie side by side, and sums have the same order."""
+    a, b = numbers(37, 20, dtype=float), numbers(37, 3, seed=1, dtype=float)
+    folder = pullback.compile(lambda a, b: (a.T @ b, a.T.contiguous() @ b)).export(tmp_path / "out", a, b, name="f")
+    assert "_turned(" in (folder / "f.c").read_text()
+    assert run_test(folder, "f", *SANITIZED).endswith("passed\n")
+    turned, straight = compiled_library(folder, "f").f(np.array(a), np.array(b))
+    np.testing.assert_array_equal(turned, straight)
+    np.testing.assert_allclose(turned, np.array(a.T @ b), rtol=1e-12, atol=1e-13)
+
+
+@needs_gcc
 def test_nests_over_short_axes_have_far_numbers_and_none(tmp_path):
     """A nest that adds up along short axes takes the cosines first, of which some need more digits of pi."""
     x = numbers(4, 3, 80, dtype=float).reshape(-1)
