@@ -121,6 +121,7 @@ def test_the_threads_own_generator_is_the_default():
         (lambda: pullback.ones(2, requires_grad=True).normal_(), RuntimeError, "leaf"),
         (lambda: pullback.zeros(2).uniform_(2, 1), RuntimeError, r"from=2 > to=1"),
         (lambda: pullback.bernoulli(pullback.tensor([2.0])), RuntimeError, "p_in"),
+        (lambda: pullback.poisson(pullback.tensor([1.0, -1.0])), RuntimeError, "invalid Poisson rate"),
         (lambda: pullback.multinomial(pullback.tensor([0.0]), 1), RuntimeError, "sum of probabilities"),
         (lambda: pullback.multinomial(pullback.tensor([1.0]), 2), RuntimeError, "without replacement"),
     ],

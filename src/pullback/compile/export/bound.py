@@ -228,7 +228,8 @@ def _check_apart(title: str, slot: Slot, others: Sequence[Slot]) -> None:
 def of_others(name: str, function: str) -> bool:
     """Whether a name belongs to C, to C++ or to what the file has beside a function."""
     if function and re.fullmatch(
-        rf"{function}_(state|work|init|seed|(loop|checked|product|constant)\d+|out\d*_(rows|columns|entries))", name
+        rf"{function}_(state|work|init|seed|(loop|checked|product|constant)\d+|product\d+_turned|out\d*_(rows|columns|entries))",
+        name,
     ):
         return True
     return name in RESERVED or (name[-1] in "fl" and name[:-1] in MATHEMATICAL) or LIBRARY.match(name) is not None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from ..machine.forms import Form
+from ..machine.forms import Form, Matrix
 from ..machine.fusion import leading
 from ..mathematics.lanes import REALS
 from .code import CodeBlock
@@ -18,6 +19,8 @@ TERMS = 4
 
 APART = 1 << 9
 """Multiplications from which on a product is no part of the function that calls it."""
+NARROW, TALL = 8, 16
+"""Fewer columns of a result are computed as rows, if there are so many rows and those of the left factor lie side by side."""
 GAP = 16
 """Elements between rows of a copy that would otherwise be a power of 2 apart."""
 
@@ -37,8 +40,10 @@ def sums(text: str, *, fma: bool) -> str:
 
 
 def packed(form: Form, *, blas: bool) -> int:
-    """The elements of a copy of the right factor, whose rows do not lie together; 0 where none is made."""
+    """The elements of a copy: of the right factor, whose rows do not lie together, or of the result; 0 where none is made."""
     right = form.right
+    if across(form, blas=blas):
+        return form.left.rows * right.columns
     if by_blas(form, blas=blas) or right.columns == 1 or right.right == 1:
         return 0
     return right.rows * _pitch(form) if form.left.rows >= TERMS else 0
@@ -48,6 +53,17 @@ def _pitch(form: Form) -> int:
     """How far rows of the copy are apart: not so that all begin in the same places of a cache."""
     columns = form.right.columns
     return columns + GAP if columns * (4 if form.kind == "f" else 8) % 256 == 0 else columns
+
+
+def across(form: Form, *, blas: bool) -> Form | None:
+    """The form of the turned product, where that is what is computed: of a result with few columns."""
+    a, b = form.left, form.right
+    narrow = 1 < b.columns < NARROW and a.down == 1 and a.rows >= TALL
+    return replace(form, left=_turned(b), right=_turned(a)) if narrow and not by_blas(form, blas=blas) else None
+
+
+def _turned(m: Matrix) -> Matrix:
+    return replace(m, rows=m.columns, columns=m.rows, down=m.right, right=m.down)
 
 
 def by_blas(form: Form, *, blas: bool) -> bool:
@@ -62,7 +78,14 @@ def written(name: str, form: Form, *, blas: bool) -> str:
     apart = "PB_APART" if form.work >= APART else "static"
     head = f"{apart} void {name}(const {kind} *PB_RESTRICT a, const {kind} *PB_RESTRICT b, {kind} *PB_RESTRICT c{room})"
     block = CodeBlock()
-    if by_blas(form, blas=blas):
+    other = across(form, blas=blas)
+    if other is not None:
+        rows, columns = form.left.rows, form.right.columns
+        block.say(f"{name}_turned(b, a, packed);")
+        loop = block.inner(f"for (int i = 0; i < {rows}; ++i)")
+        loop.inner(f"for (int j = 0; j < {columns}; ++j)").say(f"c[{columns} * i + j] = packed[{rows} * j + i];")
+        head = f"{written(f'{name}_turned', other, blas=blas)}\n{head}"
+    elif by_blas(form, blas=blas):
         _call(form, block)
     elif form.right.columns == 1 or (form.right.right != 1 and not room):
         _dots(form, block)

@@ -29,6 +29,8 @@ MOST, LEAST = 16, 8
 """The most iterations that are written out, and the fewest of the vectorized axis for which that pays."""
 NODES = 800
 """Nodes that a loop may have when all is written out."""
+ROOM = 1 << 11
+"""Numbers that rows may hold which are computed before, on the stack."""
 ROW = 64
 """The elements of the axis that are computed before what they give is added up."""
 
@@ -40,7 +42,8 @@ def turns(layout: Layout, functions: MathFunctions) -> bool:
         return False
     inside = math.prod(layout.domain[axis + 1 :])
     inner = [node for node in layout.nodes if max(node.axes, default=-1) >= axis and branches(node, functions)]
-    return inside <= MOST and len(layout.nodes) * inside <= NODES and all(_before(node, layout) for node in inner)
+    fits = len(layout.nodes) * inside <= NODES and len(inner) * inside * min(layout.domain[axis], ROW) <= ROOM
+    return inside <= MOST and fits and all(_before(node, layout) for node in inner)
 
 
 def branches(node: ScalarNode, functions: MathFunctions) -> bool:
