@@ -105,7 +105,9 @@ def changelog() -> str:
         lines = [" ".join(each.read_text(encoding="utf-8").split()) for each in found]
         if lines:  # hundreds: folded, so that the releases below are in reach
             listed = "\n".join(f"- {line}" for line in lines)
-            coming += f"\n### {kind['name']}\n\n<details><summary>{len(lines)} entries</summary>\n\n{listed}\n\n</details>\n"
+            coming += (
+                f"\n### {kind['name']}\n\n<details><summary>{len(lines)} entries</summary>\n\n{listed}\n\n</details>\n"
+            )
     return LINK.sub(lambda link: f"]({os.path.relpath(ROOT / link[1], DOCS)}{link[2] or ''})", before + coming + after)
 
 

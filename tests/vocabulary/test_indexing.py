@@ -105,3 +105,9 @@ def test_columns_of_tables_are_indices(values):
     assert x[np.asarray(values)].tolist() == pullback.full_like(x[np.asarray(values)], 9.0).tolist()
     with pytest.raises(IndexError, match="must be long, int, byte or bool"):
         x[Column([0.5])]
+
+
+def test_max_unpool_refuses_places_of_another_shape():
+    v = pullback.ones(1, 4)
+    with pytest.raises(RuntimeError, match=r"indices to be same as that of the input tensor \(\[1, 4, 1\]\)"):
+        pullback.nn.functional.max_unpool1d(v, pullback.zeros(1, 3, dtype=pullback.int64), 2)

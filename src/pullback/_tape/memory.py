@@ -238,9 +238,9 @@ def version(tensor: Attributes) -> int:
     return tensor._writes if tensor._storage is None else tensor._storage.version
 
 
-def written(tensor: Attributes) -> None:
-    """Count a write."""
+def written(tensor: Attributes, times: int = 1) -> None:
+    """Count a write, or several; a number below 0 takes back what was counted."""
     if tensor._storage is None:
-        tensor._writes += 1
+        tensor._writes += times
     else:
-        tensor._storage.version += 1
+        tensor._storage.version += times

@@ -11,7 +11,7 @@ import math
 from collections import deque
 from collections.abc import Sequence
 from operator import call
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
 import numpy as np
@@ -25,7 +25,7 @@ from .cuts import withdraw
 from .memory import Storage, owner, protect, storage_of, version, written
 from .node import AccumulateGrad, Node, Succeeded, hooks_of, leaf, make, new, node_class, outputs
 from .recording import Tape
-from .refusals import OF_INFERENCE, UNTRACKED, WithoutHistory
+from .refusals import OF_INFERENCE, UNTRACKED, MarkedView, WithoutHistory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,6 +139,30 @@ def _mark(base: Tensor, result: Tensor) -> None:
     current = mode.get()
     if base._made_untracked or not current.grad:
         result._made_untracked = base._made_untracked or (OF_INFERENCE if current.inference else UNTRACKED)
+
+
+class Lineage(NamedTuple):
+    """What a tensor is a view of: its base and the steps from there, in order, its mark (see `MarkedView`), and its storage."""
+
+    base: Tensor | None
+    steps: tuple[Step, ...]
+    mark: MarkedView | None
+    storage: Storage | None
+
+
+def lineage(tensor: Tensor) -> Lineage:
+    """What a tensor is a view of. Writes of tensors that have one storage count together."""
+    return Lineage(tensor._base, steps(tensor._path), tensor._made_untracked, tensor._storage)
+
+
+def seen_again(tensor: Tensor, way: Sequence[Step], *, tracked: bool, mark: MarkedView | None) -> Tensor:
+    """A tensor seen through the steps of another one's lineage, with a history only if that was tracked, and with its mark."""
+    if way:
+        with FieldBlock(grad=tracked):
+            for primitive, params in way:
+                tensor = view(primitive, tensor, **params)
+    tensor._made_untracked = mark
+    return tensor
 
 
 def steps(path: Any) -> tuple[Step, ...]:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import ops
-from .._tape.views import steps
+from .._tape.views import lineage
 from ..observe import AccumulateGrad, ancestors, node as node_of, value as inside, version
 from .layouts import Array, dense, inverse, order
 from .program import Value
@@ -94,7 +94,7 @@ class Answers:
 
     def of(self, tensor: Tensor, leaf: int | None, *, data: bool = False) -> Answer:
         """What a tensor is made of; of its memory alone, if that is what is put somewhere."""
-        memory, base = inside(tensor).block, tensor._base
+        memory, (base, path, mark, _) = inside(tensor).block, lineage(tensor)
         if memory.origin is not None and self._chosen[id(memory.origin)] > 1:
             raise RefusedError("it returns a tensor and a view whose place a tensor chooses: return a clone of that")
         tracked = node_of(tensor) is not None
@@ -102,30 +102,32 @@ class Answers:
             held = inside(base)
             if isinstance(held, Recorded) and held.block is memory and (node_of(base) is not None or not tracked):
                 number = self._number(base, leaf, base=True)
-                return "seen", Seen(number, steps(tensor._path), tracked, tensor._made_untracked)
+                return "seen", Seen(number, path, tracked, mark)
         return "made", self._number(tensor, leaf, data=data)
 
     def outside(self, tensor: Tensor, known: Found) -> Answer:
         """What a tensor without a history is made of that lies in memory of the caller."""
-        base, path, mark = tensor._base, steps(tensor._path), tensor._made_untracked
+        base, path, mark, _ = lineage(tensor)
         if base is None:
             return "alias", self._alias(tensor, known)
         for other, place in known:
             if other is base:
                 return "view", Seen(place, path, False, mark)
         for other, place in known:
-            before = steps(other._path)  # of a view, too, whose base is not known
-            if other._base is base and all(map(operator.is_, before, path)) and len(before) <= len(path):
+            start, before, *_ = lineage(other)  # of a view, too, whose base is not known
+            if start is base and all(map(operator.is_, before, path)) and len(before) <= len(path):
                 return "view", Seen(place, path[len(before) :], False, mark)
         return "alias view", Seen(self._alias(base, known), path, False, mark)
 
     def _alias(self, tensor: Tensor, known: Found) -> int:
         """The number of an alias of a tensor of the caller."""
         if id(tensor) not in self._aliased:
-            held, storage = inside(tensor), tensor._storage
+            held, storage = inside(tensor), lineage(tensor).storage
             found = [each for each in known if getattr(inside(each[0]), "block", None) is held.block]
-            together = [each for each in found if each[0]._storage is storage]
-            beside = next((number for other, number in self._aliased.values() if other._storage is storage), None)
+            together = [each for each in found if lineage(each[0]).storage is storage]
+            beside = next(
+                (number for other, number in self._aliased.values() if lineage(other).storage is storage), None
+            )
             place = (together or found)[0][1]
             self.aliases.append(Alias(place, held.steps, beside, bool(together), version(tensor)))
             self._aliased[id(tensor)] = tensor, len(self._aliased)
@@ -160,15 +162,14 @@ class Answers:
         if known is None:
             memory, kind = inside(tensor).block, "value" if data else _kind(tensor)
             number, way = self._output(inside(tensor))
-            storage = tensor._storage
+            *_, mark, storage = lineage(tensor)
             together = None if storage is None else self._first.get(id(storage))
             beside = self._first.get(id(memory)) if together is None else together
             counted = together is not None or storage is None
             known = self._known[id(tensor)] = len(self.made)
             self._first.setdefault(id(memory), known)
             self._first.setdefault(id(storage), known)
-            mark = None if data else tensor._made_untracked
-            writes = 0 if data else version(tensor)
+            writes, mark = (0, None) if data else (version(tensor), mark)
             self.made.append(Made(kind, number, way, beside, counted, leaf, base, writes, mark))
             self.tensors.append(tensor)
         return known

@@ -23,9 +23,9 @@ from .._core.machine import budget
 from .._core.modes import FieldBlock, mode, under
 from .._core.package import package
 from .._numerics.random import Moment, source
-from .._tape.memory import protect
+from .._tape.memory import protect, written
 from .._tape.node import grad_of, leaf as leaf_node
-from .._tape.views import exchange
+from .._tape.views import exchange, lineage
 from .._tape.walk import pull_back_within
 from ..extend import restoring
 from ..func.control import runner
@@ -255,8 +255,8 @@ class CapturedRun:
             self.memories.append(held.block)
         self.swapped.append((tensor, array, cell, version(tensor), held))
         self.taken.append((place, array))
-        if tensor._storage is not None:
-            self.storages.append((tensor, tensor._storage))
+        if (storage := lineage(tensor).storage) is not None:
+            self.storages.append((tensor, storage))
         exchange(tensor, held)
         if tracked:  # inside, a leaf; its history goes on outside
             self.histories.append((tensor, node))
@@ -533,7 +533,7 @@ class CapturedRun:
         counts: dict[int, dict[int, tuple[Place, int]]] = {}
         for tensor, *_, before, taken in self.swapped:  # those through `.data` are counted apart
             counted = self.known[id(tensor)][1], version(tensor) - before
-            counts.setdefault(id(taken.block), {}).setdefault(id(tensor._storage or tensor), counted)
+            counts.setdefault(id(taken.block), {}).setdefault(id(lineage(tensor).storage or tensor), counted)
         writes = []
         for i, memory in enumerate(self.memories):
             if memory is not None and memory.writes:
@@ -583,7 +583,7 @@ class CapturedRun:
             if tensor._cell is not None and tensor._storage is not None:
                 tensor._storage.hold(tensor._cell)  # a write that has been taken back has let go of it
             if not committed:
-                _set_version(tensor, before)
+                written(tensor, before - version(tensor))
         elif isinstance(now, Recorded):
             tensor._array = now.settled()
         if committed and held.block.writes:  # also if the tensor has other axes or other memory now
@@ -606,13 +606,6 @@ def _immutable(value: object) -> bool:
     if isinstance(value, tuple | frozenset):
         return all(map(_immutable, value))
     return isinstance(value, (*PLAIN, type, np.dtype, dtype, enum.Enum))
-
-
-def _set_version(tensor: Tensor, number: int) -> None:
-    if tensor._storage is None:
-        tensor._writes = number
-    else:
-        tensor._storage.version = number
 
 
 def settle(tensor: Tensor) -> None:

@@ -14,7 +14,7 @@ from .._core.xp import replay
 from .._numerics.random import Moment
 from .._tape.memory import owner, protect, storage_of, written
 from .._tape.recording import Obstacle
-from .._tape.views import alias, view
+from .._tape.views import alias, seen_again
 from .._tape.walk import pull_back_within
 from ..observe import Snapshot, node as node_of, version
 from ..utils.trees import flatten, unflatten
@@ -126,9 +126,9 @@ class Prepared:
                 tensor = spent(array) if made.kind == "spent" else Tensor.interpreter.wrap(array, None)
             found.append(tensor if made.beside is None else alias(found[made.beside], tensor, counted=made.counted))
             if made.version and (made.beside is None or not made.counted):
-                _count(tensor, made.version)
+                written(tensor, made.version)
             if made.mark is not None:
-                tensor._made_untracked = made.mark
+                seen_again(tensor, (), tracked=False, mark=made.mark)
         if way is not None:
             node = node_of(tracked[way.roots[0]])
             assert node is not None
@@ -192,14 +192,6 @@ def _undone(execute: Callable[..., list[Array]], drawn: Sequence[Random], *array
         raise
 
 
-def _count(tensor: Tensor, writes: int) -> None:
-    """Have a new tensor be one that has been written so often."""
-    if tensor._storage is None:
-        tensor._writes = writes
-    else:
-        tensor._storage.version = writes
-
-
 def _aliases(aliases: Sequence[Alias], leaves: Sequence[Any]) -> list[Tensor]:
     """The aliases of tensors of the caller."""
     found: list[Tensor] = []
@@ -212,7 +204,7 @@ def _aliases(aliases: Sequence[Alias], leaves: Sequence[Any]) -> list[Tensor]:
             continue
         found.append(alias(tensor, made, counted=each.counted))
         if not each.counted:
-            _count(made, each.version)
+            written(made, each.version)
     return found
 
 
@@ -228,12 +220,8 @@ def _answer(
         return answers[what]
     if kind in ("made", "alias"):
         return starts[kind][what]
-    seen: Tensor = what.start.tensor(leaves) if kind == "view" else starts[kind][what.start]
-    with FieldBlock(grad=what.tracked):
-        for primitive, params in what.steps:
-            seen = view(primitive, seen, **params)
-    seen._made_untracked = what.mark
-    return seen
+    start: Tensor = what.start.tensor(leaves) if kind == "view" else starts[kind][what.start]
+    return seen_again(start, what.steps, tracked=what.tracked, mark=what.mark)
 
 
 def _guard(tensors: Sequence[Tensor], node: Node) -> None:

@@ -260,7 +260,7 @@ def _is_mask(index: Any, shape: tuple[int, ...]) -> bool:
     if type(index) is not np.ndarray and not isinstance(index, Carrier):
         return False
     own = tuple(index.shape)
-    kind = index.dtype.kind if type(index) is np.ndarray else index._dtype.kind
+    kind = (index._dtype if isinstance(index, Carrier) else index.dtype).kind
     return bool(kind == "b" and own and own == shape[: len(own)])
 
 
