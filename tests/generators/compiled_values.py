@@ -21,10 +21,11 @@ MODES = "never", "auto", "always"
 REDUCING = set(
     "sum mean prod amax amin logsumexp softmax log_softmax var std vector_norm cumsum cumprod logcumsumexp cummax".split()
 )
-APART = {"hurwitz"}
+APART = {"hurwitz", "complex_of"}
+"""Which take parameters of their own, or give complex numbers, which no sum makes a gradient of."""
 FAR = {"pow", "power", "zeta", "polygamma", "orthogonal_polynomial", "bessel_j"}
 """Whose last digits depend on how large powers are computed."""
-CANCELLING = {"binom", "softmax"}
+CANCELLING = {"binom", "softmax", "sigmoid", "tanh"}
 """In whose gradients numbers of the size of 1 cancel: what is left is rounding."""
 
 
