@@ -168,7 +168,9 @@ def compare(name, params, arrays, got, expected, way, dtype):
     for number, (one, other) in enumerate(zip(got, expected, strict=True)):
         one, other = one.detach().numpy(), other.detach().numpy()
         assert (one.shape, one.dtype) == (other.shape, other.dtype), (name, params, way)
-        wrong = near(one, other, dtype, name, np.reshape(cancels, one.shape) if np.size(cancels) == one.size else cancels)
+        wrong = near(
+            one, other, dtype, name, np.reshape(cancels, one.shape) if np.size(cancels) == one.size else cancels
+        )
         if len(wrong):
             at = tuple(wrong[0])
             there = [array[at] if array.shape == one.shape else array.ravel()[:8] for array in arrays]
