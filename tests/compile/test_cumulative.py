@@ -125,6 +125,29 @@ def test_places_of_extremes_with_ties_infinities_and_nan(name, shape):
                 assert found.dtype == known.dtype
 
 
+@pytest.mark.parametrize("number", [0.1, 1 / 3])
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
+def test_single_precision_is_carried_in_doubles(name, number):
+    """As it is without compile: errors do not add up, and numbers in between may be smaller than single precision has them."""
+    x = pullback.full((3000, 3), number)
+    x[::3] = 1e-25
+    x[1::3] = 1e25
+    for f in (
+        lambda x: getattr(x, name)(0),
+        lambda x: getattr(x[:, 0], name)(0),
+        lambda x: getattr(x[3:5].T[:, :1].expand(3, 1000), name)(1),
+        lambda x: getattr(pullback.cat([x[:1], x[2:3].expand(500, 3)]), name)(0),
+    ):
+        np.testing.assert_array_equal(pullback.compile(f, fullgraph=True)(x).numpy(), f(x).numpy())
+
+
+@pytest.mark.parametrize("step", [lambda c, r: (r, c * r), lambda c, r: (c * r, r), lambda c, r: (c + 1, c + r)])
+def test_products_with_what_loops_keep_that_is_not_what_they_carry(step):
+    x, v, w = numbers((20, 5)), numbers(20, 1), numbers(5, 2)
+    for product in (lambda m: m.T @ v, lambda m: v @ m, lambda m: m @ w, lambda m: w @ m.T):
+        agree(lambda x, product=product: product(pullback.scan(step, x[0], x)[1]), x)
+
+
 def concatenated(first, t, count):
     return pullback.cat([first[:, None], t[:, None].expand(-1, count - 1)], 1)
 

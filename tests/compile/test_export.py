@@ -423,6 +423,20 @@ def test_nests_over_short_axes_have_far_numbers_and_none(tmp_path):
         np.testing.assert_allclose(found, np.array(expected), rtol=1e-12, atol=1e-13)
 
 
+@needs_gcc
+def test_running_values_are_carried_in_doubles(tmp_path):
+    x = pullback.full((3, 6000), 0.1)
+    x[:, ::3] = 1e-25
+    x[:, 1::3] = 1e25
+
+    def f(x):
+        return x.cumsum(1), x.cumprod(1)
+
+    library = compiled_library(pullback.compile(f).export(tmp_path / "out", x), "f")
+    for found, expected in zip(library.f(np.array(x)), f(x), strict=True):
+        np.testing.assert_array_equal(found, np.array(expected))
+
+
 # Every operation, and random programs
 
 

@@ -226,6 +226,25 @@ def test_a_definition_says_what_is_computed_and_needs_no_more_either(name, maker
         np.testing.assert_allclose(unboxed(mine), plain, rtol=1e-12, atol=1e-12, strict=True)
 
 
+ENDS = np.array([0, 5e-324, 2e-308, 1e-20, 1e-10, 0.4, 0.5, 1, 1.5, 2, 20, 90, 1e4, 1e20, 1e200, 1.7e308, np.inf])
+BY_ELEMENT = [row for row in ROWS if row[0] in DEFINED and DEFINED[row[0]].kind == "elementwise"]
+
+
+@each_row([row for row in BY_ELEMENT if not DEFINED[row[0]].defined])
+def test_a_definition_says_what_is_computed_at_the_ends_of_the_numbers(name, makers, params):
+    primitive, kinds = DEFINED[name], {make: make(np.random.default_rng(0)).dtype.kind for make in makers}
+    if "c" in kinds.values():
+        return
+    for dtype in (np.float32, np.float64):
+        with np.errstate(all="ignore"):
+            numbers = np.append([ENDS, -ENDS], np.nan).astype(dtype)
+            given = [numbers if kinds[make] == "f" else np.array([True, False]) for make in makers]
+            args = [each.ravel() for each in np.meshgrid(*given)]
+            found, known = primitive.definition(_xp, *args, **params), primitive.forward(*args, **params)
+        info = np.finfo(dtype)
+        np.testing.assert_allclose(found, known, rtol=1000 * float(info.eps), atol=float(info.tiny), strict=True)
+
+
 def named_in_rules():
     """Every name that the tables take from a namespace."""
     for path in (Path(pullback.__file__).parent / "ops").glob("*.py"):

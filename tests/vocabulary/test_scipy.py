@@ -119,6 +119,47 @@ def test_parameters_stand_behind(name):
         getattr(special, name)(POSITIVE, pullback.tensor(SHAPES, requires_grad=True))
 
 
+LEAST, MOST = 5e-324, 1.7976931348623157e308
+AT_THE_ENDS = [
+    ("rel_entr", 1e-10, LEAST, 7.214142209914407e-08),  # the quotient overflows, or is 0, or near 1
+    ("rel_entr", LEAST, 50.0, -3.696e-321),
+    ("rel_entr", 1.0, 1 + 2**-30, -(2**-30) + 2**-61),
+    ("kl_div", -1e-10, -np.inf, np.inf),
+    ("kl_div", np.inf, 2.0, np.inf),
+    ("kl_div", 1e-10, LEAST, 7.204142209914408e-08),
+    ("kl_div", LEAST, 2.0, 2.0),
+    ("pseudo_huber", -1e10, 0.0, np.inf),
+    ("pseudo_huber", 0.0, 3.0, 0.0),
+    ("pseudo_huber", np.inf, 0.0, 0.0),
+    ("pseudo_huber", 1.0, 1e-10, 5e-21),
+    ("powm1", 1e-10, -1e4, np.inf),
+    ("powm1", -1e-10, -10001.0, -np.inf),
+    ("powm1", -1e10, np.inf, np.inf),
+    ("powm1", -2.0, -np.inf, -1.0),
+    ("powm1", 3.0, 1e-300, np.log(3) * 1e-300),
+    ("powm1", np.inf, 0.0, 0.0),
+    ("boxcox", 4.0, LEAST, np.log(4)),
+    ("boxcox", 0.0, 1e-30, -1e30),
+    ("boxcox", np.inf, LEAST, np.inf),
+    ("boxcox", 1e20, 15.42, 1e308 / 15.42 * 10**0.4),  # where x^p overflows
+    ("boxcox1p", 1e-30, LEAST, 1e-30),
+    ("boxcox1p", np.expm1(2.0), 0.0, 2.0),
+    ("inv_boxcox", 0.25, LEAST, np.exp(0.25)),
+    ("inv_boxcox", MOST, 1.5, 4.173860014291727e205),  # where p x overflows
+    ("inv_boxcox1p", 0.25, LEAST, np.expm1(0.25)),
+    ("inv_boxcox1p", -1e4, 1e-200, -1.0),
+]
+
+
+@pytest.mark.parametrize("form", [lambda f: f, pullback.compile], ids=["eager", "compiled"])
+@pytest.mark.parametrize(("name", "a", "b", "expected"), AT_THE_ENDS)
+def test_values_at_the_ends_of_the_numbers(name, a, b, expected, form):
+    """Those of the formula, where SciPy's own are wrong, as its powm1(0.5, -2000.0), which is 0."""
+    with np.errstate(all="ignore"):
+        found = form(getattr(special, name))(*(pullback.tensor([x], dtype=pullback.float64) for x in (a, b)))
+    np.testing.assert_allclose(found.numpy(), [expected], rtol=1e-12)
+
+
 def test_hypergeometric_functions():
     check(lambda x: special.hyp1f1(0.7, SHAPES, x), REAL)
     check(lambda x: special.hyp2f1(0.7, -1.3, SHAPES, x), FRACTIONS)

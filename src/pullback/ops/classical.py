@@ -46,6 +46,11 @@ def _scipys(
     return elementwise(name, *rules, forward=forward, inputs=inputs, definition=wide, **REAL)
 
 
+def _written(name: str, definition: Function, *rules: Rule, inputs: tuple[str, ...]) -> Primitive:
+    """A primitive that computes a SciPy function by a definition of its own, as SciPy's is wrong at numbers at the ends."""
+    return elementwise(name, *rules, inputs=inputs, definition=_in_doubles(definition), **REAL)
+
+
 def _in_doubles(definition: Function) -> Function:
     """A definition that computes in double precision, as SciPy's function does."""
     double = np.dtype(np.float64)
@@ -92,12 +97,56 @@ def _pseudo_huber_by_scale(xp: Operations, g: Tensor, d: Tensor, r: Tensor) -> T
     return g * (2 * d * (root - 1) - r * r / (d * root))
 
 
+TINY = float(np.finfo(np.float64).tiny)
+
+
 def _relative(xp: Operations, a: Tensor, b: Tensor) -> Tensor:
     """a log(a / b): 0 where a is 0, infinite where one is negative."""
     inside, one = (a > 0) & (b > 0), xp.constant(1, a.dtype)
-    found = xp.where(inside, a, one) * xp.log(xp.where(inside, a, one) / xp.where(inside, b, one))
+    x, y = xp.where(inside, a, one), xp.where(inside, b, one)
+    ratio = x / y
+    log = xp.where((ratio > 0.5) & (ratio < 2), xp.log1p((x - y) / y), xp.log(ratio))
+    found = x * xp.where((ratio > TINY) & (ratio < math.inf), log, xp.log(x) - xp.log(y))
     outside = xp.where((a == 0) & (b >= 0), xp.constant(0, a.dtype), xp.constant(math.inf, a.dtype))
     return xp.where(inside, found, xp.where(xp.isnan(a) | xp.isnan(b), xp.constant(math.nan, a.dtype), outside))
+
+
+def _divergence(xp: Operations, a: Tensor, b: Tensor) -> Tensor:
+    """a log(a / b) - a + b: infinite where one is negative, and where a is infinite."""
+    found = xp.rel_entr(a, b)
+    return xp.where(found < math.inf, found - a + b, found)
+
+
+def _pseudo_huber(xp: Operations, d: Tensor, r: Tensor) -> Tensor:
+    """d^2 (sqrt(1 + (r / d)^2) - 1) without cancellation: 0 where d or r is 0, infinite where d is negative."""
+    zero, ratio = xp.constant(0, d.dtype), r / d
+    found = d * d * xp.expm1(xp.log1p(ratio * ratio) / 2)
+    return xp.where(d < 0, xp.constant(math.inf, d.dtype), xp.where((d == 0) | (r == 0), zero, found))
+
+
+def _power_less_one(xp: Operations, x: Tensor, p: Tensor) -> Tensor:
+    """x^p - 1 without cancellation."""
+    exponent = p * xp.log(x)
+    return xp.where(exponent < 0.5, xp.expm1(exponent), xp.pow(x, p) - 1)
+
+
+NEGLIGIBLE = 1e-17
+"""A size at which exp(x) - 1 and log(1 + x) are x, but for less than rounding."""
+
+
+def _powered(xp: Operations, y: Tensor, p: Tensor) -> Tensor:
+    """(exp(p y) - 1) / p, which tends to y as p tends to 0; finite where only exp(p y) overflows."""
+    exponent = p * y
+    half = xp.exp(exponent / 2)
+    found = xp.where(exponent < 1, xp.expm1(exponent) / p, half * ((half - 1 / half) / p))
+    return xp.where((p == 0) | (xp.abs(exponent) < NEGLIGIBLE), y, found)
+
+
+def _unpowered(xp: Operations, x: Tensor, p: Tensor) -> Tensor:
+    """log(1 + p x) / p, which tends to x as p tends to 0; finite where only p x overflows."""
+    product = p * x
+    log = xp.where(product < math.inf, xp.log1p(product), xp.log(xp.abs(p)) + xp.log(xp.abs(x)))
+    return xp.where((p == 0) | (xp.abs(product) < NEGLIGIBLE), x, log / p)
 
 
 INVERSE_E = 0.36787944117144233, -1.2428753672788363e-17
@@ -189,24 +238,24 @@ lambertw  = elementwise("lambertw", lambda xp, g, y: g / (xp.exp(y) * (1 + y)), 
 
 rel_entr  = _scipys("rel_entr", lambda xp, g, a, b: g * (xp.log(a / b) + 1),
                                 lambda xp, g, a, b: -g * (a / b), inputs=("a", "b"), definition=_relative)
-kl_div    = _scipys("kl_div",   lambda xp, g, a, b: g * xp.log(a / b),
-                                lambda xp, g, a, b: g * (1 - a / b), inputs=("a", "b"),
-                    definition=lambda xp, a, b: xp.rel_entr(a, b) - a + b)
+kl_div    = _written("kl_div",  _divergence,
+                                lambda xp, g, a, b: g * xp.log(a / b),
+                                lambda xp, g, a, b: g * (1 - a / b), inputs=("a", "b"))
 pseudo_huber = _scipys("pseudo_huber", _pseudo_huber_by_scale,
                                 lambda xp, g, d, r: g * (r / xp.sqrt(1 + (r / d) * (r / d))), inputs=("d", "r"),
-                    definition=lambda xp, d, r: d * d * (xp.sqrt(1 + (r / d) * (r / d)) - 1))
-boxcox    = _scipys("boxcox",   lambda xp, g, x, p: g * x ** (p - 1), None, inputs=("x", "p"),
-                    definition=lambda xp, x, p: xp.where(p == 0, xp.log(x), xp.expm1(p * xp.log(x)) / p))
-boxcox1p  = _scipys("boxcox1p", lambda xp, g, x, p: g * (1 + x) ** (p - 1), None, inputs=("x", "p"),
-                    definition=lambda xp, x, p: xp.where(p == 0, xp.log1p(x), xp.expm1(p * xp.log1p(x)) / p))
-inv_boxcox   = _scipys("inv_boxcox",   lambda xp, g, p, y: g * y ** (1 - p), None, inputs=("x", "p"),
-                    definition=lambda xp, x, p: xp.where(p == 0, xp.exp(x), xp.exp(xp.log1p(p * x) / p)))
-inv_boxcox1p = _scipys("inv_boxcox1p", lambda xp, g, p, y: g * (1 + y) ** (1 - p), None, inputs=("x", "p"),
-                    definition=lambda xp, x, p: xp.where(p == 0, xp.expm1(x), xp.expm1(xp.log1p(p * x) / p)))
+                    definition=_pseudo_huber)
+boxcox    = _written("boxcox",  lambda xp, x, p: _powered(xp, xp.log(x), p),
+                                lambda xp, g, x, p: g * x ** (p - 1), None, inputs=("x", "p"))
+boxcox1p  = _written("boxcox1p", lambda xp, x, p: _powered(xp, xp.log1p(x), p),
+                                lambda xp, g, x, p: g * (1 + x) ** (p - 1), None, inputs=("x", "p"))
+inv_boxcox   = _written("inv_boxcox",   lambda xp, x, p: xp.exp(_unpowered(xp, x, p)),
+                                lambda xp, g, p, y: g * y ** (1 - p), None, inputs=("x", "p"))
+inv_boxcox1p = _written("inv_boxcox1p", lambda xp, x, p: xp.expm1(_unpowered(xp, x, p)),
+                                lambda xp, g, p, y: g * (1 + y) ** (1 - p), None, inputs=("x", "p"))
 cosm1     = _scipys("cosm1",    lambda xp, g, x: -g * xp.sin(x))
-powm1     = _scipys("powm1",    lambda xp, g, x, p: g * (p * x ** (p - 1)),
-                                lambda xp, g, x, p: g * (x ** p * xp.log(x)), inputs=("x", "p"),
-                    definition=lambda xp, x, p: xp.where(x > 0, xp.expm1(p * xp.log(x)), xp.pow(x, p) - 1))
+powm1     = _written("powm1",   _power_less_one,
+                                lambda xp, g, x, p: g * (p * x ** (p - 1)),
+                                lambda xp, g, x, p: g * (x ** p * xp.log(x)), inputs=("x", "p"))
 sindg     = _scipys("sindg",    lambda xp, g, x: g * (xp.cosdg(x) * DEGREE))
 cosdg     = _scipys("cosdg",    lambda xp, g, x: -g * (xp.sindg(x) * DEGREE))
 tandg     = _scipys("tandg",    lambda xp, g, y: g * ((1 + y * y) * DEGREE))

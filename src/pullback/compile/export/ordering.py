@@ -112,14 +112,15 @@ for (int line = 0; line < {lines}; ++line) {
     for (int i = 0; i < {size}; ++i) {
         {type} total = 1;
         for (int k = 0; k < {size}; ++k) if (k != i) total *= a[first + k * {step}];
-        y[first + i * {step}] = total;
+        y[first + i * {step}] = ({own})total;
     }
 }
 """,
         lines=lines,
         size=size,
         step=step,
-        type=STORED[KINDS[e.output.dtype]],
+        type=STORED[_carried(e)],
+        own=STORED[KINDS[e.output.dtype]],
     )
 
 
@@ -174,24 +175,31 @@ for (int i = 0; i < {count}; ++i) {
     )
 
 
+def _carried(e: Equation) -> str:
+    """The kind of what is carried from element to element: doubles for floats, as in `_core.xp.running`."""
+    kind = KINDS[e.output.dtype]
+    return "d" if kind in REALS else kind
+
+
 def _running(writer: FunctionWriter, e: Equation, combine: Callable[[IRValue, IRValue], IRValue]) -> None:
     """What elements up to each one are combined to; `exclusive`, before each one."""
     size, step, lines = _lines(e)
-    kind, before = KINDS[e.output.dtype], bool(e.params.get("exclusive"))
+    kind, before = _carried(e), bool(e.params.get("exclusive"))
+    own = f"({STORED[KINDS[e.output.dtype]]})total;"
     writer.block.say(f"for (int line = 0; line < {lines}; ++line) {{")
     writer.block.say(f"const int first = line / {step} * {size * step} + line % {step};")
     start = "1" if before else "a[first]"
     writer.block.say(f"{STORED[kind]} total = {start};")
     if not before:
-        writer.block.say("y[first] = total;")
+        writer.block.say(f"y[first] = {own}")
     with writer.inside(f"for (int i = {0 if before else 1}; i < {size}; ++i)"):
         if before:
-            writer.block.say(f"y[first + i * {step}] = total;")
+            writer.block.say(f"y[first + i * {step}] = {own}")
         words = writer.words()
         found = stored(combine(read(words, kind, "total"), read(words, kind, f"a[first + i * {step}]")))
         writer.block.say("total = ", *found, ";")
         if not before:
-            writer.block.say(f"y[first + i * {step}] = total;")
+            writer.block.say(f"y[first + i * {step}] = {own}")
     writer.block.say("}")
 
 

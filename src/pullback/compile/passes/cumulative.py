@@ -1,5 +1,8 @@
 """Cumulative products, sums and extremes as loops over their axis, whose steps compute all elements along the other axes.
 
+Products and sums are carried in doubles, as `_core.xp.running` has it: errors add up, and factors may be out of range before
+the whole is not.
+
 A product with a vector takes such a result apart again: then it is a part of the loop, and nothing else is kept of the steps.
 """
 
@@ -7,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,10 +19,15 @@ from ..scans import SCAN, Scan
 from .building import Builder
 from .rules import Rules
 
+if TYPE_CHECKING:
+    from ..._core.typing import NumpyType
+
 cumulated = Rules()
 
 STEPS = {"cumprod": ("multiply", 1), "cumsum": ("add", 0)}
 """What a step does, and the number from which it starts."""
+WIDE = np.dtype(np.float64)
+"""In what they are carried."""
 MANY = 1 << 14
 """Elements of rows up to which it takes less time to transpose them than to leave them to NumPy."""
 
@@ -62,9 +71,9 @@ def _as_loop(build: Builder, e: Equation) -> Value | None:
     if (parts := _from_first(build, e, axis)) is not None:
         return build.concat(*parts, axis=axis, sizes=(1, x.shape[axis] - 1))
     _, start = STEPS[e.name]
-    steps = _Steps(build, x.shape[axis], _spread(build, start, x, axis))
+    steps = _Steps(build, x.shape[axis], _spread(build, start, x, axis, WIDE))
     if (whole := _unspread(build, x, axis)) is not None:
-        row = steps.given(build.broadcast_to(whole, shape=steps.first.shape), column=False)
+        row = steps.given(_cast(build, build.broadcast_to(whole, shape=steps.first.shape), WIDE), column=False)
     elif (found := _row(steps, x, axis)) is not None:
         row = found
     else:
@@ -78,7 +87,7 @@ def _last_extremes(build: Builder, e: Equation) -> Value | None:
     (x,), axis, largest = e.inputs, e.params["axis"] % max(len(e.output.shape), 1), e.params["largest"]
     if not _looped(x):
         return None
-    steps = _Steps(build, x.shape[axis], _spread(build, -math.inf if largest else math.inf, x, axis))
+    steps = _Steps(build, x.shape[axis], _spread(build, -math.inf if largest else math.inf, x, axis, x.dtype))
     row = _row(steps, x, axis)
     if row is None:
         return None
@@ -96,9 +105,13 @@ def _looped(x: Value) -> bool:
     return bool(x.size and x.shape) and x.dtype.kind == "f" and x.dtype.itemsize >= 4
 
 
-def _spread(build: Builder, number: float, x: Value, axis: int) -> Value:
+def _spread(build: Builder, number: float, x: Value, axis: int, dtype: NumpyType) -> Value:
     """A number for each row of a value along an axis."""
-    return build.broadcast_to(build.scalar(number, x.dtype), shape=(*x.shape[:axis], *x.shape[axis + 1 :]))
+    return build.broadcast_to(build.scalar(number, dtype), shape=(*x.shape[:axis], *x.shape[axis + 1 :]))
+
+
+def _cast(build: Builder, x: Value, dtype: NumpyType) -> Value:
+    return x if x.dtype == dtype else build.astype(x, dtype=dtype, source=x.dtype)
 
 
 def _row(steps: _Steps, x: Value, axis: int) -> Value | None:
@@ -119,8 +132,8 @@ def _from_first(build: Builder, e: Equation, axis: int) -> tuple[Value, Value] |
     if whole is None:
         return None
     rest = (*first.shape[:axis], *first.shape[axis + 1 :])
-    steps = _Steps(build, others.shape[axis], build.reshape(first, shape=rest))
-    row = steps.given(build.broadcast_to(whole, shape=rest), column=False)
+    steps = _Steps(build, others.shape[axis], _cast(build, build.reshape(first, shape=rest), WIDE))
+    row = steps.given(_cast(build, build.broadcast_to(whole, shape=rest), WIDE), column=False)
     return first, _stacked(build, e, steps, row, axis)
 
 
@@ -146,8 +159,10 @@ def _parted(build: Builder, x: Value, axis: int) -> tuple[Value, Value] | None:
 
 def _stacked(build: Builder, e: Equation, steps: _Steps, row: Value, axis: int) -> Value:
     """What there is after each step, or before it, along an axis."""
-    steps.after = steps.inside.op(STEPS[e.name][0], steps.before, row)
-    return _along(build, steps.placed(e, [], [steps.before if e.params.get("exclusive") else steps.after]), axis)
+    inside = steps.inside
+    steps.after = inside.op(STEPS[e.name][0], steps.before, _cast(inside, row, WIDE))
+    kept = _cast(inside, steps.before if e.params.get("exclusive") else steps.after, e.output.dtype)
+    return _along(build, steps.placed(e, [], [kept]), axis)
 
 
 def _along(build: Builder, stack: Value, axis: int) -> Value:
@@ -195,37 +210,42 @@ def _with_vector(build: Builder, e: Equation) -> Value | None:
     matrix, vector = (a, b) if left else (b, a)
     if (parts := _beside(build, matrix)) is not None:
         return _of_parts(build, parts, vector, left=left)
-    steps = _steps_of(build, matrix)
-    if steps is None:
+    found = _steps_of(build, matrix)
+    if found is None:
         return None
+    steps, kept = found
     inside = steps.inside
     if not left:
-        one = inside.multiply(steps.after, steps.given(vector, column=False))
+        one = inside.multiply(kept, steps.given(vector, column=False))
         return steps.placed(e, [], [inside.sum(one, axis=(0,), keepdims=False)])
-    total = steps.before.like()
-    added = inside.add(total, inside.multiply(steps.after, steps.given(vector, column=True)))
+    total = kept.like()
+    added = inside.add(total, inside.multiply(kept, steps.given(vector, column=True)))
     zero = build.broadcast_to(build.scalar(0, total.dtype), shape=total.shape)
     return steps.placed(e, [(total, added, zero)], [])
 
 
-def _steps_of(build: Builder, matrix: Value) -> _Steps | None:
-    """The steps of the loop of a matrix that is cumulative along its rows, as `_as_loop` has placed it."""
+def _steps_of(build: Builder, matrix: Value) -> tuple[_Steps, Value] | None:
+    """The steps of the loop of a matrix that is cumulative along its rows, as `_as_loop` has placed it, and what it keeps of each."""
     turned = build.maker(matrix, "permute_dims")
     made = None if turned is None else build.maker(turned.inputs[0], SCAN.name)
     if made is None:
         return None
     loop: Scan = made.params["loop"]
     body = loop.body
-    if len(body.equations) != 1 or loop.carries != 1 or len(body.inputs) != 2 or loop.reverse:
+    names = [e.name for e in body.equations if e.name != "astype"]
+    if len(names) != 1 or loop.carries != 1 or len(body.inputs) != 2 or len(body.outputs) != 2 or loop.reverse:
         return None
     steps = _Steps(build, loop.length, made.inputs[0])
     row = steps.given(made.inputs[1], column=loop.columns == 1)
     inner = dict(zip(body.inputs, (steps.before, row), strict=True))
-    (equation,) = body.equations
-    if body.outputs[-1] is not equation.output or any(v not in inner for v in equation.inputs):
+    for e in body.equations:
+        if any(v not in inner for v in e.inputs):
+            return None
+        inner[e.output] = steps.inside.op(e.name, *[inner[v] for v in e.inputs], **e.params)
+    if any(v not in inner for v in body.outputs):
         return None
-    steps.after = steps.inside.op(equation.name, *[inner[v] for v in equation.inputs], **equation.params)
-    return steps
+    steps.after, kept = (inner[v] for v in body.outputs)
+    return steps, kept
 
 
 def _beside(build: Builder, matrix: Value) -> list[Value] | None:
