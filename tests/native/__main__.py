@@ -5,7 +5,6 @@
 Parts: samples, operations, expressions, writes, programs, usual, views.
 """
 
-import gc
 import hashlib
 import re
 import sys
@@ -22,6 +21,7 @@ from ..layouts import operations
 from ..layouts.arrays import LAYOUTS, laid_out
 from ..samples import rows
 from . import expressions, programs
+from .entering import entered_by
 
 
 def bits(array):
@@ -176,25 +176,13 @@ VIEWS = "x.expand(2, 3, 3); x.permute(1, 0); x.flatten(); x.diagonal(); w.squeez
 def handed_over(texts):
     """The Python functions that each statement enters, the second time: what is made once is made at the first."""
     numbers = np.linspace(-1, 1, 9, dtype=np.float32).reshape(3, 3)
-    gc.disable()  # it may call functions at any time
     for text in (text.strip() for line in texts.strip().splitlines() for text in line.split("; ")):
         scope = {"pullback": pullback, "F": pullback.nn.functional, "places": pullback.tensor([0, 2, 1])}
         scope |= {
             name: pullback.tensor(numbers * k + 0.1, requires_grad=name in "xy") for k, name in enumerate("xyuv", 1)
         }
         scope |= {"square": pullback.tensor([[0, 1, 2]] * 3), "h": scope["x"] * 1.0, "w": pullback.ones(1, 3)}
-        code = compile(text, "<usual>", "exec")
-        exec(code, scope)
-        entered = []
-
-        def told(frame, event, _, entered=entered):
-            if event == "call" and frame.f_code.co_filename != "<usual>":
-                entered.append(frame.f_code.co_qualname)
-
-        sys.setprofile(told)
-        exec(code, scope)
-        sys.setprofile(None)
-        yield text, entered
+        yield text, entered_by(text, scope)
 
 
 PARTS = {

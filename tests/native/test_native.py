@@ -126,7 +126,7 @@ def test_something_else_may_answer_calls_of_functions():
     installed("""
         import torch
         from pullback._tape import native
-        from tests.native.test_native import entered_by
+        from tests.native.entering import entered_by
         from torch.overrides import TorchFunctionMode
 
         class Log(TorchFunctionMode):

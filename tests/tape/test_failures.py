@@ -37,7 +37,7 @@ def test_without_memory(name):
 def test_interrupted(name, way):
     """The thread is in nothing that it was not in, a write is whole, and the same call gives the right numbers."""
     found = [*places(name, way, INTERRUPTED[name, way])]
-    assert len(found) > (2 if native.core else 3)  # which is in C, where nothing interrupts
+    assert len(found) > (0 if native.core else 3)  # which is in C, where nothing interrupts
     assert [each for each in found if each[1]] == []
 
 
