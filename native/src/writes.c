@@ -157,9 +157,12 @@ static int written(PyObject *tensor, PyObject *region, PyObject *place, PyObject
     return failed ? -1 : 0;
 }
 
-/* Reads a tensor that is about to be written: its array. NULL without an exception where Python must look at it. */
+/* Reads a tensor that is about to be written: its array. NULL without an exception where Python must look at it, as at one that
+   may have been detached in place, whose views may have a history. */
 static PyObject *target_read(PyObject *tensor, int *records)
 {
+    if (is_set(((Base *)tensor)->cut) && is_set(((Base *)tensor)->storage))
+        return NULL;
     PyObject *array = plain_array(tensor);
     Usage usage = array == NULL ? OTHER : usage_now();
     *records = usage == RECORDS;
@@ -169,7 +172,7 @@ static PyObject *target_read(PyObject *tensor, int *records)
 /* `x[index] = value` for an index of tensors, lists and `:`. */
 static PyObject *assigned_picks(PyObject *const *args, PyObject *array, int records)
 {
-    int free = is_free(args[0], records) && (!records || edge_of(args[2]) == Py_None), alone = free ? 0 : is_alone(args[0]), axis;
+    int free = is_free(args[0], records) && (!records || edge_of(args[2]) == Py_None), alone = free || !records ? 0 : is_alone(args[0]), axis;
     PyObject *operands[2 + MOST_PICKS] = {args[0]}, *spec = NULL, *found = NULL, *node = NULL, *result = NULL;
     int count = free || alone > 0 ? picks_read(args[1], &spec, operands + 2) : 0;
     PyObject *place = spec == NULL || count == 0 ? NULL : place_of((PyArrayObject *)array, spec, operands + 2, &axis);
@@ -205,7 +208,7 @@ PyObject *assigned(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ss
     PyObject *value = region == NULL ? NULL : value_read(args[2], PyArray_DESCR((PyArrayObject *)region));
     if (value != NULL && fills(value, region)) {
         PyObject *edge = Py_NewRef(edge_of(args[2]));
-        int free = is_free(args[0], records) && (!records || edge == Py_None), alone = free ? 0 : is_alone(args[0]);
+        int free = is_free(args[0], records) && (!records || edge == Py_None), alone = free || !records ? 0 : is_alone(args[0]);
         if (alone > 0)
             node = node_of_write(args[0], array, index, edge);
         if ((free || node != NULL) && written(args[0], region, NULL, value, NULL, node) == 0)
@@ -244,10 +247,8 @@ PyObject *replaced(Operation *operation, PyObject *const *args, Py_ssize_t count
 {
     int records, done = 0;
     PyObject *array = keywords == NULL && count == 2 ? target_read(args[0], &records) : NULL;
-    if (array == NULL || (records && is_set(((Base *)args[0])->cut))) { /* detached in place: its views may have a history */
-        Py_XDECREF(array);
+    if (array == NULL)
         return NULL;
-    }
     PyObject *edge = edge_of(args[1]);
     if (is_free(args[0], records) && (!records || edge == Py_None) && !is_set(((Base *)args[0])->base)) {
         int small = PyArray_ISCARRAY((PyArrayObject *)array) && PyArray_SIZE((PyArrayObject *)array) < operation->large;

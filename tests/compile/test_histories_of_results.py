@@ -169,3 +169,48 @@ def test_a_view_of_a_tensor_whose_data_is_set_is_its_view():
     with pytest.warns(UserWarning, match="set .data last, and return a clone"):
         row = Compiled(function)(x)
     assert row._base is x
+
+
+def test_a_hook_on_a_view_of_a_result_is_called():
+    def f(a):
+        t = a * 1
+        v = t[0]
+        v.register_hook(lambda g: g * 2)
+        return t, v
+
+    a = pullback.ones(2, 2, requires_grad=True)
+    with pytest.warns(UserWarning, match="returns a view with a hook"):
+        t, v = pullback.compile(f)(a)
+    (t.sum() + v.sum()).backward()
+    assert a.grad.tolist() == [[3, 3], [1, 1]]
+
+
+def test_a_result_whose_gradient_is_retained_inside_has_it():
+    def f(a):
+        t = a * 2
+        t.retain_grad()
+        return t
+
+    a = pullback.ones(2, requires_grad=True)
+    with pytest.warns(UserWarning, match="a tensor whose gradient it retains"):
+        t = pullback.compile(f)(a)
+    (t * t).sum().backward()
+    assert t.grad.tolist() == [4, 4]
+
+
+def test_second_derivatives_through_hooks_are_refused():
+    """A hook gets the sum of all that arrives, and a second run of the function has a hook of its own."""
+
+    def f(a):
+        t = a.sin()
+        t.register_hook(lambda g: g.sin())
+        return t * t
+
+    a = pullback.tensor([0.3, 0.4], dtype=pullback.float64, requires_grad=True)
+    function = pullback.compile(f)
+    (first,) = pullback.autograd.grad(function(a).sum(), a)
+    (plain,) = pullback.autograd.grad(f(a).sum(), a)
+    assert first.tolist() == pytest.approx(plain.tolist(), rel=1e-14)
+    with pytest.raises(RuntimeError, match="has no derivative here"):
+        d = pullback.autograd.grad(function(a).sum(), a, create_graph=True)[0]
+        (d * d).sum().backward()

@@ -171,3 +171,25 @@ def test_a_view_made_under_no_grad_has_no_gradient_after_its_base_was_written_by
     with pytest.raises(RuntimeError, match="no_grad mode and its base or another view of its base has been modified"):
         loss.backward()
     assert w.grad is None
+
+
+@pytest.mark.parametrize(
+    "total", [lambda v: v.sum(), lambda v: v.mean() * 3, lambda v: v.t().sum(), lambda v: v.reshape(-1).sum()]
+)
+def test_a_gradient_with_a_history_has_memory_of_its_own(total):
+    v = pullback.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    total(v).backward(create_graph=True)
+    (v * v).sum().backward()
+    assert v.grad.tolist() == [3, 5, 7]
+    v.grad = None
+    total(v).backward(create_graph=True)
+    v.grad.mul_(2)
+    assert v.grad.tolist() == [2, 2, 2]
+
+
+def test_a_gradient_with_a_history_is_no_view_of_what_was_given():
+    given, x = pullback.ones(2, 3), pullback.ones(3, 2, requires_grad=True)
+    x.t().backward(given, create_graph=True)
+    x.sum().backward()
+    assert x.grad.tolist() == [[2, 2]] * 3
+    assert given.tolist() == [[1] * 3] * 2

@@ -196,3 +196,32 @@ def test_set_counts_as_a_write():
     x = pullback.zeros(2)
     x.set_(pullback.ones(3))
     assert x._version == 1
+
+
+@pytest.mark.parametrize("seen", ["h.detach().max()", "h[1:].sum()", "h.detach().numpy()", "h.t()"])
+@pytest.mark.parametrize("write", ["h[h > 1] = 1.0", "h[0] = pullback.tensor(1.0)", "h[[0, 1, 2]] = 1.0", "h[:] = 1.0"])
+def test_writes_that_are_not_recorded_leave_no_record_after_views_have_gone(seen, write):
+    x = pullback.ones(3, requires_grad=True)
+    h = x * 2
+    eval(seen, {"h": h})
+    with pullback.no_grad():
+        exec(write, {"h": h, "pullback": pullback})
+    h.sum().backward()
+    assert x.grad.tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize("grad", [True, False])
+@pytest.mark.parametrize(
+    "write",
+    ["t[0] = pullback.tensor([7.0, 8.0])", "t[0] = 0.0", "t[[0]] = 0.0", "t[t > 3] = 0.0", "t[0].mul_(2)", "t += 1"],
+)
+def test_views_of_what_was_detached_in_place_lose_their_history_by_a_write(write, grad):
+    a = pullback.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    t = a * 1
+    v = t.view_as(t)
+    t.detach_()
+    assert v.requires_grad
+    with pullback.set_grad_enabled(grad):
+        exec(write, {"t": t, "pullback": pullback})
+    assert not v.requires_grad
+    assert v.tolist() == t.tolist()

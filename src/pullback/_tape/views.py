@@ -493,14 +493,16 @@ def _refreshing(base: Tensor, new: Tensor, *, late: bool = False) -> Steps:
 
 
 def _following(base: Tensor) -> Steps:
-    """The steps that let views follow a base, after a write that leaves no record: those that were made before it was tracked.
+    """The steps that let views follow a base, after a write that leaves no record.
 
-    After a write torch asks the base for the history of each view, whether the write has left a record or not.
+    After a write torch asks the base for the history of each view, whether the write has left a record or not: views that were
+    made before the base was tracked get one, and those of a base that was detached in place lose theirs.
     """
-    if base._node is None or base._storage is None:
+    tracked = base._node is not None
+    if base._storage is None or not (tracked or base._cut is not None):
         return []
     with FieldBlock(grad=True):
-        return _refreshing(base, base, late=True)
+        return _refreshing(base, base, late=tracked)
 
 
 def unrecorded(tensor: Tensor, writes: Steps) -> None:

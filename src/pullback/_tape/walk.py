@@ -358,7 +358,9 @@ def _prepare(
     if walker.create_graph:
         if g._dtype != dtype:
             g = ops.astype(g, dtype=dtype, source=g._dtype)
-        if old is None and id(g) not in held:
+        if (
+            old is None and id(g) not in held and getattr(g._array, "base", None) is None
+        ):  # a view's memory is another's
             held.add(id(g))
             return g
         return ops.clone(g) if old is None else old + g

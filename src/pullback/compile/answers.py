@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import ops
 from .._tape.views import lineage
-from ..observe import AccumulateGrad, ancestors, node as node_of, value as inside, version
+from ..observe import AccumulateGrad, ancestors, hooks, node as node_of, retains, value as inside, version
 from .layouts import Array, dense, inverse, order
 from .program import Value
 from .recorder import Recorded, Recorder
@@ -97,10 +97,17 @@ class Answers:
         memory, (base, path, mark, _) = inside(tensor).block, lineage(tensor)
         if memory.origin is not None and self._chosen[id(memory.origin)] > 1:
             raise RefusedError("it returns a tensor and a view whose place a tensor chooses: return a clone of that")
-        tracked = node_of(tensor) is not None
+        node = node_of(tensor)
+        tracked = node is not None
+        if node is not None and not data and retains(node):
+            raise RefusedError("it returns a tensor whose gradient it retains: call retain_grad() on the result")
         if not data and base is not None and (self._seen[id(memory)] > 1 or tensor.requires_grad is not tracked):
             held = inside(base)
             if isinstance(held, Recorded) and held.block is memory and (node_of(base) is not None or not tracked):
+                if node is not None and hooks(node):
+                    raise RefusedError(
+                        "it returns a view with a hook, and what it is a view of: return a clone of the view"
+                    )
                 number = self._number(base, leaf, base=True)
                 return "seen", Seen(number, path, tracked, mark)
         return "made", self._number(tensor, leaf, data=data)

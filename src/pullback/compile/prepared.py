@@ -16,7 +16,7 @@ from .._tape.memory import owner, protect, storage_of, written
 from .._tape.recording import Obstacle
 from .._tape.views import alias, seen_again
 from .._tape.walk import pull_back_within
-from ..observe import Snapshot, node as node_of, version
+from ..observe import AccumulateGrad, Snapshot, ancestors, hooks, node as node_of, version
 from ..utils.trees import flatten, unflatten
 from .layouts import clash, order, overlaps
 from .machinery import Machinery
@@ -168,6 +168,8 @@ class Prepared:
             i: node_of(clones.get(id(arg), arg)) for i in way.reached if isinstance(arg := args[i], Tensor)
         }
         ends = [node_of(results[number]) for number in way.roots]
+        if any(hooks(node) for node in ancestors(ends) if not isinstance(node, AccumulateGrad)):
+            return None  # a second pass would call them once more: with the sum of what arrives, for the two runs apart
         roots = [(node, each) for node, each in zip(ends, g, strict=True) if node is not None]
         tape: Tape = Tensor.interpreter
         reached = pull_back_within(tape, roots, targets.values(), create_graph=True).found
