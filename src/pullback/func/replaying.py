@@ -43,14 +43,28 @@ def _turned(y: Value, *args: Value, **params: Any) -> Value:
 
 
 def _negative(value: Any) -> Value:
-    return ops.less(value, np.asarray(0.0)) if value._dtype.kind == "f" else np.asarray(False)
+    moves = isinstance(value, Carrier) and value._dtype.kind == "f"  # plain arrays are constants
+    return ops.less(value, np.asarray(0.0)) if moves else np.asarray(False)
+
+
+def _quadrant(x: Value, y: Value) -> Value:
+    """The signs of two numbers, whose length has a kink where both are 0."""
+    return ops.add(ops.sign(x), ops.multiply(np.asarray(3.0), ops.sign(y)))
+
+
+def _side(y: Value, x: Any) -> Value:
+    """On which side of a kink at 0 an operand is."""
+    return _quadrant(ops.real(x), ops.imag(x)) if x._dtype.kind == "c" else _negative(x)
 
 
 STEPS: dict[str, Callable[..., Value]] = {
     **dict.fromkeys(("remainder", "fmod", "modulo", "frac"), _wrapped),
     **dict.fromkeys(("hardshrink", "threshold"), _cut),
     **dict.fromkeys(("atan2", "angle"), _turned),
-    **dict.fromkeys(("abs", "relu"), lambda y, x: _negative(x)),
+    **dict.fromkeys(("abs", "relu"), _side),
+    "prelu": lambda y, x, *weights, **params: _negative(x),
+    "hypot": lambda y, *operands: _quadrant(*operands),
+    "copysign": lambda y, x, sign: _negative(sign),
     **dict.fromkeys(("divide", "reciprocal"), lambda y, *operands: _negative(y)),
     "power": lambda y, x, exponent: _negative(x) if exponent < 0 else np.asarray(False),
     "tan": lambda y, x: _negative(ops.cos(x)),
