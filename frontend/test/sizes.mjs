@@ -10,7 +10,7 @@ const FILES = {
   run: ["common.js", "run.js"],
   style: ["explain.css"],
 };
-const LARGEST = { first: 131_000, later: 59_300, computing: 16_500, run: 37_200, style: 48_700, packed: 90_300 };
+const LARGEST = { first: 131_000, later: 59_300, computing: 16_500, run: 37_200, style: 48_800, packed: 90_300 };
 const folder = new URL("../../src/pullback/explain/static/", import.meta.url);
 const read = (name) => readFileSync(new URL(name, folder));
 const sizes = Object.fromEntries(Object.entries(FILES).map(([part, names]) => [part, names.reduce((sum, name) => sum + read(name).length, 0)]));
