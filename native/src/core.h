@@ -71,8 +71,8 @@ typedef struct {
     NAMES(OBJECT)
 } Names;
 
-/* The attributes of a tensor that only few set themselves, as fields. NULL stands for the default: `()` for the path, False for `inference`, 0 for `writes`, None for all others. Owns its fields, which
-   follow each other from the first to the last. */
+/* The attributes of a tensor that only few set themselves, as fields. NULL stands for the default: `()` for the path, False for
+   `inference`, 0 for `writes`, None for all others. Owns its fields, which follow each other from the first to the last. */
 typedef struct {
     PyObject_HEAD
     PyObject *storage, *base, *path, *made_untracked, *inference, *cut, *writes;

@@ -86,17 +86,26 @@ def test_results_have_been_written_as_often():
         assert results[3]._version == 1
 
 
-def test_writes_through_data_are_not_counted_and_others_are():
-    def function(x):
-        x.add_(1)
-        x.data.mul_(2)
+def write_and_write_through_data(x):
+    x.add_(1)
+    x.data.mul_(2)
 
+
+def set_data_and_write(x):
+    x.data = x.detach() * 2
+    x.add_(1)
+
+
+@pytest.mark.parametrize(
+    ("function", "place", "number"), [(write_and_write_through_data, (0, 0), 2), (set_data_and_write, (0, 1), 3)]
+)
+def test_writes_are_counted_but_those_through_data(function, place, number):
     compiled = Compiled(function)
     for _ in range(3):
         x = plain()
         compiled(x)
         assert x._version == 1
-        assert x[0, 0] == 2
+        assert x[place] == number
 
 
 @pytest.mark.filterwarnings("ignore:compile.*runs as it is")
@@ -145,19 +154,6 @@ def test_an_argument_that_has_no_view_of_a_shape_is_refused_by_view(given):
     for _ in range(2):
         with pytest.raises(RuntimeError, match="view size is not compatible"):
             compiled(given().T)
-
-
-def test_writes_after_data_is_set_are_counted():
-    def function(x):
-        x.data = x.detach() * 2
-        x.add_(1)
-
-    compiled = Compiled(function)
-    for _ in range(3):
-        x = plain()
-        compiled(x)
-        assert x._version == 1
-        assert x[0, 1] == 3
 
 
 def test_a_view_of_a_tensor_whose_data_is_set_is_its_view():

@@ -97,11 +97,9 @@ def _tanhsinh(real: Function, name: str, given: Params, found: object) -> object
     low, high = np.broadcast_arrays(*(unwatched(given[word]).astype(float) for word in "ab"))
     path = through_box(low.ravel(), high.ravel())
     require_still(name, lambda s: given["f"](path(s).reshape(low.shape), *_arguments(given)), PLACES * low.size)
-    limits, more = (
-        tensors(given["a"], given["b"]),
-        [tensors(each)[0] for each in _arguments(given)],
-    )  # SciPy computes on what these are
-    return real(**{**given, "a": limits[0], "b": limits[1], "args": tuple(more)})
+    first, last = tensors(given["a"], given["b"])  # SciPy computes on what these are
+    more = tuple([tensors(each)[0] for each in _arguments(given)])
+    return real(**{**given, "a": first, "b": last, "args": more})
 
 
 def _fixed_quad(real: Function, name: str, given: Params, found: object) -> object:

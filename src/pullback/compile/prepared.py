@@ -98,8 +98,7 @@ class Prepared:
         results = self.execute(*arrays)
         made = self._made(leaves, results)
         for tensor, writes in targets:
-            for _ in range(writes):
-                written(tensor)
+            written(tensor, writes)
         aliases = _aliases(record.aliases_made, leaves)
         starts: dict[str, Sequence[Tensor]] = {"made": made, "seen": made, "alias": aliases, "alias view": aliases}
         answers: list[Any] = []
