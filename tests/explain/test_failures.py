@@ -247,7 +247,10 @@ def trial_of(tmp_path, text, line, **modules):
         "file": str(script), "line": line, "seconds": 60,
     }  # fmt: skip
     command = [sys.executable, "-m", "pullback.command.trial"]
-    done = subprocess.run(command, input=json.dumps(plan), capture_output=True, text=True, check=True, timeout=120)
+    usual = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run(
+        command, input=json.dumps(plan), capture_output=True, text=True, check=True, timeout=120, env=usual
+    )
     return json.loads(done.stdout.splitlines()[-1])
 
 

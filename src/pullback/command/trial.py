@@ -76,6 +76,7 @@ class Trial:
         sys.path.insert(0, self.plan.folder)
         for name in UNWATCHED & {*vars(os)}:
             setattr(os, name, self.refused)
+        sys.dont_write_bytecode = True  # of modules of the program: a file that would stay
         sys.addaudithook(self.audit)
         clock = threading.Timer(self.plan.seconds, self.end, ["late"])
         clock.daemon = True
