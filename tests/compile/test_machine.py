@@ -900,3 +900,21 @@ def test_steps_are_timed_when_asked_for():
     assert all(kernel.seconds > 0 for kernel in timed)
     assert [kernel._replace(seconds=None) for kernel in timed] == built.kernels
     assert_same(arrays, before)
+
+
+@pytest.mark.parametrize("n", [300, 2499, 40_002])
+def test_counts_beside_long_sums_and_costly_functions(n):
+    x = np.tile([4.0, 1.0, -4.0], n // 3)
+
+    def function(x):
+        places = pullback.where(x > 0, 1.0, 0.0)
+        return (
+            places.sum(),
+            (x > 0).double().sum(),
+            (x * places).sum(),
+            pullback.where(x == 1, x, 0.5).sum(),
+            (x * 0).exp().sum(),
+        )
+
+    found = [each.item() for each in pullback.compile(function)(pullback.tensor(x))]
+    assert found == [n * 2 / 3, n * 2 / 3, n * 5 / 3, n * 2 / 3, n]

@@ -17,7 +17,7 @@ ALIGNED = 64
 MANY = 16
 """The number of registers in a row above which costly operations are interleaved for several registers."""
 TOGETHER = 4
-"""The number of registers in which long rows are reduced: each of them waits for what was added to it before."""
+"""The number of registers in which long rows are reduced, costly or not: each waits for what was added to it before."""
 SHORT, SHORT_IN_LANES = 8, 128
 """The number of floats that are summed in single precision, sequentially and in lanes."""
 
@@ -74,4 +74,4 @@ def lanes(layout: Layout, width: int) -> int:
     long = layout.vector >= 0 and layout.domain[layout.vector] >= MANY * found
     costly = any(node.cost >= COSTLY and layout.vector in node.axes for node in layout.nodes)
     reduced = any(root.how and layout.vector in root.reduced for root in layout.roots)
-    return found * (ALTERNATING if costly else TOGETHER if reduced else 1) if long else found
+    return found * (TOGETHER if reduced else ALTERNATING if costly else 1) if long else found

@@ -127,7 +127,16 @@ def is_exact(root: Root, layout: Layout) -> bool:
     carrying = first_reduced(root, layout)
     count = math.prod([layout.domain[axis] for axis in root.reduced if axis >= carrying])
     doubles = accumulated(root, layout) == "d" and root.value.dtype.itemsize == 8
-    return root.how == "sum" and doubles and count > reducing.LONG_SUM
+    return root.how == "sum" and doubles and count > reducing.LONG_SUM and not _counts(root.node.operands[0])
+
+
+def _counts(node: ScalarNode) -> bool:
+    """Whether a node is 0 or 1 wherever it is: sums of these are rounded nowhere."""
+    if node.kind == "number":
+        return node.data.item() in {0, 1}
+    if node.kind != "apply" or node.data[0] not in {"where", "astype"}:
+        return False
+    return node.operands[0].dtype.kind == "b" and all(_counts(operand) for operand in node.operands[1:])
 
 
 def gathered(chosen: IRValue, size: int, step: int) -> IRValue:
