@@ -17,7 +17,7 @@ from ..._core.lazy import computed
 from ...ops.convolution import Sizes, Window
 from . import moving
 from .elements import KINDS
-from .gathered import GatheredEmitter, tile
+from .gathered import ALONG, CHANNELS, GatheredEmitter, tile
 from .indices import strides
 from .llvm import host
 from .tasks import BoundKernel, lanes
@@ -39,6 +39,8 @@ PADDED = 1 << 22
 """The approximate size in bytes of the images that are padded at a time."""
 MANY = 64
 """The number of output positions up to which several images are added up together."""
+EMPTIER = 7 / 6
+"""How many times the lanes that registers along lines may take: their results are not transposed."""
 PACKED = 1 << 16
 """The approximate size in bytes of the results that are transposed at a time."""
 
@@ -78,16 +80,41 @@ class ConvolutionPlan:
     @computed
     def _put(self) -> BoundKernel:
         """The call that computes results; a task is a part of the output positions of an image."""
+        along = self._along
+        rows, name = (self.places, "put") if along is None else (len(along), "lines")
+        words = {"rows": self.of_places, "places": rows} if along is None else {
+            "starts": self.of_places[along], "targets": along * self.dtype.itemsize, "registers": rows,
+        }  # fmt: skip
         return BoundKernel(
-            GatheredEmitter, self.kind, "put", image=self.image, rows=self.of_places, columns=self.of_depth,
-            depth=self.depth, blocks=self.blocks, results=self.results, result=self.plane * self.results,
-            plane=self.plane, places=self.places, parts=max(1, min(self.work // TASK, self.places // tile()[0])),
+            GatheredEmitter, self.kind, name, image=self.image, columns=self.of_depth, depth=self.depth,
+            blocks=len(self._channels), results=self.results, result=self.plane * self.results, plane=self.plane,
+            parts=max(1, min(self.work // TASK, rows // (tile()[0] if along is None else ALONG))), **words,
         )  # fmt: skip
+
+    @computed
+    def _along(self) -> NumpyArray | None:
+        """The first output position of each register along a line; None where that leaves more lanes empty."""
+        length = self.lengths[-1]
+        lines, across = self.places // length, -(-length // self.lanes)
+        taken = lines * across * self.lanes * _whole(self.results, CHANNELS)
+        neighbours = length >= self.lanes and self.window.stride[-1] == 1
+        if not neighbours or taken > EMPTIER * self.places * self.columns.size:
+            return None
+        starts = [*range(0, length - self.lanes, self.lanes), length - self.lanes]
+        found = (np.arange(lines)[:, None] * length + starts).reshape(-1)
+        return np.append(found, np.repeat(found[-1:], -len(found) % ALONG))
+
+    @computed
+    def _channels(self) -> NumpyArray:
+        """The output channels of each block of factors; the last is repeated."""
+        if self._along is None:
+            return self.columns
+        return np.minimum(np.arange(_whole(self.results, CHANNELS)).reshape(-1, CHANNELS), self.results - 1)
 
     def convolved(self, x: NumpyArray, weight: NumpyArray) -> NumpyArray:
         """The convolution, (batch, output channels, *lengths)."""
         out = np.empty((self.batch, self.results, *self.lengths), self.dtype)
-        factors = np.ascontiguousarray(weight.reshape(self.results, self.depth)[self.columns].swapaxes(1, 2))
+        factors = np.ascontiguousarray(weight.reshape(self.results, self.depth)[self._channels].swapaxes(1, 2))
         parts = self._put.number("parts")
         for images in self.chunks():
             image = self.padded(x[images])
@@ -127,6 +154,11 @@ class ConvolutionPlan:
         found = np.empty((self.results, self.depth), self.dtype)
         found[self.columns] = totals.sum(0)[:, : self.depth].swapaxes(1, 2)
         return found.reshape(self.weight)
+
+
+def _whole(count: int, size: int) -> int:
+    """The next multiple of a size."""
+    return -(-count // size) * size
 
 
 def offsets(lengths: Sizes, steps: list[int], dtype: NumpyType) -> NumpyArray:

@@ -6,11 +6,13 @@ factor are stored in blocks as wide as a register. A tile of the result stays in
 summed axis.
 
 `put` computes, for each image, the products of its windows, and stores them transposed. `add` adds products up over the
-images of a share; it transposes its other factor first.
+images of a share; it transposes its other factor first. In `lines` the lanes are neighbours along a line of the result, whose
+windows are neighbours in memory: so nothing is transposed, and few output channels leave no lanes empty.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
@@ -23,9 +25,14 @@ if TYPE_CHECKING:
     from llvmlite import ir
 
 PUT = "x image rows columns weights depth blocks out result results plane places parts".split()
+LINES = "x image starts targets columns weights depth blocks out result results plane registers parts".split()
 ADD = """x image rows columns given result results plane places parts together units shares blocks depth totals total
     packed room""".split()
 """The words of the tables: addresses, counts, and strides in bytes."""
+
+
+CHANNELS, ALONG = 4, 4
+"""Output channels and registers of the tile of `lines`."""
 
 
 def tile() -> tuple[int, int]:
@@ -34,9 +41,9 @@ def tile() -> tuple[int, int]:
 
 
 class GatheredEmitter(TaskEmitter):
-    """The functions `put` and `add`."""
+    """The functions `put`, `lines` and `add`."""
 
-    WORDS: ClassVar = {"put": PUT, "add": ADD}
+    WORDS: ClassVar = {"put": PUT, "lines": LINES, "add": ADD}
 
     def __init__(self, module: ir.Module, kind: str) -> None:
         super().__init__(module, kind)
@@ -109,6 +116,33 @@ class GatheredEmitter(TaskEmitter):
                 for number in range(count):
                     addresses = targets[number * self.lanes : (number + 1) * self.lanes]
                     self._store_transposed(sums[number::count], addresses, self.bytes(first))
+
+    # lines: the same, for lines as long as registers
+
+    def lines(self, task: IRValue) -> None:
+        """A part of the registers of an image's result."""
+        given = self.given
+        image, part = task // given.parts, task % given.parts
+        base, out = given.x + given.image * image, given.out + given.result * image
+        begin, end = self.part(given.registers // ALONG, part, given.parts)
+        size = self.bytes(given.depth * CHANNELS)
+        with self.loop(0, given.blocks) as q:
+            channels = [(q * CHANNELS + n).at_most(given.results - 1) for n in range(CHANNELS)]
+            factors, planes = given.weights + q * size, [out + channel * given.plane for channel in channels]
+            with self.loop(begin, end) as i:
+                places = [i * ALONG + n for n in range(ALONG)]
+                starts = [self.array(base + self.word(given.starts, place), "i8") for place in places]
+                sums = [self.zero()] * (CHANNELS * ALONG)
+                with self.loop(0, given.depth, carried=sums) as k:
+                    far, own = self.word(given.columns, k), self.array(factors + self.bytes(k * CHANNELS))
+                    windows = [self.array(start.at(far).value).some() for start in starts]
+                    for n in range(CHANNELS):
+                        spread, row = own.at(n).spread(), slice(n * ALONG, (n + 1) * ALONG)
+                        sums[row] = [
+                            spread.mad(window, total) for window, total in zip(windows, sums[row], strict=True)
+                        ]
+                for n, place in itertools.product(range(CHANNELS), range(ALONG)):
+                    self.array(planes[n] + self.word(given.targets, places[place])).put(sums[n * ALONG + place])
 
     # add: the gradient of the weight, for a share of the images
 
