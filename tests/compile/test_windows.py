@@ -12,6 +12,7 @@ NATIVE = {
     "padding": {"size": (2, 3, 7, 6), "weight": (4, 3, 3, 3), "padding": 1},
     "no padding": {"size": (2, 3, 7, 6), "weight": (4, 3, 3, 2)},
     "one element": {"size": (3, 5, 4, 4), "weight": (2, 5, 1, 1)},
+    "one element of many images": {"size": (16, 16, 16, 16), "weight": (32, 16, 1, 1)},
     "dilation": {"size": (2, 2, 9, 9), "weight": (3, 2, 3, 3), "dilation": 2, "padding": 2},
     "one axis": {"size": (2, 3, 11), "weight": (4, 3, 5), "padding": 2},
     "three axes": {"size": (1, 2, 4, 5, 3), "weight": (3, 2, 2, 3, 3), "padding": (0, 1, 1)},
@@ -64,6 +65,24 @@ def test_convolutions(name, dtype):
     for _ in range(2):
         same(compiled(*arrays), expected, dtype)
     assert (name in PARTLY) == any(word.startswith("convolve") for word in operations(compiled))
+
+
+@pytest.mark.parametrize("stride", [1, 3])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_transposes_of_one_place_are_products(dtype, stride):
+    rng = np.random.default_rng(0)
+
+    def run(y, w):
+        y, w = y.detach().requires_grad_(), w.detach().requires_grad_()
+        image = F.conv_transpose2d(y, w, stride=stride)
+        return (image.detach(), *pullback.autograd.grad((image * image).sum(), (y, w)))
+
+    arrays = [tensor(rng, shape, dtype) for shape in ((32, 16, 1, 1), (16, 12, 7, 5))]
+    compiled = pullback.compile(run, fullgraph=True)
+    expected = run(*arrays)
+    for _ in range(2):
+        same(compiled(*arrays), expected, dtype)
+    assert not any(word.startswith("convolve") for word in operations(compiled))
 
 
 def pooling(x, *, gradient=True, **options):

@@ -1,7 +1,8 @@
 """Convolutions in compiled programs as matrix products by im2col, and max pooling as a reduction.
 
 The windows of all images become the columns of a matrix. They are a strided view of the padded images, which a loop nest
-copies. The gradients of images and of weights are products with such columns, too. This is for small convolutions, which are
+copies. The gradients of images and of weights are products with such columns, too. Where windows are single elements, or the
+transpose has one place, images are the matrices as they lie, of any size. Columns are for small convolutions, which are
 fused with the operations around them. Convolutions for which there is a kernel (see `convolution`) stay operations, as do
 grouped ones, those whose columns would take too much memory, gradients of images for strides above one, and max pooling with
 padding.
@@ -29,6 +30,8 @@ LARGEST, MOST_TAPS = 1 << 26, 9
 @windowed("convolve")
 def _convolve(build: Builder, e: Equation) -> Value | None:
     x, weight = e.inputs
+    if _is_of_places(e, weight.shape[2:]):
+        return build.reshape(build.matmul(_rows(build, weight), _places(build, x)), shape=e.output.shape)
     columns = _columns(build, x, weight.shape[2:], e.output.shape[2:], weight.shape[0], e.params["window"])
     if columns is None:
         return None
@@ -40,6 +43,11 @@ def _convolve_transpose(build: Builder, e: Equation) -> Value | None:
     """The gradient of images: a convolution with the flipped weight and the opposite padding, for stride one."""
     y, weight = e.inputs
     kernel, window = weight.shape[2:], e.params["window"]
+    if _is_of_places(e, kernel):
+        matrix = build.matrix_transpose(_rows(build, weight))
+        return build.reshape(build.matmul(matrix, _places(build, y)), shape=e.output.shape)
+    if math.prod(y.shape[2:]) == 1 and e.params["size"] == kernel and _is_plain(e):
+        return build.reshape(build.matmul(_rows(build, y), _rows(build, weight)), shape=e.output.shape)
     reach = [d * (k - 1) for d, k in zip(window.dilation, kernel, strict=True)]
     opposite = window._replace(padding=tuple([r - p for r, p in zip(reach, window.padding, strict=True)]))
     if max(window.stride) > 1 or min(opposite.padding) < 0 or opposite.lengths(y.shape[2:], kernel) != e.params["size"]:
@@ -55,12 +63,33 @@ def _convolve_transpose(build: Builder, e: Equation) -> Value | None:
 @windowed("convolve_weight")
 def _convolve_weight(build: Builder, e: Equation) -> Value | None:
     x, y = e.inputs
+    if _is_of_places(e, e.params["kernel"]):
+        products = build.matmul(_places(build, y), build.matrix_transpose(_places(build, x)))
+        return build.reshape(build.sum(products, axis=(0,), keepdims=False), shape=e.output.shape)
     columns = _columns(build, x, e.params["kernel"], y.shape[2:], y.shape[1], e.params["window"])
     if columns is None:
         return None
     given = _rows(build, build.permute_dims(y, axes=(1, 0, *range(2, len(y.shape)))))
     product = build.matmul(given, build.permute_dims(columns, axes=(1, 0)))
     return build.reshape(product, shape=e.output.shape)
+
+
+def _is_of_places(e: Equation, kernel: tuple[int, ...]) -> bool:
+    """Whether a convolution is a product at each place: its windows are elements, and all of them."""
+    window = e.params["window"]
+    return math.prod(kernel) == 1 and max(window.stride, default=1) == 1 and _is_plain(e)
+
+
+def _is_plain(e: Equation) -> bool:
+    """Whether there is neither padding nor a group, and numbers that machine code multiplies."""
+    window = e.params["window"]
+    numbers = all(value.size and value.dtype in (np.float32, np.float64) for value in e.inputs)
+    return numbers and window.groups == 1 and not any(window.padding)
+
+
+def _places(build: Builder, x: Value) -> Value:
+    """Images as a batch of matrices with a column for each place."""
+    return build.reshape(x, shape=(*x.shape[:2], math.prod(x.shape[2:])))
 
 
 def _rows(build: Builder, x: Value) -> Value:
