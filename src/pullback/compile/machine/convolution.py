@@ -24,6 +24,7 @@ from .tasks import BoundKernel, lanes
 
 if TYPE_CHECKING:
     from ..._core.typing import Array as NumpyArray, NumpyType
+    from .tasks import Word
 
 SHARED = 1 << 21
 """The number of multiplications above which threads share the work: waking one takes as long as some hundred thousand."""
@@ -82,7 +83,7 @@ class ConvolutionPlan:
         """The call that computes results; a task is a part of the output positions of an image."""
         along = self._along
         rows, name = (self.places, "put") if along is None else (len(along), "lines")
-        words = {"rows": self.of_places, "places": rows} if along is None else {
+        words: dict[str, Word] = {"rows": self.of_places, "places": rows} if along is None else {
             "starts": self.of_places[along], "targets": along * self.dtype.itemsize, "registers": rows,
         }  # fmt: skip
         return BoundKernel(

@@ -124,6 +124,7 @@ class NestWalk(ABC, Generic[OpenScope, OpenReduction]):
 
 def is_exact(root: Root, layout: Layout) -> bool:
     """Whether a reduction is a sum of float64 so long, in loops that carry it, that it carries what rounding leaves out."""
+    assert root.node is not None
     carrying = first_reduced(root, layout)
     count = math.prod([layout.domain[axis] for axis in root.reduced if axis >= carrying])
     doubles = accumulated(root, layout) == "d" and root.value.dtype.itemsize == 8
