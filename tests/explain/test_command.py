@@ -98,7 +98,7 @@ def test_no_backward_is_an_exit_code_of_its_own(script, capsys):
     assert main(["explain", script("print('nothing')")]) == 3
     assert main(["explain", script("import pullback as pb\nx = pb.ones(2, requires_grad=True)\ny = x * 2")]) == 3
     out, err = capsys.readouterr()
-    assert "no backward() ran, this is the tape of what was computed" in err
+    assert "no backward() ran in the program's main thread, this is the tape of what was computed" in err
     assert "   3  y = x * 2" in out
 
 

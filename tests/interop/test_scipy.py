@@ -35,6 +35,31 @@ def test_the_example_of_the_docstring():
     assert run(text.partition("::\n")[2]) == "tensor([0.2689, 0.7311])"
 
 
+def test_arrays_and_lists_beside_tensors():
+    program = """
+        import numpy as np, pullback, pullback.interop.scipy
+        pullback.interop.scipy.enable()
+        from scipy import ndimage, signal, special, stats
+
+        x, y = np.array([1.0, 2.5, 0.7, 3.1]), np.array([2.0, 1.0, 0.5, 4.0])
+        calls = [
+            lambda t: stats.ttest_ind(t, y).statistic, lambda t: stats.ttest_ind(y, t).statistic,
+            lambda t: stats.pearsonr(t, y).statistic, lambda t: stats.linregress(y, t).slope, lambda t: stats.entropy(t, y),
+            lambda t: stats.gmean(t, weights=[1, 2, 1, 1]), lambda t: special.logsumexp(t, b=[1, 2, 1, 1]),
+            lambda t: special.gammainc(y, t).sum(), lambda t: signal.fftconvolve(y, t)[3],
+            lambda t: abs(signal.freqz(t, [1, 0.2], worN=5)[1]).sum(), lambda t: ndimage.sum_labels(t, np.array([1, 1, 2, 1]), [1, 2])[0],
+        ]
+        for number, call in enumerate(calls):
+            t = pullback.tensor(x, requires_grad=True)
+            result = call(t)
+            result.backward()
+            np.testing.assert_allclose(float(result), call(x), rtol=1e-12, err_msg=str(number))
+            slopes = [(call(x + each) - call(x - each)) / 2e-5 for each in 1e-5 * np.eye(4)]
+            np.testing.assert_allclose(t.grad, slopes, rtol=1e-6, atol=1e-8, err_msg=str(number))
+        """
+    run(program)
+
+
 def test_values_and_gradients_are_those_of_a_formula():
     program = """
         import numpy as np, pullback, pullback.interop.scipy

@@ -91,6 +91,9 @@ PROGRAMS = {
             check(lambda x: N.sobel(x, 0, mode=mode, cval=0.3), x)
         check(lambda x: N.zoom(x, (2, 1.5), order=1), x)
         check(lambda x: N.shift(x, (0.5, -0.3), order=3, mode="nearest"), x)
+        for order in (2, 3, 5):  # splines near the ends of short axes, also of those that are not moved
+            check(lambda x: N.shift(x, (0, 0.3), order=order, mode="reflect"), x)
+            check(lambda x: N.zoom(x, 2, order=order, mode="reflect"), x)
         check(lambda x: N.map_coordinates(x, [[0.5, 1.2], [2.1, 3.3]], order=1), x)
         check(lambda x: G.savgol_filter(x, 3, 1, axis=0), x)
         check(lambda b, a, x: G.lfilter(b, a, x, axis=0), given(2), given(3, seed=5) + 2, x)
@@ -559,6 +562,10 @@ def test_rules_with_fixed_nodes_refuse_jumps_that_move():
         ):
             np.testing.assert_allclose(slope(integral()), math.exp(0.3) / 0.3 - (math.exp(0.3) - 1) / 0.09, rtol=1e-9)
         np.testing.assert_allclose(slope(I.tanhsinh(lambda t: np.exp(t), 0.0, a).integral), math.exp(0.3), rtol=1e-9)
+        to_infinity = slope(I.tanhsinh(lambda t, b: np.exp(-t * b), 0.0, np.inf, args=(a,)).integral)
+        np.testing.assert_allclose(to_infinity, -1 / 0.09, rtol=1e-9)
+        everywhere = slope(I.tanhsinh(lambda t, b: np.exp(-b * t * t), -np.inf, np.inf, args=(a,)).integral)
+        np.testing.assert_allclose(everywhere, -math.sqrt(math.pi) / 2 * 0.3**-1.5, rtol=1e-8)
     """
     after(textwrap.dedent(JUMPS), textwrap.dedent(program))
 
@@ -663,3 +670,18 @@ def test_linear_maps_give_the_precision_of_their_operand():
             assert x.grad.dtype == x.dtype
     """
     after(textwrap.dedent(BEGIN), textwrap.dedent(program))
+
+
+def test_events_and_dense_output_of_each_explicit_method():
+    program = """
+        rate = lambda t, y, a: -a * y
+        for method in ("RK45", "RK23", "DOP853"):
+            more = dict(method=method, args=(a,), rtol=1e-9, atol=1e-11, dense_output=True)
+            found = I.solve_ivp(rate, (0, 4.0), [1.0], events=lambda t, y, a: y[0] - 0.5, **more)
+            (moved,) = pullback.autograd.grad(found.t_events[0][0], a, retain_graph=True)
+            np.testing.assert_allclose(moved, -math.log(2) / 0.09, rtol=1e-6)
+            at = np.array([0.3, 1.9])
+            np.testing.assert_allclose(slope(found.sol(at)[0].sum() + found.sol(0.7)[0]),
+                -(at * np.exp(-0.3 * at)).sum() - 0.7 * math.exp(-0.21), rtol=1e-5)
+    """
+    after(textwrap.dedent(JUMPS), textwrap.dedent(program))

@@ -533,3 +533,12 @@ def test_interpreters_see_the_operations():
             np.spacing(x)
     assert seen == ["sin", "add", "sum"]
     assert y.requires_grad
+
+
+@pytest.mark.parametrize("mask", [[True, True, False], [True, False, False]])
+def test_a_spread_of_zero_among_chosen_elements_has_slope_zero(mask):
+    x = pullback.tensor([2.0, 2.0, 5.0], requires_grad=True)
+    result = np.std(x, where=np.array(mask))
+    result.backward()
+    assert result.item() == 0
+    assert x.grad.tolist() == [0, 0, 0]

@@ -89,7 +89,7 @@ def along(operand: str, axis: str = "axis", default: int = -1) -> Function:
 
 
 def of_each_axis(make: Function) -> Function:
-    """The rule of a function that is one map after another, along each axis; `make(real, settings, k)` gives the map of an axis."""
+    """The rule of a function that is one map after another, along each axis; `make(real, settings)` gives the map of an axis."""
 
     def rule(real: Function, name: str, input: Tensor, axes: Dim = None, **given: object) -> Tensor:
         settings = constants(name, given)

@@ -12,13 +12,13 @@ import numpy as np
 
 from .._core import dtypes
 from .._core.primitives import Function
-from ..vocabulary import arithmetic, reductions
+from ..vocabulary import arithmetic, norms, reductions
 from ..vocabulary.promotion import cast, inexact
 from .operands import tensors
 from .statistics import prod as products
 
 if TYPE_CHECKING:
-    from .._core.typing import ArrayLike, Dim, DType, Tensor
+    from .._core.typing import Array, ArrayLike, Dim, DType, Tensor
 
 
 def _chosen(a: Tensor, where: ArrayLike | None, neutral: ArrayLike) -> Tensor:
@@ -119,29 +119,37 @@ def _mean(
     return arithmetic.div(reductions.sum(_chosen(a, where, 0), axis, keepdims), _count(a, where, axis, keepdims))
 
 
+def _spread(
+    a: ArrayLike, axis: Dim, dtype: DType | None, keepdims: bool, where: ArrayLike | None, mean: ArrayLike | None
+) -> tuple[Tensor, Array]:
+    """How far the chosen elements are from their mean, 0 for others, and how many were chosen."""
+    a = _floats(tensors(a)[0], dtype)
+    centre = _mean(a, axis, keepdims=True, where=where) if mean is None else mean
+    return _chosen(arithmetic.sub(a, centre), where, 0), _count(a, where, axis, keepdims)
+
+
 def _variance(
     a: ArrayLike, axis: Dim = None, dtype: DType | None = None, out: object = None, ddof: float = 0, keepdims: bool = False, *,
     where: ArrayLike | None = None, mean: ArrayLike | None = None, correction: float | None = None,
 ) -> Tensor:  # fmt: skip
-    a, ddof = _floats(tensors(a)[0], dtype), ddof if correction is None else correction
+    ddof = ddof if correction is None else correction
     if mean is None and (where is None or where is True):
-        return reductions.var(a, axis, keepdim=keepdims, correction=ddof)
-    centre = _mean(a, axis, keepdims=True, where=where) if mean is None else mean
-    squares = arithmetic.square(arithmetic.abs(_chosen(arithmetic.sub(a, centre), where, 0)))
-    freedom = np.maximum(_count(a, where, axis, keepdims) - ddof, 0)
-    return arithmetic.div(reductions.sum(squares, axis, keepdims), freedom)
+        return reductions.var(_floats(tensors(a)[0], dtype), axis, keepdim=keepdims, correction=ddof)
+    far, count = _spread(a, axis, dtype, keepdims, where, mean)
+    squares = reductions.sum(arithmetic.square(arithmetic.abs(far)), axis, keepdims)
+    return arithmetic.div(squares, np.maximum(count - ddof, 0))
 
 
 def _deviation(
-    a: Tensor, axis: Dim = None, dtype: DType | None = None, out: object = None, ddof: float = 0, keepdims: bool = False, *,
+    a: ArrayLike, axis: Dim = None, dtype: DType | None = None, out: object = None, ddof: float = 0, keepdims: bool = False, *,
     where: ArrayLike | None = None, mean: ArrayLike | None = None, correction: float | None = None,
 ) -> Tensor:  # fmt: skip
+    ddof = ddof if correction is None else correction
     if mean is None and (where is None or where is True):
-        correction = ddof if correction is None else correction
-        return reductions.std(_floats(a, dtype), axis, keepdim=keepdims, correction=correction)
-    return arithmetic.sqrt(
-        _variance(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    )
+        return reductions.std(_floats(tensors(a)[0], dtype), axis, keepdim=keepdims, correction=ddof)
+    far, count = _spread(a, axis, dtype, keepdims, where, mean)
+    length = norms.vector_norm(far, 2, axis, keepdims)  # whose derivative at 0 is 0
+    return arithmetic.div(length, np.sqrt(np.maximum(count - ddof, 0)))
 
 
 def _place(function: Function) -> Function:

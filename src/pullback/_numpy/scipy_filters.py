@@ -131,20 +131,21 @@ def _by_one(name: str) -> Function:
     return of_each_axis(lambda real, settings: one_axis(loaded(f"ndimage.{name}"), f"scipy.ndimage.{name}", **settings))
 
 
-def _in_rows(word: str, neutral: float) -> Function:
-    """A filter that takes a number for each axis, one of which changes nothing: applied to the rows of a matrix."""
+def _by_vectors(word: str) -> Function:
+    """A map that takes a number for each axis and is one of vectors along each, also where the number changes nothing.
 
-    def of_rows(real: Function, settings: Params) -> Function:
+    A matrix is no way to apply it to many vectors: splines near the ends of its other axis are not exact.
+    """
+
+    def of_vectors(real: Function, settings: Params) -> Function:
         own = settings.pop(word)
 
-        def rows(values: Array, **rest: object) -> Array:
-            return real(values[None] if (flat := values.ndim == 1) else values, (neutral, own), **rest)[
-                0 if flat else ...
-            ]
+        def vectors(values: Array, **rest: object) -> Array:
+            return np.apply_along_axis(lambda vector: real(vector, own, **rest), -1, values)
 
-        return one_axis(rows, f"scipy.ndimage.{real.__name__}", **settings)
+        return one_axis(vectors, f"scipy.ndimage.{real.__name__}", **settings)
 
-    return of_each_axis(of_rows)
+    return of_each_axis(of_vectors)
 
 
 def _of_windows(real: Function, name: str, input: Tensor, function: Function, **given: Any) -> Tensor:
@@ -197,7 +198,7 @@ FILTERS: dict[str, Function] = {
     "ndimage.correlate": _correlated(False), "ndimage.correlate1d": _correlated_along(False),
     "ndimage.sobel": _slope([1.0, 2.0, 1.0]), "ndimage.prewitt": _slope([1.0, 1.0, 1.0]),
     "ndimage.laplace": _laplace, "ndimage.generic_filter": _of_windows,
-    "ndimage.zoom": _in_rows("zoom", 1), "ndimage.shift": _in_rows("shift", 0),
+    "ndimage.zoom": _by_vectors("zoom"), "ndimage.shift": _by_vectors("shift"),
     **{f"ndimage.{name}": whole() for name in "rotate affine_transform map_coordinates".split()},
     **{f"ndimage.{name}": _factor for name in "fourier_gaussian fourier_uniform fourier_shift fourier_ellipsoid".split()},
     **{f"ndimage.{name}": selected() for name in

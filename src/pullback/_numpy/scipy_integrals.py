@@ -45,6 +45,8 @@ NARROW = 1e-14
 """The width of a part that is not divided further."""
 NEAR = 1e-9
 """How near to each other places are one, and how far from a kink the two sides of a function are compared."""
+FARTHEST = 1e140
+"""Where integrals to infinity end: the square of such a number is finite yet."""
 OUTSIDE = "a tensor that its function reads from outside is no parameter, which are those of args="
 
 
@@ -99,7 +101,20 @@ def _tanhsinh(real: Function, name: str, given: Params, found: object) -> object
     require_still(name, lambda s: given["f"](path(s).reshape(low.shape), *_arguments(given)), PLACES * low.size)
     first, last = tensors(given["a"], given["b"])  # SciPy computes on what these are
     more = tuple([tensors(each)[0] for each in _arguments(given)])
-    return real(**{**given, "a": first, "b": last, "args": more})
+    return real(**{**given, "f": _still_far_away(given["f"]), "a": first, "b": last, "args": more})
+
+
+def _still_far_away(function: Callable[..., Value]) -> Callable[..., Value]:
+    """A function whose derivatives are 0 far away, where tanhsinh drops its values: there they are 0 times infinity."""
+
+    def of(x: Value, *more: Value) -> Value:
+        inside = abs(unwatched(x)) < FARTHEST
+        if inside.all() or not inside.any():
+            return function(x, *more)
+        near = on_tensors.where(inside, x, unwatched(x)[inside].flat[0])
+        return on_tensors.where(inside, function(near, *more), unwatched(function(x, *more)))
+
+    return of
 
 
 def _fixed_quad(real: Function, name: str, given: Params, found: object) -> object:

@@ -340,6 +340,16 @@ def _all_tensors(real: Function, self: Interpolant, *args: object, **options: ob
     )
 
 
+def _dense(_: Function, self: Any, t: Tensor) -> Tensor:
+    """The solution of DOP853 between two steps, by Horner's rule in x and 1 - x."""
+    x = (t - self.t_old) / self.h
+    at = x[:, None] if x.ndim else x
+    result = 0.0
+    for number, coefficient in enumerate(reversed(self.F)):
+        result = (result + coefficient) * (1 - at if number % 2 else at)
+    return (result + self.y_old).T
+
+
 METHODS: dict[str, Function] = {
     **OBJECTS,
     **{
@@ -353,6 +363,7 @@ METHODS: dict[str, Function] = {
     "interpolate.CubicSpline.__init__": _cubic,
     "interpolate.BSpline.__init__": _spline,
     "interpolate.BSpline.__call__": _spline_at,
+    "integrate.Dop853DenseOutput._call_impl": _dense,
     "interpolate.RegularGridInterpolator.__init__": _grid,
     "interpolate.RegularGridInterpolator.__call__": _grid_at,
 }
@@ -364,7 +375,11 @@ def method(name: str, real: Function) -> Function:
     rule, made = METHODS[name], name.endswith("__init__")
 
     def of_tensors(self: Interpolant, *args: object, **options: object) -> object:
-        held = () if made else (_get(self, "c"), _get(self, "values"), getattr(self, HELD, None))
+        held = (
+            ()
+            if made
+            else (_get(self, "c"), _get(self, "values"), *[getattr(self, each, None) for each in (HELD, "F")])
+        )
         return (functools.partial(rule, real) if tracked(*args, *options.values(), *held) else real)(
             self, *args, **options
         )

@@ -405,7 +405,9 @@ def _messages(raised: str | None, ran: int, recording: Recording) -> Iterator[st
         none = "there is no tape, nothing that requires grad was computed"
         yield f"{raised}; {kept if any(call.tensors for call in recording.all_calls) else none}"
     elif not ran:
-        yield "no backward() ran" + (", this is the tape of what was computed" if recording.all_calls else "")
+        yield "no backward() ran in the program's main thread" + (
+            ", this is the tape of what was computed" if recording.all_calls else ""
+        )
         if not recording.all_calls and "torch" in sys.modules and not stands_in():
             yield "the program imported the torch that is installed: --torch puts pullback in its place"
     if ran > len(recording.all_calls):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 from types import ModuleType
 
-from .._core.primitives import Function
+import numpy as np
+
+from .._core.primitives import Carrier, Function
 from .._numpy.linear_maps import tracked
 from .._numpy.programs import numpy_programs
 from .._numpy.scipy_points import METHODS, method
@@ -41,6 +43,8 @@ OBJECTS = {
     "stats.multivariate_normal_gen": "pdf logpdf",
 }
 """Classes whose methods are."""
+NAMESPACE = "array_namespace"
+"""The function of SciPy's that finds the namespace of its arguments, and refuses tensors beside arrays."""
 
 
 def functions(module: ModuleType) -> None:
@@ -60,6 +64,8 @@ def taking(value: object) -> object:
     """What stands for one of their functions; a class is changed, and stays what it is."""
     if not callable(value) or is_ours(value) or not (own := key(value)):
         return value
+    if own == NAMESPACE:
+        return _among_tensors(value)
     if not isinstance(value, type):
         return _made(value)
     for path in METHODS:
@@ -70,6 +76,18 @@ def taking(value: object) -> object:
         if not is_ours(real := getattr(value, name)):
             setattr(value, name, _as_program(real))
     return value
+
+
+@functools.cache
+def _among_tensors(real: Function) -> Function:
+    """The namespace of the tensors among some arrays, lists and tensors: SciPy makes tensors of the others by its `asarray`."""
+
+    def of_tensors(*arrays: object) -> object:
+        if any(isinstance(each, Carrier) for each in arrays):
+            arrays = tuple([each for each in arrays if type(each) not in (np.ndarray, list, tuple)])
+        return real(*arrays)
+
+    return marked(of_tensors, real)
 
 
 def _as_program(real: Function) -> Function:

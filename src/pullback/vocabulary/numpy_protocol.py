@@ -167,7 +167,9 @@ def _accepted(name: str, options: dict[str, Any], translation: Function | None) 
                 f"{name} has no derivative here with {key}=: leave it out, or compute it in steps of your own"
             )
     if isinstance(axis := options.get("axis"), tuple) and not axis:
-        raise TypeError(f"{name} over no axis at all, axis=(), changes nothing: leave the call out")
+        raise TypeError(
+            f"{name} has no derivative here over no axis at all, axis=(): name the axes, or None for all of them"
+        )
     return {key: value for key, value in options.items() if key in names}
 
 
