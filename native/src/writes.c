@@ -7,31 +7,44 @@
 
 #include "operation.h"
 
-/* Whether a write leaves no record and turns no history, as far as the target alone tells: only if neither it nor its base has a
-   history. In a mode that records nothing, if that is so, or if no view can follow the history. */
-static int is_free(PyObject *tensor, int records)
-{
-    const Base *fields = (Base *)tensor;
-    PyObject *base = is_set(fields->base) ? fields->base : tensor;
-    if (!records && !is_set(fields->storage))
-        return 1;
-    if (!is_a(base, core.Tensor) || slot_get(base, core.slots.tensor_node) != Py_None)
-        return 0;
-    return !records || (slot_get(tensor, core.slots.tensor_node) == Py_None && !is_set(fields->made_untracked));
-}
-
-/* Whether a weak reference leads to another tensor than this one. */
-static int leads_elsewhere(PyObject *entry, PyObject *tensor)
+/* The tensor that a weak reference leads to, borrowed, which is only looked at; NULL if it is gone. */
+static PyObject *led_to(PyObject *entry)
 {
 #if PY_VERSION_HEX >= 0x030D0000
     PyObject *found = NULL;
     PyWeakref_GetRef(entry, &found);
-    Py_XDECREF(found); /* which is only compared from here on */
-    return found != NULL && found != tensor;
+    Py_XDECREF(found);
+    return found;
 #else
-    PyObject *found = PyWeakref_GetObject(entry); /* borrowed */
-    return found != Py_None && found != tensor;
+    PyObject *found = PyWeakref_GetObject(entry);
+    return found == Py_None ? NULL : found;
 #endif
+}
+
+/* Whether others lie in the memory of a tensor, as far as tensors tell: any, or only its views without a history. */
+static int has_others(PyObject *tensor, int without)
+{
+    PyObject *storage = ((Base *)tensor)->storage, *members = is_set(storage) ? slot_get(storage, core.slots.storage_members) : NULL;
+    for (Py_ssize_t i = 0; members != NULL && i < PyList_GET_SIZE(members); i++) {
+        PyObject *found = led_to(PyList_GET_ITEM(members, i));
+        if (found != NULL && found != tensor && (!without || !is_a(found, core.Tensor) ||
+            (((Base *)found)->base == tensor && slot_get(found, core.slots.tensor_node) == Py_None)))
+            return 1;
+    }
+    return 0;
+}
+
+/* Whether a write leaves no record and turns no history, as far as the target alone tells. Recorded, only if neither it nor its base
+   has a history; else if no view follows: one that has none follows a base that has, and any a base that was detached in place. */
+static int is_free(PyObject *tensor, int records)
+{
+    const Base *fields = (Base *)tensor;
+    PyObject *base = is_set(fields->base) ? fields->base : tensor;
+    if (!is_a(base, core.Tensor) || (is_set(((Base *)base)->cut) && is_set(fields->storage)))
+        return 0;
+    if (slot_get(base, core.slots.tensor_node) != Py_None)
+        return !records && !has_others(base, 1);
+    return !records || (slot_get(tensor, core.slots.tensor_node) == Py_None && !is_set(fields->made_untracked));
 }
 
 /* Whether a tensor alone has its memory, as far as tensors tell, and no history that others know, so that it can be given another. */
@@ -39,12 +52,8 @@ static int is_alone(PyObject *tensor)
 {
     const Base *fields = (Base *)tensor;
     PyObject *node = slot_get(tensor, core.slots.tensor_node);
-    if (node == NULL || is_set(fields->base) || is_set(fields->made_untracked) || is_set(fields->cut))
+    if (node == NULL || is_set(fields->base) || is_set(fields->made_untracked) || is_set(fields->cut) || has_others(tensor, 0))
         return 0;
-    PyObject *members = is_set(fields->storage) ? slot_get(fields->storage, core.slots.storage_members) : NULL;
-    for (Py_ssize_t i = 0; members != NULL && i < PyList_GET_SIZE(members); i++)
-        if (leads_elsewhere(PyList_GET_ITEM(members, i), tensor))
-            return 0;
     int inner = node == Py_None || (slot_get(node, core.slots.hooks) == Py_None &&
                                     PyTuple_GET_SIZE(slot_get(node, core.slots.edges)) > 0); /* that of a leaf has no edges */
     return inner ? is_none_attribute(tensor, names._leaf) : 0;
@@ -157,12 +166,9 @@ static int written(PyObject *tensor, PyObject *region, PyObject *place, PyObject
     return failed ? -1 : 0;
 }
 
-/* Reads a tensor that is about to be written: its array. NULL without an exception where Python must look at it, as at one that
-   may have been detached in place, whose views may have a history. */
+/* Reads a tensor that is about to be written: its array. NULL without an exception where Python must look at it. */
 static PyObject *target_read(PyObject *tensor, int *records)
 {
-    if (is_set(((Base *)tensor)->cut) && is_set(((Base *)tensor)->storage))
-        return NULL;
     PyObject *array = plain_array(tensor);
     Usage usage = array == NULL ? OTHER : usage_now();
     *records = usage == RECORDS;
