@@ -166,10 +166,10 @@ def run():
 
 
 USUAL = """
-x * y; x + 2.0; x.sin(); u > v; x.sum(); x.sum(1); x.mean(0, keepdim=True); x @ y; x @ y[0]; y[0].dot(y[1]); F.linear(x, y, y[0]); F.cross_entropy(x, places)
+x * y; x + 2.0; x.sin(); u > v; x.sum(); x.sum(1); x.mean(0, keepdim=True); x @ y; x @ y[0]; y[0].dot(y[1]); y[0, :2].dot(y[1, :2]); F.linear(x, y, y[0]); F.cross_entropy(x, places)
 x[0]; x[-1]; x[0] * y[1]; x[2, 1]; x[:, 1:]; x[None]; x[[0, 2]]; x[places]; x[u > 0]; x[:, places]; x.gather(1, square); x.take(places); x.index_select(0, places)
 [row for row in x]; x.unbind(1); x.split(2); x.chunk(2); pullback.cat([x, y]); pullback.stack([x, y], 1); x.T; x.t(); x.transpose(0, 1); x.reshape(9); x.view(9, 1); x.unsqueeze(0)
-u[0] = 1.0; u[0] = v[1]; u[places] = v; u[places] = 2.0; u[u > 1] = 0.0; u[:, places] = v; u += v; u *= 2.0; h = x * 1.0; h[0] = y[0]; h += x; h[0] = -h[1]; h[places] = y; h[u > 0] = 0.0; h[:, places] = y
+u[0] = 1.0; u[0] = v[1]; u[places] = v; u[places] = 2.0; u[u > 1] = 0.0; u[:, places] = v; u += v; u *= 2.0; h = x * 1.0; h[0] = y[0]; h += x; h[0] = -h[1]; h[places] = y; h[u > 0] = 0.0; h[:, places] = y; seen[0] = y[0]; seen[places] = y; seen[u > 0] = 0.0
 """
 FREE = "seen[0] = 1.0; seen[:] = v; seen[places] = v; seen[u > 1] = 0.0; seen[:, places] = v; seen += v; seen *= 2.0; row[1] = 2.0; leaf[0] = 1.0; leaf -= v"
 VIEWS = "x.expand(2, 3, 3); x.permute(1, 0); x.flatten(); x.diagonal(); w.squeeze()"

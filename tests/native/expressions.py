@@ -188,6 +188,14 @@ v = x[1]; w = x[1]; g = v.grad_fn is w.grad_fn; (v * w).sum().backward()
 rows = []; [rows.append(row * k) for k, row in enumerate(x)]; y = pullback.stack(rows); y[0] = x[1]; y.sum().backward()
 a, b, c = x.unbind(); (a * b + c).sum().backward(); d = x.unbind()[0]; d.sum().backward()
 a, b = (x * 1).split(2, 1); a += 1.0
+z = x * 1; v = z[1]; w = v[1:]; z[0] = u[0]; z[[0, 1]] = x[:2]; z[u > 5] = 0.0; z[1, 2] = x[0, 0] * 2; (v * w.sum()).sum().backward()
+z = u * 1; v = z[0]; a = (v * x[0]).sum(); z[0] = x[1]; b = (v * v).sum(); (a + b).backward()
+z = x * 1; v = z[0]; v.retain_grad(); w = z.T; z[1] = 2.0; (v * w[:, 0]).sum().backward(); g = v.grad
+z = x * 1; v = z[0]; w = z.detach(); k = z.view(pullback.int64); z[1] = x[0]; (v * z).sum().backward()
+z = u * 1; v = z[0]; v.requires_grad_(); z[1] = x[0]; (v * z).sum().backward()
+z = x * 1; v = z[0]; v.register_hook(lambda g: g * 2); z[1] = 3.0; (v * z).sum().backward()
+z = x * 1; v = z.unsqueeze(0); w = z.expand(2, 3, 4); a, b = z.split(2, 1); z[0] = 1.0; z.t_(); z[0] = 2.0; (v.sum() * w * z.T).sum().backward(); c = b * 2
+z = x * 1; v = z[0]; w = pullback.view_as_complex(z.reshape(3, 2, 2)); z[1] = x[0]; (v * z).sum().backward()
 z = x * 1; v = z[0]; w = z[1]; z.detach_()\\nwith pullback.no_grad(): v[0] = 5.0
 z = x * 1; v = z[0]; w = z[1]; z.detach_()\\nwith pullback.no_grad(): w[[0, 1]] = 5.0
 z = x * 1; v = z[0]; w = v[1:]; a = (z * z).sum()\\nwith pullback.no_grad(): z[1] = 5.0; v[0] = u[1, 1]; w[[0]] = 3.0; z += 1.0; z *= u\\n(a + (v * w[0]).sum() + z.sum()).backward()
