@@ -198,6 +198,8 @@ z = x * 1; v = z.unsqueeze(0); w = z.expand(2, 3, 4); a, b = z.split(2, 1); z[0]
 z = x * 1; v = z[0]; w = pullback.view_as_complex(z.reshape(3, 2, 2)); z[1] = x[0]; (v * z).sum().backward()
 z = x * 1; v = z[0]; w = z[1]; z.detach_()\\nwith pullback.no_grad(): v[0] = 5.0
 z = x * 1; v = z[0]; w = z[1]; z.detach_()\\nwith pullback.no_grad(): w[[0, 1]] = 5.0
+z = x * 1; v = z[0]; w = z[1]; z.detach_()\\nwith pullback.no_grad(): w += 5.0
+z = x * 1; v = z[0]; w = z[1]; z.detach_()\\nwith pullback.no_grad(): z *= 5.0
 z = x * 1; v = z[0]; w = v[1:]; a = (z * z).sum()\\nwith pullback.no_grad(): z[1] = 5.0; v[0] = u[1, 1]; w[[0]] = 3.0; z += 1.0; z *= u\\n(a + (v * w[0]).sum() + z.sum()).backward()
 z = u * 1; v = z[0]; z.requires_grad_()\\nwith pullback.no_grad(): z[1] = 5.0\\n(v * v).sum().backward()
 z = x * 1\\nwith pullback.no_grad(): v = z[0]; w = z[1]; v[0] = 5.0; w += 1.0; z *= 2.0\\n(z * z).sum().backward()
