@@ -120,12 +120,28 @@ def test_the_loop_of_a_ufunc_serves_what_fits_it_and_nothing_else():
     """Elsewhere the ufunc would give the same: only time would tell, or memory that belongs to others."""
     matrix, row, column = (np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape) for shape in [(3, 4), (4,), (3,)])
     looped = importlib.import_module(MODULE).looped
-    for given in ((matrix, matrix), (matrix, row), (row, matrix), (matrix, np.array(2.0)), (np.ones((2, 3, 4)), matrix)):
+    for given in (
+        (matrix, matrix),
+        (matrix, row),
+        (row, matrix),
+        (matrix, np.array(2.0)),
+        (np.ones((2, 3, 4)), matrix),
+    ):
         assert np.array_equal(looped(np.multiply, *given), np.multiply(*given)), [each.shape for each in given]
     assert np.array_equal(looped(np.negative, row), -row)
-    refused = [(np.multiply, matrix, column), (np.multiply, column, matrix), (np.multiply, row), (np.negative, row, row)]
+    refused = [
+        (np.multiply, matrix, column),
+        (np.multiply, column, matrix),
+        (np.multiply, row),
+        (np.negative, row, row),
+    ]
     refused += [(np.multiply, row, row.astype(np.float32)), (np.multiply, matrix, matrix.T[:3]), (np.dot, row, row)]
-    refused += [(np.multiply, row[:0], row[:0]), (np.multiply, np.ones(2049), np.ones(2049)), (np.modf, row), (len, row)]
+    refused += [
+        (np.multiply, row[:0], row[:0]),
+        (np.multiply, np.ones(2049), np.ones(2049)),
+        (np.modf, row),
+        (len, row),
+    ]
     refused += [(np.multiply,), (np.multiply, row, row, row), (np.multiply, *[row] * 9), (np.isnan, row), ()]
     assert [looped(*given) for given in refused] == [None] * len(refused)
 

@@ -213,7 +213,15 @@ def test_writes_that_are_not_recorded_leave_no_record_after_views_have_gone(seen
 @pytest.mark.parametrize("grad", [True, False])
 @pytest.mark.parametrize(
     "write",
-    ["t[0] = pullback.tensor([7.0, 8.0])", "t[0] = 0.0", "t[[0]] = 0.0", "t[t > 3] = 0.0", "t[0].mul_(2)", "t += 1", "t += 1.0"],
+    [
+        "t[0] = pullback.tensor([7.0, 8.0])",
+        "t[0] = 0.0",
+        "t[[0]] = 0.0",
+        "t[t > 3] = 0.0",
+        "t[0].mul_(2)",
+        "t += 1",
+        "t += 1.0",
+    ],
 )
 def test_views_of_what_was_detached_in_place_lose_their_history_by_a_write(write, grad):
     a = pullback.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
