@@ -39,10 +39,11 @@ FORMS = {
 }
 
 
-OTHERS = ("<ufunc", "of 'numpy.ufunc' objects", "<built-in ", "recording.Freed")
+OTHERS = ("<ufunc", "of 'numpy.ufunc' objects", "<built-in ", "recording.Freed", "error return without exception set")
 """Who raises a SystemError where memory runs out, also in Python alone: NumPy, and what comes after a frame's `f_back`.
 
-CPython's `frame_getback` gives None if no frame can be made, and leaves the exception to the next function in C that is called.
+NumPy's assignment to an array fails without an exception; the interpreter, which meets it, names nobody. CPython's
+`frame_getback` gives None if no frame can be made, and leaves the exception to the next function in C that is called.
 """
 
 UNTRIED = {"without records", "handed over"}
