@@ -35,7 +35,7 @@ typedef enum { UNKNOWN = -1, OTHER, RECORDS, NO_RECORDS } Usage; /* of the curre
     X(count)                          /* the numbers of nodes */ \
     X(turn_acquire) X(turn_release) X(cell_of) X(storage_of) X(mark) X(share) X(keep_array) X(protect) \
     X(aliased)                        /* a dict: empty, unless arrays of tensors are known to NumPy code */ \
-    X(getitem) X(overwrite) X(unbind) X(split) X(reshape) X(permute_dims) X(expand_dims) /* primitives */ \
+    X(getitem) X(overwrite) X(unbind) X(split) X(reshape) X(permute_dims) X(expand_dims) X(replay) /* primitives */ \
     X(ViewNode) X(PermuteNode) X(TransposeNode) X(TNode) X(UnsqueezeNode) /* classes of nodes */ \
     X(kind_of)                        /* the class of nodes of a primitive with some metadata */ \
     X(kinds)                          /* those that were asked for, by keys: of an index the types of its entries */ \

@@ -7,47 +7,114 @@
 
 #include "operation.h"
 
-/* Whether a write leaves no record and turns no history, as far as the target alone tells: only if neither it nor its base has a
-   history. In a mode that records nothing, if that is so, or if no view can follow the history. */
-static int is_free(PyObject *tensor, int records)
-{
-    const Base *fields = (Base *)tensor;
-    PyObject *base = is_set(fields->base) ? fields->base : tensor;
-    if (!records && !is_set(fields->storage))
-        return 1;
-    if (!is_a(base, core.Tensor) || slot_get(base, core.slots.tensor_node) != Py_None)
-        return 0;
-    return !records || (slot_get(tensor, core.slots.tensor_node) == Py_None && !is_set(fields->made_untracked));
-}
-
-/* Whether a weak reference leads to another tensor than this one. */
-static int leads_elsewhere(PyObject *entry, PyObject *tensor)
+/* The tensor that a weak reference leads to, borrowed, which is only looked at; NULL if it is gone. */
+static PyObject *led_to(PyObject *entry)
 {
 #if PY_VERSION_HEX >= 0x030D0000
     PyObject *found = NULL;
     PyWeakref_GetRef(entry, &found);
-    Py_XDECREF(found); /* which is only compared from here on */
-    return found != NULL && found != tensor;
+    Py_XDECREF(found);
+    return found;
 #else
-    PyObject *found = PyWeakref_GetObject(entry); /* borrowed */
-    return found != Py_None && found != tensor;
+    PyObject *found = PyWeakref_GetObject(entry);
+    return found == Py_None ? NULL : found;
 #endif
 }
 
-/* Whether a tensor alone has its memory, as far as tensors tell, and no history that others know, so that it can be given another. */
-static int is_alone(PyObject *tensor)
+/* The views of a tensor that are alive, as a list. */
+static PyObject *views_of(PyObject *tensor)
+{
+    PyObject *views = PyList_New(0), *storage = ((Base *)tensor)->storage;
+    PyObject *members = is_set(storage) ? slot_get(storage, core.slots.storage_members) : NULL;
+    for (Py_ssize_t i = 0; views != NULL && members != NULL && i < PyList_GET_SIZE(members); i++) {
+        PyObject *found = led_to(PyList_GET_ITEM(members, i));
+        if (found != NULL && ((Base *)found)->base == tensor && PyList_Append(views, found) < 0)
+            Py_CLEAR(views);
+    }
+    return views;
+}
+
+/* Whether views of a tensor have no history; also where memory runs out. */
+static int has_late(PyObject *tensor)
+{
+    PyObject *views = views_of(tensor);
+    int late = views == NULL;
+    for (Py_ssize_t i = 0; !late && i < PyList_GET_SIZE(views); i++)
+        late = slot_get(PyList_GET_ITEM(views, i), core.slots.tensor_node) == Py_None;
+    Py_XDECREF(views);
+    return late;
+}
+
+/* Whether a write leaves no record and turns no history, as far as the target alone tells. Recorded, only if neither it nor its base
+   has a history; else if no view follows: one that has none follows a base that has, and any a base that was detached in place. */
+static int is_free(PyObject *tensor, int records)
+{
+    const Base *fields = (Base *)tensor;
+    PyObject *base = is_set(fields->base) ? fields->base : tensor;
+    if (!is_a(base, core.Tensor) || (is_set(((Base *)base)->cut) && is_set(fields->storage)))
+        return 0;
+    if (slot_get(base, core.slots.tensor_node) != Py_None)
+        return !records && !has_late(base);
+    return !records || (slot_get(tensor, core.slots.tensor_node) == Py_None && !is_set(fields->made_untracked));
+}
+
+/* Whether a tensor has no history that others know, so that it can be given another. */
+static int is_inner(PyObject *tensor)
 {
     const Base *fields = (Base *)tensor;
     PyObject *node = slot_get(tensor, core.slots.tensor_node);
-    if (node == NULL || is_set(fields->base) || is_set(fields->made_untracked) || is_set(fields->cut))
+    if (node == NULL || is_set(fields->made_untracked) || is_set(fields->cut))
         return 0;
-    PyObject *members = is_set(fields->storage) ? slot_get(fields->storage, core.slots.storage_members) : NULL;
-    for (Py_ssize_t i = 0; members != NULL && i < PyList_GET_SIZE(members); i++)
-        if (leads_elsewhere(PyList_GET_ITEM(members, i), tensor))
-            return 0;
     int inner = node == Py_None || (slot_get(node, core.slots.hooks) == Py_None &&
                                     PyTuple_GET_SIZE(slot_get(node, core.slots.edges)) > 0); /* that of a leaf has no edges */
     return inner ? is_none_attribute(tensor, names._leaf) : 0;
+}
+
+/* The same of what is no view. */
+static int is_base(PyObject *tensor)
+{
+    return is_set(((Base *)tensor)->base) ? 0 : is_inner(tensor);
+}
+
+/* The steps of a path, in order. */
+static PyObject *steps_of(PyObject *path)
+{
+    Py_ssize_t count = 0;
+    for (PyObject *link = path; PyTuple_GET_SIZE(link) > 0; link = PyTuple_GET_ITEM(link, 0))
+        count++;
+    PyObject *steps = PyTuple_New(count);
+    for (; steps != NULL && count > 0; path = PyTuple_GET_ITEM(path, 0))
+        PyTuple_SET_ITEM(steps, --count, Py_NewRef(PyTuple_GET_ITEM(path, 1)));
+    return steps;
+}
+
+/* The history of a view after a write to its base that has left a node; NULL without an exception where Python must look at it. */
+static PyObject *node_of_view(PyObject *view, PyObject *base, PyObject *node)
+{
+    PyObject *array = plain_array(view), *path = ((Base *)view)->path;
+    if (array == NULL || path == NULL || is_inner(view) <= 0 ||
+        PyArray_DESCR((PyArrayObject *)array) != PyArray_DESCR((PyArrayObject *)slot_get(base, core.slots.tensor_array)))
+        return NULL;
+    PyObject *steps = steps_of(path), *params = steps == NULL ? NULL : params_with(names.path, steps), *made = NULL;
+    PyObject *kind = params == NULL ? NULL : kind_known(core.replay, core.replay, params);
+    PyObject *edges = kind == NULL ? NULL : PyTuple_Pack(1, node);
+    if (edges != NULL)
+        made = node_new(kind, edges, params, array); /* which steals the edges */
+    release(kind, params, steps);
+    return made;
+}
+
+/* The views of a tensor, and then the node of each, after a write that has left a node: a list; NULL as above. */
+static PyObject *followers(PyObject *tensor, PyObject *node)
+{
+    PyObject *all = views_of(tensor);
+    for (Py_ssize_t i = 0, count = all == NULL ? 0 : PyList_GET_SIZE(all); all != NULL && i < count; i++) {
+        PyObject *made = node_of_view(PyList_GET_ITEM(all, i), tensor, node);
+        if (made == NULL || PyList_Append(all, made) < 0)
+            Py_CLEAR(all);
+        Py_XDECREF(made);
+    }
+    return all;
 }
 
 /* Whether memory can be written, and no two elements lie at one place. */
@@ -138,11 +205,13 @@ static PyObject *node_of_write(PyObject *tensor, PyObject *array, PyObject *inde
 }
 
 /* Writes an array to a region of a tensor, after all has been checked: the array itself, or, with a ufunc, what that gives. With a
-   place, to what that selects of the region. The tensor gets the node, unless that is NULL. */
+   place, to what that selects of the region. The tensor gets the node, unless that is NULL, and its views follow; where Python must
+   look at one of these, nothing is written, and -1 comes without an exception. */
 static int written(PyObject *tensor, PyObject *region, PyObject *place, PyObject *value, PyObject *function, PyObject *node)
 {
     PyObject *storage = Py_XNewRef(((Base *)tensor)->storage), *given[] = {region, value, region}, *done = NULL;
-    int failed = protect(tensor, storage) < 0;
+    PyObject *views = node == NULL || !is_set(storage) ? NULL : followers(tensor, node);
+    int failed = (views == NULL && node != NULL && is_set(storage)) || protect(tensor, storage) < 0;
     if (!failed && place != NULL) { /* what `protect` calls may have changed: places are looked at here */
         PyArrayObject *pick = simple_pick((PyArrayObject *)region, place, (PyArrayObject *)value);
         failed = (pick == NULL ? PyObject_SetItem(region, place, value) : put((PyArrayObject *)region, pick, value)) < 0;
@@ -152,17 +221,16 @@ static int written(PyObject *tensor, PyObject *region, PyObject *place, PyObject
         failed = (done = quietly(function, given, 3, NULL)) == NULL;
     if (!failed && node != NULL)
         slot_set(tensor, core.slots.tensor_node, Py_NewRef(node));
+    for (Py_ssize_t i = 0, count = views == NULL ? 0 : PyList_GET_SIZE(views) / 2; !failed && i < count; i++)
+        slot_set(PyList_GET_ITEM(views, i), core.slots.tensor_node, Py_NewRef(PyList_GET_ITEM(views, count + i)));
     failed = failed || count_write(tensor, storage) < 0;
-    release(done, storage, NULL);
+    release(done, storage, views);
     return failed ? -1 : 0;
 }
 
-/* Reads a tensor that is about to be written: its array. NULL without an exception where Python must look at it, as at one that
-   may have been detached in place, whose views may have a history. */
+/* Reads a tensor that is about to be written: its array. NULL without an exception where Python must look at it. */
 static PyObject *target_read(PyObject *tensor, int *records)
 {
-    if (is_set(((Base *)tensor)->cut) && is_set(((Base *)tensor)->storage))
-        return NULL;
     PyObject *array = plain_array(tensor);
     Usage usage = array == NULL ? OTHER : usage_now();
     *records = usage == RECORDS;
@@ -172,7 +240,7 @@ static PyObject *target_read(PyObject *tensor, int *records)
 /* `x[index] = value` for an index of tensors, lists and `:`. */
 static PyObject *assigned_picks(PyObject *const *args, PyObject *array, int records)
 {
-    int free = is_free(args[0], records) && (!records || edge_of(args[2]) == Py_None), alone = free || !records ? 0 : is_alone(args[0]), axis;
+    int free = is_free(args[0], records) && (!records || edge_of(args[2]) == Py_None), alone = free || !records ? 0 : is_base(args[0]), axis;
     PyObject *operands[2 + MOST_PICKS] = {args[0]}, *spec = NULL, *found = NULL, *node = NULL, *result = NULL;
     int count = free || alone > 0 ? picks_read(args[1], &spec, operands + 2) : 0;
     PyObject *place = spec == NULL || count == 0 ? NULL : place_of((PyArrayObject *)array, spec, operands + 2, &axis);
@@ -208,7 +276,7 @@ PyObject *assigned(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ss
     PyObject *value = region == NULL ? NULL : value_read(args[2], PyArray_DESCR((PyArrayObject *)region));
     if (value != NULL && fills(value, region)) {
         PyObject *edge = Py_NewRef(edge_of(args[2]));
-        int free = is_free(args[0], records) && (!records || edge == Py_None), alone = free || !records ? 0 : is_alone(args[0]);
+        int free = is_free(args[0], records) && (!records || edge == Py_None), alone = free || !records ? 0 : is_base(args[0]);
         if (alone > 0)
             node = node_of_write(args[0], array, index, edge);
         if ((free || node != NULL) && written(args[0], region, NULL, value, NULL, node) == 0)
@@ -224,14 +292,14 @@ PyObject *assigned(Operation *Py_UNUSED(operation), PyObject *const *args, Py_ss
 static int exchanged(Operation *operation, PyObject *const *args, PyArrayObject *array)
 {
     int usual = PyArray_BASE(array) == NULL && PyArray_IS_C_CONTIGUOUS(array); /* Python keeps other orders of axes */
-    int alone = usual && !is_set(((Base *)args[0])->storage) ? is_alone(args[0]) : 0;
+    int alone = usual && !is_set(((Base *)args[0])->storage) ? is_base(args[0]) : 0;
     PyObject *result = alone > 0 ? recorded(operation, args, 2, NULL) : NULL;
     if (result == NULL)
         return alone < 0 || PyErr_Occurred() ? -1 : 0;
     PyObject *tensor = args[0], *found = slot_get(result, core.slots.tensor_array);
     int fits = PyArray_BASE((PyArrayObject *)found) == NULL && PyArray_IS_C_CONTIGUOUS((PyArrayObject *)found) && PyArray_SAMESHAPE((PyArrayObject *)found, array) &&
                PyArray_CompareLists(PyArray_STRIDES((PyArrayObject *)found), PyArray_STRIDES(array), PyArray_NDIM(array)) &&
-               !is_set(((Base *)result)->storage) && is_alone(result) > 0;
+               !is_set(((Base *)result)->storage) && is_base(result) > 0;
     if (fits) {
         slot_set(tensor, core.slots.tensor_array, Py_NewRef(found));
         slot_set(tensor, core.slots.tensor_cell, Py_NewRef(slot_get(result, core.slots.tensor_cell)));

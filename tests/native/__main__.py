@@ -2,13 +2,14 @@
 
     python -m tests.native PART
 
-Parts: samples, operations, expressions, writes, programs, usual, views.
+Parts: samples, operations, expressions, writes, programs, usual, free, views.
 """
 
 import hashlib
 import re
 import sys
 import warnings
+from contextlib import nullcontext
 from functools import partial
 
 import numpy as np
@@ -165,16 +166,17 @@ def run():
 
 
 USUAL = """
-x * y; x + 2.0; x.sin(); u > v; x.sum(); x.sum(1); x.mean(0, keepdim=True); x @ y; x @ y[0]; y[0].dot(y[1]); F.linear(x, y, y[0]); F.cross_entropy(x, places)
+x * y; x + 2.0; x.sin(); u > v; x.sum(); x.sum(1); x.mean(0, keepdim=True); x @ y; x @ y[0]; y[0].dot(y[1]); y[0, :2].dot(y[1, :2]); F.linear(x, y, y[0]); F.cross_entropy(x, places)
 x[0]; x[-1]; x[0] * y[1]; x[2, 1]; x[:, 1:]; x[None]; x[[0, 2]]; x[places]; x[u > 0]; x[:, places]; x.gather(1, square); x.take(places); x.index_select(0, places)
 [row for row in x]; x.unbind(1); x.split(2); x.chunk(2); pullback.cat([x, y]); pullback.stack([x, y], 1); x.T; x.t(); x.transpose(0, 1); x.reshape(9); x.view(9, 1); x.unsqueeze(0)
-u[0] = 1.0; u[0] = v[1]; u[places] = v; u[places] = 2.0; u[u > 1] = 0.0; u[:, places] = v; u += v; u *= 2.0; h = x * 1.0; h[0] = y[0]; h += x; h[0] = -h[1]; h[places] = y; h[u > 0] = 0.0; h[:, places] = y
+u[0] = 1.0; u[0] = v[1]; u[places] = v; u[places] = 2.0; u[u > 1] = 0.0; u[:, places] = v; u += v; u *= 2.0; h = x * 1.0; h[0] = y[0]; h += x; h[0] = -h[1]; h[places] = y; h[u > 0] = 0.0; h[:, places] = y; seen[0] = y[0]; seen[places] = y; seen[u > 0] = 0.0
 """
+FREE = "seen[0] = 1.0; seen[:] = v; seen[places] = v; seen[u > 1] = 0.0; seen[:, places] = v; seen += v; seen *= 2.0; row[1] = 2.0; leaf[0] = 1.0; leaf -= v"
 VIEWS = "x.expand(2, 3, 3); x.permute(1, 0); x.flatten(); x.diagonal(); w.squeeze()"
 
 
-def handed_over(texts):
-    """The Python functions that each statement enters, the second time: what is made once is made at the first."""
+def handed_over(texts, block=nullcontext):
+    """The Python functions that each statement enters in a block, the second time: what is made once is made at the first."""
     numbers = np.linspace(-1, 1, 9, dtype=np.float32).reshape(3, 3)
     for text in (text.strip() for line in texts.strip().splitlines() for text in line.split("; ")):
         scope = {"pullback": pullback, "F": pullback.nn.functional, "places": pullback.tensor([0, 2, 1])}
@@ -182,7 +184,11 @@ def handed_over(texts):
             name: pullback.tensor(numbers * k + 0.1, requires_grad=name in "xy") for k, name in enumerate("xyuv", 1)
         }
         scope |= {"square": pullback.tensor([[0, 1, 2]] * 3), "h": scope["x"] * 1.0, "w": pullback.ones(1, 3)}
-        yield text, entered_by(text, scope)
+        scope |= {"seen": scope["x"] * 1.0, "leaf": pullback.ones(3, 3, requires_grad=True)}
+        scope |= {"row": scope["seen"][2], "first": scope["leaf"][0]}
+        with block():
+            entered = entered_by(text, scope)
+        yield text, entered
 
 
 PARTS = {
@@ -192,6 +198,7 @@ PARTS = {
     "writes": written,
     "programs": run,
     "usual": partial(handed_over, USUAL),
+    "free": partial(handed_over, FREE, pullback.no_grad),
     "views": partial(handed_over, VIEWS),
 }
 

@@ -188,6 +188,23 @@ v = x[1]; w = x[1]; g = v.grad_fn is w.grad_fn; (v * w).sum().backward()
 rows = []; [rows.append(row * k) for k, row in enumerate(x)]; y = pullback.stack(rows); y[0] = x[1]; y.sum().backward()
 a, b, c = x.unbind(); (a * b + c).sum().backward(); d = x.unbind()[0]; d.sum().backward()
 a, b = (x * 1).split(2, 1); a += 1.0
+z = x * 1; v = z[1]; w = v[1:]; z[0] = u[0]; z[[0, 1]] = x[:2]; z[u > 5] = 0.0; z[1, 2] = x[0, 0] * 2; (v * w.sum()).sum().backward()
+z = u * 1; v = z[0]; a = (v * x[0]).sum(); z[0] = x[1]; b = (v * v).sum(); (a + b).backward()
+z = x * 1; v = z[0]; v.retain_grad(); w = z.T; z[1] = 2.0; (v * w[:, 0]).sum().backward(); g = v.grad
+z = x * 1; v = z[0]; w = z.detach(); k = z.view(pullback.int64); z[1] = x[0]; (v * z).sum().backward()
+z = u * 1; v = z[0]; v.requires_grad_(); z[1] = x[0]; (v * z).sum().backward()
+z = x * 1; v = z[0]; v.register_hook(lambda g: g * 2); z[1] = 3.0; (v * z).sum().backward()
+z = x * 1; v = z.unsqueeze(0); w = z.expand(2, 3, 4); a, b = z.split(2, 1); z[0] = 1.0; z.t_(); z[0] = 2.0; (v.sum() * w * z.T).sum().backward(); c = b * 2
+z = x * 1; v = z[0]; w = pullback.view_as_complex(z.reshape(3, 2, 2)); z[1] = x[0]; (v * z).sum().backward()
+z = x * 1; v = z[0]; w = z[1]; z.detach_()\\nwith pullback.no_grad(): v[0] = 5.0
+z = x * 1; v = z[0]; w = z[1]; z.detach_()\\nwith pullback.no_grad(): w[[0, 1]] = 5.0
+z = x * 1; v = z[0]; w = z[1]; z.detach_()\\nwith pullback.no_grad(): w += 5.0
+z = x * 1; v = z[0]; w = z[1]; z.detach_()\\nwith pullback.no_grad(): z *= 5.0
+z = x * 1; v = z[0]; w = v[1:]; a = (z * z).sum()\\nwith pullback.no_grad(): z[1] = 5.0; v[0] = u[1, 1]; w[[0]] = 3.0; z += 1.0; z *= u\\n(a + (v * w[0]).sum() + z.sum()).backward()
+z = u * 1; v = z[0]; z.requires_grad_()\\nwith pullback.no_grad(): z[1] = 5.0\\n(v * v).sum().backward()
+z = x * 1\\nwith pullback.no_grad(): v = z[0]; w = z[1]; v[0] = 5.0; w += 1.0; z *= 2.0\\n(z * z).sum().backward()
+z = x * 1; v = z[0]; v.retain_grad(); z.retain_grad()\\nwith pullback.no_grad(): z[0] = 2.0; z -= 1.0\\n(v * v).sum().backward(); g = v.grad; h = z.grad
+v = x[0]\\nwith pullback.no_grad(): x[1] = 5.0; x += 1.0; x[x > 9] = 0.0\\n(v * v).sum().backward()
 z = x * 1; a, b = z.chunk(2); z[0] = 1.0; (a.sum() * b.sum()).backward()
 z = x * 1; rows = list(z); z += 1; y = rows[0] * 2; y.sum().backward()
 y = pullback.cat([x, u]); u += 1; y.sum().backward()

@@ -28,6 +28,7 @@ FORMS = {
     "numbers written": "u[0, 1] = 2.0; u -= 1.0; u *= 2",
     "rows written": "u[0] = v[1]; u[:, 1:] = v[:, 1:]; u[0].add_(1.0); u += v",
     "recorded writes": "h[0] = r; h += x; h *= 2.0; q = h * h; h[0] = 1.0; h[k] = x; h[m] = 0.0; h[:, k] = 1.0; h[0] = h[1] * h[2]",
+    "views that follow": "s[0] = r; s[k] = x; s[m] = 1.0; s[:, k] = y",
     "without records": "with pullback.no_grad(): z = u * v; z[0] = 1.0; a = z[0]; a += z[1]",
     "passes": "both(x, y, r).backward(); x.grad = y.grad = r.grad = None",
     "some leaves": "pullback.autograd.grad(both(x, y, r), [x])",
@@ -38,10 +39,11 @@ FORMS = {
 }
 
 
-OTHERS = ("<ufunc", "of 'numpy.ufunc' objects", "<built-in ", "recording.Freed")
+OTHERS = ("<ufunc", "of 'numpy.ufunc' objects", "<built-in ", "recording.Freed", "error return without exception set")
 """Who raises a SystemError where memory runs out, also in Python alone: NumPy, and what comes after a frame's `f_back`.
 
-CPython's `frame_getback` gives None if no frame can be made, and leaves the exception to the next function in C that is called.
+NumPy's assignment to an array fails without an exception; the interpreter, which meets it, names nobody. CPython's
+`frame_getback` gives None if no frame can be made, and leaves the exception to the next function in C that is called.
 """
 
 UNTRIED = {"without records", "handed over"}
@@ -85,15 +87,15 @@ def scope():
         "u": tensor(3, 3, grad=False),
         "v": tensor(3, 3, grad=False),
     }
-    found |= {"k": pullback.tensor([0, 2, 1]), "m": pullback.eye(3) > 0, "h": found["x"] * 1}
-    return found
+    found |= {"k": pullback.tensor([0, 2, 1]), "m": pullback.eye(3) > 0, "h": found["x"] * 1, "s": found["x"] * 1}
+    return found | {"q": found["s"][1]}
 
 
 def states(scope):
     """What the tensors of a scope are: values, versions and graphs."""
     return [
         (name, value._array.tobytes(), value._version, value.grad_fn and value.grad_fn.name())
-        for name, value in scope.items() if pullback.is_tensor(value) and name in "xyruvkmh"
+        for name, value in scope.items() if pullback.is_tensor(value) and name in "xyruvkmhsq"
     ]  # fmt: skip
 
 

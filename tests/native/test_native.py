@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import importlib
 import importlib.util
 import inspect
 import os
@@ -109,9 +110,40 @@ def test_a_function_stays_a_function_to_users(name):
 @needs_core
 def test_nothing_of_the_usual_case_is_handed_over():
     """Results would be the same: only time would tell. In a process of its own: where NumPy code has a tensor, more is asked."""
-    entered = lines("1", "usual")
-    assert len(entered) > 40
+    entered = [*lines("1", "usual"), *lines("1", "free")]
+    assert len(entered) > 50
     assert [line for line in entered if not line.endswith("\t[]")] == []
+
+
+@needs_core
+def test_the_loop_of_a_ufunc_serves_what_fits_it_and_nothing_else():
+    """Elsewhere the ufunc would give the same: only time would tell, or memory that belongs to others."""
+    matrix, row, column = (np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape) for shape in [(3, 4), (4,), (3,)])
+    looped = importlib.import_module(MODULE).looped
+    for given in (
+        (matrix, matrix),
+        (matrix, row),
+        (row, matrix),
+        (matrix, np.array(2.0)),
+        (np.ones((2, 3, 4)), matrix),
+    ):
+        assert np.array_equal(looped(np.multiply, *given), np.multiply(*given)), [each.shape for each in given]
+    assert np.array_equal(looped(np.negative, row), -row)
+    refused = [
+        (np.multiply, matrix, column),
+        (np.multiply, column, matrix),
+        (np.multiply, row),
+        (np.negative, row, row),
+    ]
+    refused += [(np.multiply, row, row.astype(np.float32)), (np.multiply, matrix, matrix.T[:3]), (np.dot, row, row)]
+    refused += [
+        (np.multiply, row[:0], row[:0]),
+        (np.multiply, np.ones(2049), np.ones(2049)),
+        (np.modf, row),
+        (len, row),
+    ]
+    refused += [(np.multiply,), (np.multiply, row, row, row), (np.multiply, *[row] * 9), (np.isnan, row), ()]
+    assert [looped(*given) for given in refused] == [None] * len(refused)
 
 
 @needs_core

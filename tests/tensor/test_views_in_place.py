@@ -213,7 +213,15 @@ def test_writes_that_are_not_recorded_leave_no_record_after_views_have_gone(seen
 @pytest.mark.parametrize("grad", [True, False])
 @pytest.mark.parametrize(
     "write",
-    ["t[0] = pullback.tensor([7.0, 8.0])", "t[0] = 0.0", "t[[0]] = 0.0", "t[t > 3] = 0.0", "t[0].mul_(2)", "t += 1"],
+    [
+        "t[0] = pullback.tensor([7.0, 8.0])",
+        "t[0] = 0.0",
+        "t[[0]] = 0.0",
+        "t[t > 3] = 0.0",
+        "t[0].mul_(2)",
+        "t += 1",
+        "t += 1.0",
+    ],
 )
 def test_views_of_what_was_detached_in_place_lose_their_history_by_a_write(write, grad):
     a = pullback.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
@@ -225,3 +233,31 @@ def test_views_of_what_was_detached_in_place_lose_their_history_by_a_write(write
         exec(write, {"t": t, "pullback": pullback})
     assert not v.requires_grad
     assert v.tolist() == t.tolist()
+
+
+@pytest.mark.parametrize("write", ["w[0] = 0.0", "w[[0]] = 0.0", "w[w > 1] = 0.0", "w += 1.0", "w.mul_(2)"])
+def test_they_do_so_by_a_write_without_a_record_to_one_of_them(write):
+    a = pullback.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    t = a * 1
+    v, w = t.view_as(t), t[0]
+    t.detach_()
+    with pullback.no_grad():
+        exec(write, {"w": w})
+    assert not v.requires_grad
+    assert not w.requires_grad
+    assert w.tolist() == t[0].tolist() == v[0].tolist()
+
+
+def test_views_that_follow_a_write_have_their_own_part_of_the_gradient():
+    x = pullback.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    y = pullback.tensor([5.0, 6.0], requires_grad=True)
+    h = x * 1
+    v, w = h[1], h.T
+    old = (v * v).sum()
+    h[1] = y
+    h[0, 0] = 7.0
+    (old + (v * w[0]).sum()).backward()
+    assert v.tolist() == [5, 6]
+    assert w.tolist() == [[7, 5], [2, 6]]
+    assert x.grad.tolist() == [[0, 0], [6, 8]]
+    assert y.grad.tolist() == [13, 5]

@@ -22,7 +22,7 @@ from .._core.modes import NO_GRAD, RECORD, mode, quiet
 from .._core.primitives import Function, Primitive
 from .._core.sites import generated, outside, user_frame
 from .cuts import withdraw
-from .memory import cell_of, cell_with, keep_array, protect, share, written as noted
+from .memory import cell_of, cell_with, followed, keep_array, protect, share, written as noted
 from .node import count, new, node_class
 from .recording import why_cut
 
@@ -54,7 +54,7 @@ SCOPE: dict[str, Any] = {
     "AXES": AXES, "BOOL": BOOL, "DOUBLE": DOUBLE, "FLOAT": FLOAT, "NO_GRAD": NO_GRAD, "RECORD": RECORD, "array_of": np.array,
     "asarray": np.asarray, "frame_at": _getframe, "cell_of": cell_of, "cell_with": cell_with, "count": count,
     "mode": mode, "ndarray": ndarray, "new": new, "node_class": node_class, "outside": outside, "quiet": quiet,
-    "as_given": as_given, "protect": protect, "noted": noted, "scaled": _scaled, "withdraw": withdraw, "NUMBERS": NUMBERS,
+    "as_given": as_given, "followed": followed, "protect": protect, "noted": noted, "scaled": _scaled, "withdraw": withdraw, "NUMBERS": NUMBERS,
     "keep_array": keep_array, "share": share, "user_frame": user_frame, "MISSING": MISSING, "why_cut": why_cut, "BOXED": (tuple, BFloatArray),
 }  # fmt: skip
 
@@ -231,8 +231,8 @@ def _compiled(scope: dict[str, object], title: str, parameters: Sequence[str], l
 
 _HISTORY = "current is not RECORD or self._node is not None or self._cut is not None or self._base is not None"
 """The condition that a write would have to be recorded."""
-_FOLLOWED = "self._storage is not None and (self if self._base is None else self._base)._node is not None"
-"""The condition that views may follow the history of what is written, though the write is not recorded."""
+_FOLLOWED = "self._storage is not None and followed(self)"
+"""The condition that views follow the history of what is written, though the write is not recorded."""
 
 
 class WriteText(NamedTuple):

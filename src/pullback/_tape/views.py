@@ -22,7 +22,7 @@ from .._core.modes import NO_GRAD, RECORD, FieldBlock, Mode, mode
 from .._core.primitives import Carrier, Primitive
 from . import native
 from .cuts import withdraw
-from .memory import Storage, owner, protect, storage_of, version, written
+from .memory import Storage, followed, owner, protect, storage_of, version, written
 from .node import AccumulateGrad, Node, Succeeded, hooks_of, leaf, make, new, node_class, outputs
 from .recording import Tape
 from .refusals import OF_INFERENCE, UNTRACKED, MarkedView, WithoutHistory
@@ -493,16 +493,11 @@ def _refreshing(base: Tensor, new: Tensor, *, late: bool = False) -> Steps:
 
 
 def _following(base: Tensor) -> Steps:
-    """The steps that let views follow a base, after a write that leaves no record.
-
-    After a write torch asks the base for the history of each view, whether the write has left a record or not: views that were
-    made before the base was tracked get one, and those of a base that was detached in place lose theirs.
-    """
-    tracked = base._node is not None
-    if base._storage is None or not (tracked or base._cut is not None):
+    """The steps that let views follow a base, after a write that leaves no record."""
+    if not followed(base):
         return []
     with FieldBlock(grad=True):
-        return _refreshing(base, base, late=tracked)
+        return _refreshing(base, base, late=base._node is not None)
 
 
 def unrecorded(tensor: Tensor, writes: Steps) -> None:

@@ -102,7 +102,7 @@ def _table() -> dict[str, Any]:
         "make_ones": xp.ones, "zero": 0, "add": np.add, "add_reduce": np.add.reduce, "exp": np.exp, "log": np.log, "adds": [], "loops": {each.forward for each in HOT.values() if has_loops(each.forward)},
         "loss_size": min(LARGE, BLOCK // 8), "loss_names": ("reduction", "known"), "small_size": xp.SMALL, "product_size": min(machine.FACTOR, machine.BUSY),
         "product_work": machine.SPREAD, "block_size": xp.BLOCK,
-        "getitem": ops.getitem, "overwrite": ops.overwrite, "kinds": {}, "unbind": ops.unbind, "split": ops.split, "kind_of": _kind_of, "rules": {}, "traced": traced, "raw": xp, "sum_to": sum_to, "by_age": walk.by_age,
+        "getitem": ops.getitem, "overwrite": ops.overwrite, "replay": ops.replay, "kinds": {}, "unbind": ops.unbind, "split": ops.split, "kind_of": _kind_of, "rules": {}, "traced": traced, "raw": xp, "sum_to": sum_to, "by_age": walk.by_age,
         "Parts": node.Parts, "filled": walk.filled, "protect": memory.protect, "reshape": ops.reshape,
         "permute_dims": ops.permute_dims, "expand_dims": ops.expand_dims, **_kinds(),
     }  # fmt: skip
