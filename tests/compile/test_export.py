@@ -498,12 +498,12 @@ def test_a_matrix_that_is_not_positive_definite_has_no_factor(tmp_path):
         return pullback.linalg.cholesky_ex(x).L
 
     library = compiled_library(pullback.compile(f).export(tmp_path / "out", x), "f")
-    for given in (
+    for each in (
         x,
         x.index_put((pullback.tensor(2), pullback.tensor(2)), pullback.tensor(math.nan)),
         x + 3 * pullback.eye(3),
     ):
-        np.testing.assert_allclose(library.f(np.array(given)), np.array(f(given)), rtol=1e-6)
+        np.testing.assert_allclose(library.f(np.array(each)), np.array(f(each)), rtol=1e-6)
 
 
 # Every operation, and random programs

@@ -10,11 +10,11 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from tests import samples
 
 import pullback
 from pullback import ops
 from pullback.compile.export import ExportError
-from tests import samples
 
 from . import exported_files
 
@@ -80,9 +80,10 @@ def drawn(rng):
         try:
             made, arrays = function(number, dtype)
             given = [pullback.from_numpy(np.array(array)) for array in arrays]
-            if any(found.dtype.is_complex or found.numel() > 10_000 for found in made(*given)):
-                raise ExportError
-        except (ExportError, RuntimeError, TypeError, ValueError):
+            results = made(*given)
+        except (RuntimeError, TypeError, ValueError):
+            results = ()
+        if not results or any(found.dtype.is_complex or found.numel() > 10_000 for found in results):
             LACKING.add(number)
             continue
         calls[f"f{number}"] = made, *given
@@ -133,8 +134,9 @@ def same(rng, name, here, arrays, there, share):
     except ValueError:
         assert title in MATRICES, f"{title}: a check fails that does not here, of {given}"
         return 0
-    orders = title in MATRICES or str(params.get("equation", "")).count(",") > 1
-    if share and orders:
+    if share and (
+        title in MATRICES or "," in params.get("equation", "")
+    ):  # factors may be taken out of the sums of einsum
         return 0
     found = found if isinstance(found, tuple) else (found,)
     for place, (one, result) in enumerate(zip(found, expected, strict=True)):
