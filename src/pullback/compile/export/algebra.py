@@ -104,19 +104,17 @@ static void {name}({type} *a, {type} *w, {type} *v, int n)
                 if (a[p * n + q] == 0) continue;
                 const {type} h = (a[q * n + q] - a[p * n + p]) / (2 * a[p * n + q]);
                 const {type} t = (h < 0 ? -1 : 1) / ({fabs}(h) + {sqrt}(h * h + 1));
-                const {type} c = 1 / {sqrt}(t * t + 1), s = t * c;
+                const {type} c = 1 / {sqrt}(t * t + 1), s = t * c, r = s / (1 + c), moved = t * a[p * n + q];
+                a[p * n + p] -= moved; /* what changes is added, for small rotations round little */
+                a[q * n + q] += moved;
+                a[p * n + q] = a[q * n + p] = 0;
                 for (int k = 0; k < n; ++k) {
-                    const {type} x = a[k * n + p], y = a[k * n + q];
-                    a[k * n + p] = c * x - s * y;
-                    a[k * n + q] = s * x + c * y;
-                }
-                for (int k = 0; k < n; ++k) {
-                    const {type} x = a[p * n + k], y = a[q * n + k];
-                    a[p * n + k] = c * x - s * y;
-                    a[q * n + k] = s * x + c * y;
-                    const {type} f = v[k * n + p], g = v[k * n + q];
-                    v[k * n + p] = c * f - s * g;
-                    v[k * n + q] = s * f + c * g;
+                    const {type} x = a[k * n + p], y = a[k * n + q], f = v[k * n + p], g = v[k * n + q];
+                    v[k * n + p] = f - s * (g + r * f);
+                    v[k * n + q] = g + s * (f - r * g);
+                    if (k == p || k == q) continue;
+                    a[k * n + p] = a[p * n + k] = x - s * (y + r * x);
+                    a[k * n + q] = a[q * n + k] = y + s * (x - r * y);
                 }
             }
     }
