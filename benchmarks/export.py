@@ -348,6 +348,9 @@ gcc takes registers of 32 bytes. With `fma=True`, the ratio of *gpt forward* is 
 has turned, `x @ weight.T`, rows are copied first, element after element, which is a quarter of *gpt forward*. `products="cblas"` leaves
 large products to a library. *step: convnet* has its convolutions as products with the windows of each image, which BLAS multiplies
 in machine code.
+
+*algebra* is apart from LAPACK by a determinant, whose elimination takes its steps in another order. Beside exact numbers, of 200 such
+matrices, the error of the determinant is 1.04 units in the last place in the median, of LAPACK's 1.02; of the eigenvalues 0.7 and 1.4.
 """
 
 

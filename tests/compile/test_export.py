@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -435,6 +436,74 @@ def test_running_values_are_carried_in_doubles(tmp_path):
     library = compiled_library(pullback.compile(f).export(tmp_path / "out", x), "f")
     for found, expected in zip(library.f(np.array(x)), f(x), strict=True):
         np.testing.assert_array_equal(found, np.array(expected))
+
+
+@needs_gcc
+def test_operations_of_nothing(tmp_path):
+    """Products without terms, and what else is known of empty arrays alone, under sanitizers."""
+    x, w = pullback.zeros(0, 3), pullback.zeros(0, 4)
+
+    def f(x, w):
+        gram = x.T @ x
+        return (
+            x.T @ w + 1,
+            x @ gram,
+            gram.det(),
+            x[:, :0].T.mean(1),
+            w.T @ x.sum(1),
+            pullback.func.grad(lambda x: (x.T @ w).sum())(x),
+        )
+
+    folder = pullback.compile(f).export(tmp_path / "out", x, w)
+    assert run_test(folder, "f", *SANITIZED).endswith("passed\n")
+    for found, expected in zip(compiled_library(folder, "f").f(np.array(x), np.array(w)), f(x, w), strict=True):
+        np.testing.assert_array_equal(found, np.array(expected), strict=True)
+
+
+@needs_gcc
+def test_the_sign_of_zero_is_kept_by_running_sums_and_copies(tmp_path):
+    x = pullback.tensor([[-0.0, 0.0, -0.0], [-0.0, -0.0, 1.0]])
+
+    def f(x):
+        windows = pullback.nn.functional.unfold(x[None, None], (1, 2))
+        return x.cumsum(1), x.cumsum(0), pullback.einsum("ij->ji", x), windows
+
+    for found, expected in zip(
+        compiled_library(pullback.compile(f).export(tmp_path / "out", x), "f").f(np.array(x)), f(x), strict=True
+    ):
+        np.testing.assert_array_equal(np.signbit(found), np.signbit(np.array(expected)))
+
+
+@needs_gcc
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_eigenvalues_of_matrices_of_any_size_of_numbers(dtype, tmp_path):
+    """Squares of their elements overflow, or are lost; of numbers that are none all is NaN."""
+    x = numbers(4, 4, dtype=dtype)
+    library = compiled_library(pullback.compile(pullback.linalg.eigvalsh).export(tmp_path / "out", x, name="f"), "f")
+    expected = pullback.linalg.eigvalsh(x).numpy()
+    for power in (-30, -20, 20, 36) if dtype is np.float32 else (-300, -160, 160, 300):
+        scale = dtype(10.0**power)
+        np.testing.assert_allclose(
+            library.f(np.array(x) * scale) / scale, expected, rtol=2e-5 if dtype is np.float32 else 1e-12
+        )
+    assert np.isnan(library.f(np.full((4, 4), np.inf, dtype))).all()
+
+
+@needs_gcc
+def test_a_matrix_that_is_not_positive_definite_has_no_factor(tmp_path):
+    """Where no check is made, all of it is NaN; a NaN spreads to what depends on it alone."""
+    x = pullback.tensor([[4.0, 2.0, 0.0], [2.0, 5.0, 1.0], [0.0, 1.0, -3.0]])
+
+    def f(x):
+        return pullback.linalg.cholesky_ex(x).L
+
+    library = compiled_library(pullback.compile(f).export(tmp_path / "out", x), "f")
+    for each in (
+        x,
+        x.index_put((pullback.tensor(2), pullback.tensor(2)), pullback.tensor(math.nan)),
+        x + 3 * pullback.eye(3),
+    ):
+        np.testing.assert_allclose(library.f(np.array(each)), np.array(f(each)), rtol=1e-6)
 
 
 # Every operation, and random programs

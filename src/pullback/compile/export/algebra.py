@@ -23,8 +23,10 @@ static void {name}(const {type} *a, {type} *y, int n, int upper)
         for (int j = 0; j <= i; ++j) {
             {type} s = upper ? a[j * n + i] : a[i * n + j];
             for (int k = 0; k < j; ++k) s -= y[i * n + k] * y[j * n + k];
-            if (i == j) y[i * n + i] = s > 0 ? {sqrt}(s) : ({type})PB_NAN;
-            else y[i * n + j] = s / y[j * n + j];
+            y[i * n + j] = i == j ? {sqrt}(s) : s / y[j * n + j];
+            if (i != j || !(s <= 0)) continue;
+            for (int k = 0; k < n * n; ++k) y[k] = ({type})PB_NAN;
+            return;
         }
     }
 }
@@ -80,7 +82,18 @@ JACOBI = """
 /* Eigenvalues, in order, and eigenvectors of a symmetric matrix, by Jacobi's rotations. */
 static void {name}({type} *a, {type} *w, {type} *v, int n)
 {
-    for (int i = 0; i < n * n; ++i) v[i] = i % (n + 1) == 0;
+    {type} largest = 0, scale = 1;
+    for (int i = 0; i < n * n; ++i) largest = {fabs}(a[i]) > largest || a[i] != a[i] ? {fabs}(a[i]) : largest;
+    if (!(largest - largest == 0)) {
+        for (int i = 0; i < n * n; ++i) w[i / n] = v[i] = ({type})PB_NAN;
+        return;
+    }
+    while (largest * scale > {large}) scale /= {large}; /* else squares overflow, or are lost */
+    while (largest * scale < 1 / {large} && largest > 0) scale *= {large};
+    for (int i = 0; i < n * n; ++i) {
+        a[i] *= scale;
+        v[i] = i % (n + 1) == 0;
+    }
     for (int sweep = 0; sweep < 60; ++sweep) {
         {type} off = 0, all = 0;
         for (int i = 0; i < n; ++i)
@@ -91,23 +104,21 @@ static void {name}({type} *a, {type} *w, {type} *v, int n)
                 if (a[p * n + q] == 0) continue;
                 const {type} h = (a[q * n + q] - a[p * n + p]) / (2 * a[p * n + q]);
                 const {type} t = (h < 0 ? -1 : 1) / ({fabs}(h) + {sqrt}(h * h + 1));
-                const {type} c = 1 / {sqrt}(t * t + 1), s = t * c;
+                const {type} c = 1 / {sqrt}(t * t + 1), s = t * c, r = s / (1 + c), moved = t * a[p * n + q];
+                a[p * n + p] -= moved; /* what changes is added, for small rotations round little */
+                a[q * n + q] += moved;
+                a[p * n + q] = a[q * n + p] = 0;
                 for (int k = 0; k < n; ++k) {
-                    const {type} x = a[k * n + p], y = a[k * n + q];
-                    a[k * n + p] = c * x - s * y;
-                    a[k * n + q] = s * x + c * y;
-                }
-                for (int k = 0; k < n; ++k) {
-                    const {type} x = a[p * n + k], y = a[q * n + k];
-                    a[p * n + k] = c * x - s * y;
-                    a[q * n + k] = s * x + c * y;
-                    const {type} f = v[k * n + p], g = v[k * n + q];
-                    v[k * n + p] = c * f - s * g;
-                    v[k * n + q] = s * f + c * g;
+                    const {type} x = a[k * n + p], y = a[k * n + q], f = v[k * n + p], g = v[k * n + q];
+                    v[k * n + p] = f - s * (g + r * f);
+                    v[k * n + q] = g + s * (f - r * g);
+                    if (k == p || k == q) continue;
+                    a[k * n + p] = a[p * n + k] = x - s * (y + r * x);
+                    a[k * n + q] = a[q * n + k] = y + s * (x - r * y);
                 }
             }
     }
-    for (int i = 0; i < n; ++i) w[i] = a[i * n + i];
+    for (int i = 0; i < n; ++i) w[i] = a[i * n + i] / scale;
     for (int i = 0; i < n; ++i)
         for (int j = i + 1; j < n; ++j)
             if (w[j] < w[i]) {
@@ -128,7 +139,7 @@ def routine(writer: FunctionWriter, name: str, text: str, kind: str) -> str:
     """The name of a function of the file."""
     full = f"pb_{name}_{kind}"
     words = {"name": full, "type": STORED[kind], "sqrt": "sqrt" + SUFFIX[kind], "fabs": "fabs" + SUFFIX[kind]}
-    words["tiny"] = "1e-34" if kind == "d" else "1e-16f"
+    words["tiny"], words["large"] = ("1e-34", f"{2.0**200}") if kind == "d" else ("1e-16f", f"{2.0**40}f")
     for key, word in words.items():
         text = text.replace("{" + key + "}", word)
     writer.unit.functions.texts.setdefault(full, text.lstrip("\n"))
@@ -143,8 +154,8 @@ def _cholesky(writer: FunctionWriter, e: Equation) -> None:
         writer.block.say(f"{name}(a + i * {n * n}, y + i * {n * n}, {n}, {upper});")
         if e.params.get("operation"):
             failure = writer.failure(f"{e.params['operation']}: a matrix that is not positive definite")
-            last = f"y[i * {n * n} + {n * n - 1}]"
-            writer.block.say(f"if ({last} != {last}) return {failure};")
+            with writer.inside(f"for (int k = i * {n * n}; k < (i + 1) * {n * n}; ++k)"):
+                writer.block.say(f"if (!(y[k] - y[k] == 0)) return {failure};")
 
 
 def _solve_triangular(writer: FunctionWriter, e: Equation) -> None:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..machine import reducing
+import numpy as np
+
 from ..machine.elements import KINDS
-from ..machine.nests import REDUCTIONS
 from ..program import Equation, Value
 from . import algebra, drawing, indexing, integers, ordering, windows
 from .code import CodeBlock, Rendered
@@ -35,7 +35,7 @@ def exportable(equation: Equation) -> bool:
         return False
     if not any(value.size for value in equation.outputs):
         return True
-    if equation.name in REDUCTIONS and not equation.inputs[0].size:
+    if _of_nothing(equation):
         return True
     return equation.name in KERNELS and CONDITIONS.get(equation.name, _always)(equation)
 
@@ -44,11 +44,16 @@ def _always(equation: Equation) -> bool:
     return True
 
 
+def _of_nothing(equation: Equation) -> bool:
+    """Whether all operands are empty, as of a sum of nothing or a product without terms: then results are known."""
+    return bool(equation.inputs) and not any(value.size for value in equation.inputs)
+
+
 def write(writer: FunctionWriter, equation: Equation) -> None:
     """Write the code of an equation."""
     if not any(value.size for value in equation.outputs):
         return
-    if equation.name in REDUCTIONS and not equation.inputs[0].size:
+    if _of_nothing(equation):
         _fill(writer, equation)
         return
     outer, writer.block = writer.block, CodeBlock()
@@ -82,8 +87,14 @@ def parameters(equation: Equation) -> list[tuple[str, Value]]:
 
 
 def _fill(writer: FunctionWriter, equation: Equation) -> None:
-    """A reduction of nothing."""
-    out, kind = equation.output, KINDS[equation.output.dtype]
-    number = literal(kind, reducing.identity(REDUCTIONS[equation.name], kind))
-    with writer.inside(f"for (int i = 0; i < {out.size}; ++i)") as block:
-        block.say(f"{writer.element(out, 'i')} = {number};")
+    """Results of nothing: one number, or a constant."""
+    given = [np.zeros(value.shape, value.dtype) for value in equation.inputs]
+    with np.errstate(all="ignore"):
+        made: Any = equation.primitive.forward(*given, **equation.params)
+    for out, array in zip(equation.outputs, made if type(made) is tuple else (made,), strict=True):
+        found = np.broadcast_to(np.asarray(array, out.dtype), out.shape)
+        if found.size and not (found == found.flat[0]).all():
+            writer.copy(writer.address(out), writer.unit.constant(np.array(found)), out)
+            continue
+        with writer.inside(f"for (int i = 0; i < {out.size}; ++i)") as block:
+            block.say(f"{writer.element(out, 'i')} = {literal(KINDS[out.dtype], found.flat[0].item())};")

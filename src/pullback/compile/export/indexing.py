@@ -136,7 +136,7 @@ def _of_rows(writer: FunctionWriter, e: Equation) -> None:
         if taking:
             writer.block.say(f"y[{each} * {row} + {column}] = a[{size} * {row} + {at}];")
         else:
-            how = "+" if e.name == "accumulate" else ""
+            how = "+" if e.name == "accumulate" and not e.params["apart"] else ""
             _combined(writer, f"y[{size} * {row} + {at}]", f"a[{each} * {row} + {column}]", kind, how)
 
 

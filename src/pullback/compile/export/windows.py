@@ -11,6 +11,7 @@ import numpy as np
 
 from ..machine.elements import KINDS
 from ..machine.forms import Form, Matrix
+from ..mathematics.lanes import REALS
 from ..program import Array, Equation
 from .kernels import Kernel, code, flat, over, set_to
 from .words import STORED
@@ -145,19 +146,21 @@ def _known(writer: FunctionWriter, e: Equation) -> None:
     if not len(columns):
         writer.block.say(f"memset(y, 0, {e.output.nbytes});")
         return
+    name = writer.unit.constant(starts)
     factor = "" if np.all(numbers == 1) else f"{writer.unit.constant(numbers)}[k] * "
     code(
         writer,
         """
 for (int i = 0; i < {size}; ++i) {
-    {type} total = 0;
+    {type} total = {start};
     for (int k = {starts}[i]; k < {starts}[i + 1]; ++k) total = ({type})(total + {factor}a[{columns}[k]]);
     y[i] = total;
 }
 """,
         size=e.output.size,
         type=STORED[kind],
-        starts=writer.unit.constant(starts),
+        start=f"{name}[i] < {name}[i + 1] ? ({STORED[kind]})-0.0 : 0" if np.diff(starts).max() == 1 else 0,  # of copies
+        starts=name,
         columns=writer.unit.constant(columns),
         factor=factor,
     )
@@ -173,8 +176,8 @@ def _einsum(writer: FunctionWriter, e: Equation) -> None:
     inner = [label for label in sizes if label not in out]
     kind = KINDS[e.output.dtype]
     with over(writer, tuple(sizes[label] for label in out)) as names:
-        total = writer.fresh("total")
-        writer.block.say(f"{STORED[kind]} {total} = 0;")
+        total, start = writer.fresh("total"), "0" if inner or kind not in REALS else "-0.0"
+        writer.block.say(f"{STORED[kind]} {total} = {start};")
         index = dict(zip(out, names, strict=True))
         with over(writer, tuple(sizes[label] for label in inner)) as more:
             index |= dict(zip(inner, more, strict=True))

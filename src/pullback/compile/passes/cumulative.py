@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 cumulated = Rules()
 
-STEPS = {"cumprod": ("multiply", 1), "cumsum": ("add", 0)}
-"""What a step does, and the number from which it starts."""
+STEPS = {"cumprod": ("multiply", 1), "cumsum": ("add", -0.0)}
+"""What a step does, and the number from which it starts, which changes none, not the sign of a zero either."""
 WIDE = np.dtype(np.float64)
 """In what they are carried."""
 MANY = 1 << 14
