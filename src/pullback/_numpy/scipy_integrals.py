@@ -162,7 +162,7 @@ def _place(name: str, function: Callable[[Value], Value], to: Callable[[float], 
     for near in (NEAR, FARTHER):
         aside = near * (1 + abs(place))
 
-        def apart(x: Value, aside: float = aside) -> Tensor:
+        def apart(x: Value, aside: Any = aside) -> Tensor:
             return tensors(joined(function(x - aside)) - joined(function(x + aside)))[0].reshape(-1)
 
         slopes = unwatched(load("func", "jacfwd")(apart)(tensors(place)[0]))
