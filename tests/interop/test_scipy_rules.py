@@ -514,6 +514,8 @@ def test_kinks_that_move_have_derivatives_of_any_order():
             lambda t, a: F.relu(t - a) + F.relu(a - t), lambda t, a: np.maximum(t, a) - np.minimum(t, a),
             lambda t, a: np.clip(t, a, 3.0) * 2 - t - a, lambda t, a: np.sqrt((t - a) ** 2), lambda t, a: F.leaky_relu(t - a, -1.0),
             lambda t, a: np.hypot(0.0, t - a), lambda t, a: abs((t - a) * 1j), lambda t, a: np.copysign(t - a, 1.0),
+            lambda t, a: ((t - a) ** 2) ** 0.5, lambda t, a: (2 * (t - a) * (t - a)) ** 0.5 / 2**0.5, lambda t, a: ((t - a) ** 4) ** 0.25,
+            lambda t, a: (t - a) ** 2 * pullback.rsqrt((t - a) ** 2), lambda t, a: np.arccos(np.cos(t - a)),
             lambda t, a: np.copysign(1.0, t - a) * (t - a), lambda t, a: F.prelu((t - a).reshape(1), pullback.tensor([-1.0], dtype=pullback.float64))[0],
         ):
             np.testing.assert_allclose(orders(lambda a: I.quad(lambda t: f(t, a) * t, 0, 1)[0]), cubic, atol=1e-8)

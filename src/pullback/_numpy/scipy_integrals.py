@@ -14,7 +14,17 @@ from .._core.trees import flatten, unflatten
 from ..vocabulary import load
 from .linear_maps import require_small
 from .operands import concrete, constants, holds_tensor, joined, on_tensors, tensors, unwatched
-from .scipy_jumps import FAR, PLACES, Break, breaks, require_continuous, require_smooth, require_still, through_box
+from .scipy_jumps import (
+    FAR,
+    FARTHER,
+    PLACES,
+    Break,
+    breaks,
+    require_continuous,
+    require_smooth,
+    require_still,
+    through_box,
+)
 from .scipy_solvers import Watched, attached, filled
 
 if TYPE_CHECKING:
@@ -164,12 +174,15 @@ def _place(name: str, function: Callable[[Value], Value], to: Callable[[float], 
     place = unwatched(to((found.low + found.high) / 2))
     if not found.moves:
         return place
-    aside = NEAR * (1 + abs(place))
+    for near in (NEAR, FARTHER):
+        aside = near * (1 + abs(place))
 
-    def apart(x: Value) -> Tensor:
-        return tensors(joined(function(x - aside)) - joined(function(x + aside)))[0].reshape(-1)
+        def apart(x: Value, aside: Any = aside) -> Tensor:
+            return tensors(joined(function(x - aside)) - joined(function(x + aside)))[0].reshape(-1)
 
-    slopes = unwatched(load("func", "jacfwd")(apart)(tensors(place)[0]))
+        slopes = unwatched(load("func", "jacfwd")(apart)(tensors(place)[0]))
+        if np.isfinite(slopes).all():
+            break
     return attached(name, lambda x: apart(x)[int(np.argmax(abs(slopes)))], place)
 
 

@@ -30,6 +30,8 @@ END = 1e-6
 """How far from the ends the outermost of these are: a function may be infinite at an end."""
 ASIDE = 1e-9
 """How far from a step the values beside it are taken: nearer, a quotient of two small numbers would have lost its digits."""
+FARTHER = 1e-6
+"""How far from a step slopes are taken that have lost all digits there."""
 BETWEEN = 200
 """At how many times more the rate of an equation is looked at."""
 TRIED = (0.07, 0.29, 0.52, 0.73, 0.96)
@@ -175,13 +177,21 @@ def breaks(function: Line, count: int, every: bool = False) -> list[Break]:
         if at(low).looked:
             ends.append(_beside_jump(at, low, high))
         for one, other in ends:
-            left, right = at(one - ASIDE), at(other + ASIDE)
-            jump = _apart(left.found[0], right.found[0])
-            if jump is None and _apart(left.found[-1], right.found[-1]) is None:
+            jump = _apart(at(one - ASIDE).found[0], at(other + ASIDE).found[0])
+            if jump is None and not _bent(at, one, other):
                 continue
             runs = moving(one - ASIDE), moving(other + ASIDE)
             found.append(Break(one, other, jump, runs[0].looked or runs[0].steps != runs[1].steps))
     return found
+
+
+def _bent(at: _Followed, one: float, other: float) -> bool:
+    """Whether slopes differ on both sides: as near as they are finite, since that of arccos(cos(h)) is not where its digits end."""
+    for aside in (ASIDE, FARTHER):
+        left, right = at(one - aside).found[-1], at(other + aside).found[-1]
+        if np.isfinite([left, right]).all():
+            break
+    return _apart(left, right) is not None
 
 
 def _apart(left: Array, right: Array) -> tuple[float, float] | None:

@@ -47,6 +47,10 @@ def _negative(value: Any) -> Value:
     return ops.less(value, np.asarray(0.0)) if moves else np.asarray(False)
 
 
+def _sign(y: Value, *args: Value, **params: Any) -> Value:
+    return _negative(y)
+
+
 def _quadrant(x: Value, y: Value) -> Value:
     """The signs of two numbers, whose length has a kink where both are 0."""
     return ops.add(ops.sign(x), ops.multiply(np.asarray(3.0), ops.sign(y)))
@@ -65,7 +69,7 @@ STEPS: dict[str, Callable[..., Value]] = {
     "prelu": lambda y, x, *weights, **params: _negative(x),
     "hypot": lambda y, *operands: _quadrant(*operands),
     "copysign": lambda y, x, sign: _negative(sign),
-    **dict.fromkeys(("divide", "reciprocal"), lambda y, *operands: _negative(y)),
+    **dict.fromkeys(("divide", "reciprocal"), _sign),
     "power": lambda y, x, exponent: _negative(x) if exponent < 0 else np.asarray(False),
     "tan": lambda y, x: _negative(ops.cos(x)),
 }
@@ -174,6 +178,7 @@ class Switches(Reading):
         super().__init__()
         self.every = every
         self.moving: set[int] = set()
+        self.poles: set[int] = set()
         self.named: list[tuple[Callable[..., Value], Value, Sequence[Value], Params]] = []
         self.found: list[Any] = []
         self.looked = False
@@ -191,7 +196,16 @@ class Switches(Reading):
                     self.found.append(piece)
             if (rule := STEPS.get(primitive.short_name)) is not None:
                 self.named.append((rule, y, args, params))
+            if self._infinite(primitive.short_name, args, params):
+                self.poles.add(y.place)
+                self.named.append((_sign, y, args, params))
         return y
+
+    def _infinite(self, name: str, args: Sequence[Value], params: Params) -> bool:
+        """Whether an operation gives a power that is infinite at 0, or a multiple: its sign changes where a root's slope does."""
+        if name == "multiply":
+            return any(self.holds(arg) and arg.place in self.poles for arg in args)
+        return name == "rsqrt" or (name == "power" and params["exponent"] < 0)
 
     def _values(self) -> dict[Any, Any]:
         values = super()._values()
