@@ -133,6 +133,18 @@ def test_the_table_of_where_to_look_names_what_there_is() -> None:
             assert path.isidentifier() or any(each.exists() for each in here), f"{path} in {row}"
 
 
+def test_each_path_in_the_pages_for_contributors_is_there() -> None:
+    pages = [ROOT / "docs/explanation/how-it-works.md", *sorted((ROOT / "docs/contribute").glob("*.md"))]
+    roots = [ROOT, SOURCE, SOURCE / "pullback", SOURCE / "pullback/compile"]
+    found = [
+        (page.name, path)
+        for page in pages
+        for path in re.findall(r"`((?!build/)[\w.-]+(?:/[\w.-]+)+)/?(?:::\w+)?`", page.read_text(encoding="utf-8"))
+    ]
+    assert len(found) > 150
+    assert [each for each in found if not any((root / each[1]).exists() for root in roots)] == []
+
+
 def test_the_page_of_compile_names_each_module_of_machine_code() -> None:
     pages = [ROOT / "docs/contribute" / name for name in ("compile-internals.md", "compile-machine.md")]
     text = "".join(page.read_text(encoding="utf-8") for page in pages)

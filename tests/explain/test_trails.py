@@ -179,6 +179,14 @@ def test_a_file_that_unpacks_to_much_is_refused(tmp_path, monkeypatch):
         read_trail(file)
 
 
+def test_a_file_of_too_many_entries_is_refused_before_any_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(pullback.explain.trails, "MOST", 3)
+    file, lines = tmp_path / "bomb.trail", [HEAD_LINE, {}, *[ENTRY] * 3]
+    file.write_bytes(gzip.compress("".join(json.dumps(line) + "\n" for line in lines).encode()))
+    with pytest.raises(ValueError, match="there are more than 3 entries"):
+        read_trail(file)
+
+
 def test_other_files_are_refused_and_a_good_one_is_read(tmp_path):
     file = tmp_path / "x.trail"
     file.write_bytes(gzip.compress(b""))

@@ -490,3 +490,30 @@ def test_variables_share_memory(t):
     warns(UserWarning, "volatile was removed and now has no effect", lambda: Variable(data, volatile=True))
     raises(RuntimeError, "autograd.variable(...) is deprecated, use ", lambda: t.autograd.variable(1.0))
     return x, isinstance(data, Variable), isinstance(x, t.Tensor), Variable(data), isinstance(np.ones(1), Variable)
+
+
+@parity
+def test_a_gradient_with_a_history_keeps_it_when_a_pass_adds_to_it(t):
+    x = leaf(t, 2, 3)
+    (x**3).sum().backward(create_graph=True)
+    (x * x).sum().backward()
+    return x.grad.requires_grad, x.grad.tolist(), t.autograd.grad(x.grad.sum(), x)
+
+
+@parity
+def test_a_retained_gradient_without_create_graph_has_no_history(t):
+    x = leaf(t, 2, 3)
+    y = x * x
+    y.retain_grad()
+    (y**3).sum().backward(create_graph=True)
+    before = y.grad.requires_grad
+    (y * y).sum().backward()
+    return before, y.grad.requires_grad, y.grad.tolist(), x.grad.requires_grad, x.grad.tolist()
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+@parity
+def test_materialized_zeros_require_grad_with_create_graph(t, recorded):
+    x, y = leaf(t, 2, 3), leaf(t, 1, 1)
+    _, zeros = t.autograd.grad((x * x).sum(), [x, y], create_graph=recorded, materialize_grads=True)
+    return zeros, zeros.is_leaf

@@ -241,3 +241,63 @@ def test_a_tracked_leaf_may_be_written_under_inference(t):
         x.add_(1)
         x[0] = 9
     return x, x._version, x.is_inference()
+
+
+@parity
+def test_nothing_is_recorded_in_inference_mode_though_recording_is_switched_on(t):
+    w, seen = leaf(t, 1, 2), []
+    with t.inference_mode():
+        with t.enable_grad():
+            seen += [(w * 2).requires_grad, (w * 2).is_inference(), w.clone().requires_grad, t.is_grad_enabled()]
+            seen += [w[:1].requires_grad, w[:1].is_leaf, w.detach().requires_grad]
+            with t.inference_mode(False):
+                seen += [(w * 2).requires_grad, t.is_grad_enabled()]
+            with t.no_grad():
+                seen.append(t.is_grad_enabled())
+            with t.inference_mode():
+                seen.append(t.is_grad_enabled())
+        t.set_grad_enabled(True)
+        seen += [(w * 2).requires_grad, t.is_grad_enabled()]
+    return seen, t.is_grad_enabled(), w * 2
+
+
+@parity
+def test_detach_in_place_in_inference_mode(t):
+    w = leaf(t, 1, 2)
+    y = w * 2
+    v = y[:1]
+    with t.inference_mode():
+        made = t.ones(3)
+        part, seen = made[:2], y[1:]
+        for each in (w, y, v, seen, made, part):
+            assert each.detach_() is each
+    part.detach_()
+    made[1:].detach_()
+    raises(RuntimeError, "Can't detach views in-place. Use detach() instead.", seen.detach_)
+    return [(each.requires_grad, each.is_leaf, each.is_inference()) for each in (w, y, v, seen, made, part)]
+
+
+@parity
+def test_what_is_detached_from_a_tensor_of_inference_can_be_written(t):
+    with t.inference_mode():
+        z = t.ones(3)
+        inside = z.detach()
+    out = []
+    for made in (z.detach, z.detach().detach, z[:2].detach, lambda: z.data, z.view(3).detach):
+        d = made()
+        d.mul_(2)
+        out += [z.tolist(), d.is_inference(), d.requires_grad]
+    d = z.detach()
+    d.add_(1).zero_().index_fill_(0, t.tensor([0]), 2.0).unsqueeze_(0)
+    t.add(t.ones(3), 1, out=z.detach())
+    out.append(z.tolist())
+    words = (
+        "Inplace update to inference tensor outside InferenceMode is not allowed."  # torch's has written all the same
+    )
+    for refused in (z, inside, z[:2], z.detach()[:2], z.detach().view(3), z.data[:2]):
+        raises(RuntimeError, words, lambda refused=refused: refused.mul_(2))
+    raises(RuntimeError, "Inference tensors cannot be saved for backward.", lambda: z.detach() * leaf(t, 1, 2, 3))
+    raises(RuntimeError, "Setting requires_grad=True on inference tensor", z.detach().requires_grad_)
+    e = z.detach()
+    e.mul_(2)
+    return out, d.shape, e._version

@@ -674,3 +674,16 @@ def test_a_name_of_a_comprehension_yields_to_that_of_its_list():
     loss = params[0] * params[1]
     told = [pullback.why(each, loss) for each in params]
     assert [str(reason).partition(".grad")[0] for reason in told] == [f"params[{i}]" for i in range(3)]
+
+
+@pytest.mark.parametrize("entries", [[True, False, True], [0, 2, 2]])
+def test_a_gradient_of_picks_that_fits_its_tensor_no_longer_is_told_in_words(entries):
+    x = pullback.arange(3.0, requires_grad=True)
+    y = x[pullback.tensor(entries)]
+    x.data = pullback.ones(2)
+    with pytest.raises(RuntimeError, match=r"what an index picked does not fit the shape \(2,\) of the indexed tensor"):
+        y.sum().backward()
+    z = pullback.arange(3.0, requires_grad=True) * 2
+    z.data = pullback.ones(4)
+    with pytest.raises(RuntimeError, match=r"what an index picked does not fit the shape \(3,\) of the indexed tensor"):
+        z[pullback.tensor([True, True, True, False])].sum().backward()

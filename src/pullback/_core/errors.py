@@ -28,6 +28,10 @@ PACK_WROTE = (
     "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
     "modified by in-place operations as this can lead to unexpected side-effects. Write to a clone inside the hook."
 )
+PICKED = (
+    "The gradient of what an index picked does not fit the shape {} of the indexed tensor: `.data` has been assigned with "
+    "another shape, before or after the index. Assign data of the same shape, or index the new data in a graph of its own."
+)
 INFERENCE_SAVED = (
     "Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor: "
     "use t.clone() outside inference_mode, or make the tensor under no_grad instead."

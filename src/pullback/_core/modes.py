@@ -34,6 +34,8 @@ class Mode(NamedTuple):
 
     grad: bool = True
     inference: bool = False
+    enabled: bool = False
+    """Whether recording was switched on in inference mode, which records nothing all the same."""
     pack: Callable[[Any], Any] | None = None
     unpack: Callable[[Any], Any] | None = None
     hooks_refused: str | None = None
@@ -197,7 +199,13 @@ def is_grad_enabled() -> bool:
     >>> pullback.is_grad_enabled()
     True
     """
-    return mode.get().grad
+    current = mode.get()
+    return current.grad or current.enabled
+
+
+def _switched(enabled: bool) -> dict[str, object]:
+    """The fields of a mode in which recording is switched on or off."""
+    return {"grad": False, "enabled": enabled} if mode.get().inference else {"grad": enabled}
 
 
 def is_inference_mode_enabled() -> bool:
@@ -327,11 +335,12 @@ class no_grad(_Switch):
     False
     """
 
-    _field, _value = "grad", False
+    def _fields(self) -> dict[str, object]:
+        return _switched(False)
 
 
 class enable_grad(_Switch):
-    """A block in which operations are recorded, also inside `no_grad`.
+    """A block in which operations are recorded, also inside `no_grad`, though not inside `inference_mode`.
 
     >>> import pullback
     >>> w = pullback.ones(2, requires_grad=True)
@@ -340,7 +349,8 @@ class enable_grad(_Switch):
     True
     """
 
-    _field = "grad"
+    def _fields(self) -> dict[str, object]:
+        return _switched(True)
 
 
 class no_escapes(_Switch):
@@ -419,13 +429,13 @@ class set_grad_enabled(ModeBlock):
         self._enabled = _require_bool("set_grad_enabled", "enabled", enabled)
         self._before: Mode | None = mode.get()
         try:
-            mode.set(changed(grad=enabled))
+            mode.set(changed(**_switched(enabled)))
         except BaseException:
             mode.set(self._before)
             raise
 
     def _fields(self) -> dict[str, object]:
-        return {"grad": self._enabled}
+        return _switched(self._enabled)
 
     def _fresh(self) -> ModeBlock:
         block = ModeBlock.__new__(type(self))
@@ -475,7 +485,7 @@ class inference_mode(ModeBlock):
         self._enabled = _require_bool("inference_mode", "mode", mode)
 
     def _fields(self) -> dict[str, object]:
-        return {"inference": self._enabled, "grad": not self._enabled}
+        return {"inference": self._enabled, "grad": not self._enabled, "enabled": False}
 
     def _fresh(self) -> ModeBlock:
         return type(self)(self._enabled)

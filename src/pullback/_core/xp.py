@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import bfloat, machine
+from . import bfloat, errors, machine
 from .bounds import above as above, beyond as beyond, constant as constant, not_clipped as not_clipped, within as within
 from .contraction import contracted, in_pairs
 from .lazy import PROVIDERS, provider
@@ -385,10 +385,13 @@ def sole_axis(spec: tuple[object, ...]) -> int | None:
 def index_add(g: Array, *arrays: Array, spec: tuple[object, ...], shape: tuple[int, ...]) -> Array:
     """Zeros of `shape` with g added at an advanced index, repeats adding up: the transpose of `index`."""
     out = np.zeros(shape, getattr(g, "dtype", None))
-    if all_masks(arrays):
-        out[place(arrays, spec)] = g
-    else:
-        combine_at(np.add, out, place(arrays, spec), g)
+    try:
+        if all_masks(arrays):
+            out[place(arrays, spec)] = g
+        else:
+            combine_at(np.add, out, place(arrays, spec), g)
+    except IndexError:
+        raise RuntimeError(errors.PICKED.format(tuple(shape))) from None
     return out
 
 

@@ -346,6 +346,10 @@ def real(rng: np.random.Generator, draw: str, shape: tuple[int, ...], dtype: Num
     return np.asarray(method(shape)).astype(dtype)
 
 
+WHOLE = {"integers", "poisson"}
+"""Methods of NumPy's generators that give whole numbers, between bounds or by parameters."""
+
+
 class Elementwise:
     """A `Draw` of which each element is made of one number: `made(xp, number, *parameters)`, written as rules are.
 
@@ -361,7 +365,7 @@ class Elementwise:
         dtype: NumpyType,
         made: Callable[..., Any] | None = None,
         *,
-        bounds: tuple[int, int] = (0, 1),
+        bounds: tuple[int, ...] = (),
         allowed: tuple[Callable[..., Any], Callable[..., str]] | None = None,
     ) -> None:
         self.__name__, self.number, self.dtype, self.bounds = name, number, dtype, bounds
@@ -375,10 +379,8 @@ class Elementwise:
 
     def drawn(self, rng: np.random.Generator, shape: tuple[int, ...], *parameters: Array) -> Array:
         """The numbers of which elements are made."""
-        if self.number == "poisson":
-            return np.asarray(rng.poisson(parameters[0], shape))
-        if self.number == "integers":
-            return np.asarray(rng.integers(*self.bounds, shape))
+        if self.number in WHOLE:
+            return np.asarray(getattr(rng, self.number)(*(self.bounds or parameters), shape))
         return real(rng, self.number, shape, self.dtype)
 
     def then(self, name: str, change: Callable[..., Any]) -> Elementwise:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -98,17 +99,15 @@ def _quad_vec(real: Function, name: str, given: Params, found: Any) -> Any:
 
 
 def _cubature(real: Function, name: str, given: Params, found: Any) -> Any:
-    low, high = (np.atleast_1d(unwatched(given[word])).astype(float) for word in "ab")
-    path = through_box(low, high)
-    require_still(name, lambda s: given["f"](path(s)[None], *_arguments(given)), PLACES * low.size)
+    path, shape = _between_limits(given)
+    require_still(name, lambda s: given["f"](path(s)[None], *_arguments(given)), PLACES * math.prod(shape))
     run = partial(_as_program, real) if holds_tensor((given["a"], given["b"])) else real
     return run(**given)
 
 
 def _tanhsinh(real: Function, name: str, given: Params, found: object) -> object:
-    low, high = np.broadcast_arrays(*(unwatched(given[word]).astype(float) for word in "ab"))
-    path = through_box(low.ravel(), high.ravel())
-    require_still(name, lambda s: given["f"](path(s).reshape(low.shape), *_arguments(given)), PLACES * low.size)
+    path, shape = _between_limits(given)
+    require_still(name, lambda s: given["f"](path(s).reshape(shape), *_arguments(given)), PLACES * math.prod(shape))
     first, last = tensors(given["a"], given["b"])  # SciPy computes on what these are
     more = tuple([tensors(each)[0] for each in _arguments(given)])
     return real(**{**given, "f": _still_far_away(given["f"]), "a": first, "b": last, "args": more})
@@ -128,10 +127,15 @@ def _still_far_away(function: Callable[..., Value]) -> Callable[..., Value]:
 
 
 def _fixed_quad(real: Function, name: str, given: Params, found: object) -> object:
-    low, high = (np.atleast_1d(unwatched(given[word])).astype(float) for word in "ab")
-    path = through_box(low, high)
+    path, _ = _between_limits(given)
     require_still(name, lambda s: given["func"](path(s), *_arguments(given)))
     return _as_program(real, **given)
+
+
+def _between_limits(given: Params) -> tuple[Callable[[Any], Any], tuple[int, ...]]:
+    """A line that comes near to each place between the limits of an integral, and their shape."""
+    low, high = np.broadcast_arrays(*(np.asarray(unwatched(given[word]), float) for word in "ab"))
+    return through_box(low.ravel(), high.ravel()), low.shape
 
 
 def _arguments(given: Params) -> tuple[Value, ...]:

@@ -350,12 +350,11 @@ def _batched(
 
 
 def _fill(targets: Sequence[Tensor], answers: list[Tensor | None], batch: tuple[int, ...], create_graph: bool) -> None:
-    """Replace the missing gradients of unused inputs by zeros."""
+    """Replace the missing gradients of unused inputs by zeros, which are leaves that require grad with `create_graph`, as torch's."""
     for index, (target, answer) in enumerate(zip(targets, answers, strict=True)):
         if answer is None:
-            answers[index] = target.interpreter.wrap(np.zeros((*batch, *target.shape), target._dtype), None)
-            if create_graph:
-                _note_constants(answers[index : index + 1], ())
+            zeros = target.interpreter.wrap(np.zeros((*batch, *target.shape), target._dtype), None)
+            answers[index] = zeros.requires_grad_() if create_graph else zeros
 
 
 def retain_grad(tensor: Attributes) -> None:

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 
 Step = tuple[Primitive, dict[str, Any]]
+COUNTED = "counted"
+"""`_inference` of what is detached outside from a tensor that was made in inference mode: its writes count, as any other's."""
 ndarray = np.ndarray
 
 
@@ -134,8 +136,9 @@ def attach(base: Tensor, result: Tensor, step: Step) -> None:
 
 def _mark(base: Tensor, result: Tensor) -> None:
     """Note of a view that it is of inference, as its base, or without the history of its base."""
-    if result._inference is not base._inference:
-        result._inference = base._inference
+    inference = bool(base._inference)
+    if result._inference is not inference:
+        result._inference = inference
     current = mode.get()
     if base._made_untracked or not current.grad:
         result._made_untracked = base._made_untracked or (OF_INFERENCE if current.inference else UNTRACKED)
@@ -161,6 +164,11 @@ def seen_again(tensor: Tensor, way: Sequence[Step], *, tracked: bool, mark: Mark
         with FieldBlock(grad=tracked):
             for primitive, params in way:
                 tensor = view(primitive, tensor, **params)
+    return marked(tensor, mark)
+
+
+def marked(tensor: Tensor, mark: MarkedView | None) -> Tensor:
+    """A tensor with the mark of a view (see `MarkedView`), or without one."""
     tensor._made_untracked = mark
     return tensor
 
@@ -210,7 +218,7 @@ def check_writable(tensor: Tensor, operation: str, *, region: Any = None, value:
     Nothing has changed yet.
     """
     current = mode.get()
-    if tensor._inference and not current.inference:
+    if tensor._inference is True and not current.inference:
         raise RuntimeError(errors.INFERENCE_WRITTEN)
     array = tensor._array
     if isinstance(array, np.ndarray) and not tensor.level:
@@ -529,7 +537,7 @@ def become(target: Tensor, function: Callable[[Tensor], Tensor], operation: str)
     """
     if mode.get().grad:
         _check_leaf(target, operation)
-    if target._inference and not mode.get().inference:
+    if target._inference is True and not mode.get().inference:
         raise RuntimeError(errors.INFERENCE_WRITTEN)
     before = target._shallow_copy() if target._held else target.interpreter.wrap(target._array, target._node)
     for name in ("_base", "_path", "_made_untracked", "_inference", "_cut"):

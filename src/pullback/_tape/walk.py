@@ -375,7 +375,7 @@ def _prepare(
     if isinstance(array, Carrier):
         replace(old, walker.tape.wrap(ops.add(array, g), None))  # in a transform, whose results an exception discards
         return old
-    if old._node is not None or not array.flags.writeable:
+    if not array.flags.writeable:
         return walker.tape.wrap(np.asarray(array + g, dtype=array.dtype), None)
     protect(old)
     written(old)
@@ -430,8 +430,11 @@ def _write(walker: Pass, held: set[int]) -> bool:
     for tensor, g in walker.retained:
         new = _prepare(walker, steps, None, g, tensor._array, tensor._dtype, held)
         old = tensor._kept_grad
-        walker.seen.append(old)  # which lives until all is done: what is called when it goes may be Python
-        steps.append((object.__setattr__, tensor, "_kept_grad", new if old is None else old + new))
+        if old is not None:
+            walker.seen.append(old)  # which lives until all is done: what is called when it goes may be Python
+            with walker.mode():
+                new = old + new
+        steps.append((object.__setattr__, tensor, "_kept_grad", new))
     for leaf, g in walker.leaves:
         tensor = leaf.tensor()
         if tensor is not None and tensor._node is not leaf:

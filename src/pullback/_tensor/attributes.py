@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import ops
 from .._core import dtypes, errors, placement
-from .._core.modes import innermost
+from .._core.modes import innermost, mode
 from .._core.primitives import Box, Carrier
 from .._core.shapes import CallableInt, Size
 from .._core.sites import warn
@@ -51,7 +51,7 @@ class _Defaults(Box):
     _base: Tensor | None = None
     _path: tuple[Any, ...] = ()
     _made_untracked: MarkedView | None = None  # the mark of a view that has no history of its base: see MarkedView
-    _inference = False
+    _inference: bool | str = False  # see COUNTED
     _cut: Cut | None = None
     _kept_grad: Tensor | None = None
     _leaf: AccumulateGrad | None = None
@@ -315,7 +315,7 @@ class Attributes(Fields, _Defaults):
         >>> x.is_inference()
         True
         """
-        return self._inference
+        return bool(self._inference)
 
     @property
     def requires_grad(self) -> bool:
@@ -377,7 +377,7 @@ class Attributes(Fields, _Defaults):
 
     @property
     def _version(self) -> int:
-        if self._inference:
+        if self._inference is True:
             raise RuntimeError("Inference tensors do not track version counter.")
         return version(self)
 
@@ -608,13 +608,15 @@ class Autograd(Attributes):
         return untracked_alias(self, "detach")
 
     def detach_(self) -> Self:
-        """Drop this tensor's history, in place.
+        """Drop this tensor's history, in place; in inference mode, nothing changes.
 
         >>> import pullback
         >>> y = pullback.tensor([3.0], requires_grad=True) * 2
         >>> y.detach_()
         tensor([6.])
         """
+        if mode.get().inference or self._inference:
+            return self  # as torch's: nothing is recorded there, and the tensor may be used outside
         if self._base is not None:
             raise RuntimeError("Can't detach views in-place. Use detach() instead.")
         if type(self._node) is AccumulateGrad:

@@ -10,7 +10,7 @@ from .._core.primitives import Carrier
 from .._tape.cuts import cut_off
 from .._tape.memory import cell_of
 from .._tape.node import AccumulateGrad, leaf
-from .._tape.views import alias, exchange
+from .._tape.views import COUNTED, alias, exchange
 
 if TYPE_CHECKING:
     from .._core.typing import Aliased
@@ -49,14 +49,14 @@ def untracked_alias(tensor: Aliased, reason: str) -> Aliased:
     result = tensor._shallow_copy()
     result._cut_off(reason)
     if tensor._inference:
-        result._inference = True
+        result._inference = True if mode.get().inference else COUNTED
     if tensor.level:
         result._origin = (tensor, ()) if tensor._base is None else (tensor._base, tensor._path)
     if tensor._node is not None:
         result._cut = cut_off(reason, (tensor,), asked=3)
     elif tensor._cut is not None:
         result._cut = tensor._cut
-    return alias(tensor, result, counted=reason != "data")
+    return alias(tensor, result, counted=reason != "data" and tensor._inference is not True)
 
 
 def check_assigned_grad(tensor: Autograd, value: object) -> None:

@@ -14,7 +14,7 @@ from .._core.xp import replay
 from .._numerics.random import Moment
 from .._tape.memory import owner, protect, storage_of, written
 from .._tape.recording import Obstacle
-from .._tape.views import alias, seen_again
+from .._tape.views import alias, marked, seen_again
 from .._tape.walk import pull_back_within
 from ..observe import AccumulateGrad, Snapshot, ancestors, hooks, node as node_of, version
 from ..utils.trees import flatten, unflatten
@@ -127,7 +127,7 @@ class Prepared:
             if made.version and (made.beside is None or not made.counted):
                 written(tensor, made.version)
             if made.mark is not None:
-                seen_again(tensor, (), tracked=False, mark=made.mark)
+                marked(tensor, made.mark)
         if way is not None:
             node = node_of(tracked[way.roots[0]])
             assert node is not None

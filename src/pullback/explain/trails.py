@@ -12,7 +12,10 @@ import gzip
 import json
 import math
 import weakref
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -169,7 +172,8 @@ def read_trail(path: str | PathLike[str]) -> Trail:
     number = 0
     try:
         with gzip.open(file, "rb") as stream:
-            for number, line in enumerate(_lines(stream), 1):
+            _require_few(stream)
+            for number, line in enumerate(iter(partial(stream.readline, LONGEST_LINE), b""), 1):
                 _read(trail, json.loads(line), number)
     except DAMAGES as error:
         place = f", line {number}" if number else ""
@@ -276,14 +280,17 @@ def _plain(entry: TrailEntry) -> dict[str, object]:
     return entry._asdict() | {"place": place, "statistics": numbers} | kept
 
 
-def _lines(stream: gzip.GzipFile) -> Iterator[bytes]:
-    """The lines of an unpacked file, up to the size that one may have."""
-    size = 0
-    while line := stream.readline(LONGEST_LINE):
-        size += len(line)
-        if size > LARGEST_FILE:
-            raise FormatError(f"it unpacks to more than {LARGEST_FILE} bytes")
-        yield line
+def _require_few(stream: gzip.GzipFile) -> None:
+    """Refuse a file with more entries, or more bytes, than a trail can have, before any of it is read as one."""
+    size = lines = 0
+    with suppress(EOFError, OSError, zlib.error):  # damage is told with its line, when that is read
+        while part := stream.read(LONGEST_LINE):
+            size, lines = size + len(part), lines + part.count(b"\n")
+            if size > LARGEST_FILE:
+                raise FormatError(f"it unpacks to more than {LARGEST_FILE} bytes")
+            if lines > MOST + 1:
+                raise FormatError(f"there are more than {MOST} entries")
+    stream.seek(0)
 
 
 def _read(trail: Trail, row: Any, number: int) -> None:
@@ -294,8 +301,8 @@ def _read(trail: Trail, row: Any, number: int) -> None:
         trail.source, trail.values, trail.whole = row["source"], row["values"], row["whole"]
         return
     kept, shape, place = row.pop("kept"), tuple(row["shape"]), row["place"]
-    if kept not in KEPT or len(trail.entries) >= MOST:
-        raise FormatError(f"values are {kept[:20]}" if kept not in KEPT else f"there are more than {MOST} entries")
+    if kept not in KEPT:
+        raise FormatError(f"values are {kept[:20]}")
     values = np.frombuffer(base64.b64decode(row["values"], validate=True), np.dtype(f"<{kept}"))
     if len(values) > math.prod(shape) or not np.isfinite(float(math.prod(shape))):
         raise FormatError(f"{len(values)} values of an array of {math.prod(shape)}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..._numerics.random import source
+from ..._numerics.random import WHOLE, source
 from ..definitions import Namespace, Symbol
 from ..drawing import Draw
 from ..machine.elements import KINDS
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from .unit import FunctionWriter
 
 LONG, DOUBLE, SINGLE = np.dtype(np.uint64), np.dtype(np.float64), np.dtype(np.float32)
-WHOLE = {"integers", "poisson"}
-"""What gives whole numbers."""
 WORDS = 6
 """The numbers of a state: two of the state itself, two of its increment, and the kept half of a number, if there is one."""
 LOW = (1 << 64) - 1
