@@ -210,3 +210,15 @@ def test_second_derivatives_through_hooks_are_refused():
     with pytest.raises(RuntimeError, match="has no derivative here"):
         d = pullback.autograd.grad(function(a).sum(), a, create_graph=True)[0]
         (d * d).sum().backward()
+
+
+def test_an_empty_write_through_a_view_makes_history():
+    def f(a, b):
+        v = a * 1
+        v[None][1:1] = b * 1
+        return v
+
+    b = pullback.tensor(1.0, requires_grad=True)
+    for function in (f, pullback.compile(f)):
+        (slope,) = pullback.autograd.grad(function(pullback.ones(2), b).sum(), b)
+        assert slope.item() == 0

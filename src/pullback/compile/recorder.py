@@ -527,7 +527,10 @@ class Recorder(Interpreter):
         found: tuple[Any, ...] = result if isinstance(result, tuple) else (np.asarray(result),)
         if len(args) != 1 or not isinstance(source, Recorded):
             return None
-        if not any(isinstance(x, ndarray) and x.size and np.may_share_memory(source.form, x) for x in found):
+        shares = [
+            np.may_share_memory(source.form, x) if x.size else primitive.view for x in found if isinstance(x, ndarray)
+        ]
+        if not any(shares):
             return None
         steps = [(primitive, params)]
         if several:
