@@ -18,7 +18,7 @@ from .operands import tensors
 from .statistics import prod as products
 
 if TYPE_CHECKING:
-    from .._core.typing import Array, ArrayLike, Dim, DType, Tensor
+    from .._core.typing import ArrayLike, Dim, DType, Tensor
 
 
 def _chosen(a: Tensor, where: ArrayLike | None, neutral: ArrayLike) -> Tensor:
@@ -121,7 +121,7 @@ def _mean(
 
 def _spread(
     a: ArrayLike, axis: Dim, dtype: DType | None, keepdims: bool, where: ArrayLike | None, mean: ArrayLike | None
-) -> tuple[Tensor, Array]:
+) -> tuple[Tensor, Tensor]:
     """How far the chosen elements are from their mean, 0 for others, and how many were chosen."""
     a = _floats(tensors(a)[0], dtype)
     centre = _mean(a, axis, keepdims=True, where=where) if mean is None else mean
