@@ -173,6 +173,7 @@ def read_trail(path: str | PathLike[str]) -> Trail:
     try:
         with gzip.open(file, "rb") as stream:
             _require_few(stream)
+        with gzip.open(file, "rb") as stream:  # anew: a stream that found damage cannot go back
             for number, line in enumerate(iter(partial(stream.readline, LONGEST_LINE), b""), 1):
                 _read(trail, json.loads(line), number)
     except DAMAGES as error:
@@ -290,7 +291,6 @@ def _require_few(stream: gzip.GzipFile) -> None:
                 raise FormatError(f"it unpacks to more than {LARGEST_FILE} bytes")
             if lines > MOST + 1:
                 raise FormatError(f"there are more than {MOST} entries")
-    stream.seek(0)
 
 
 def _read(trail: Trail, row: Any, number: int) -> None:
