@@ -570,7 +570,7 @@ def det(A: Tensor) -> Tensor:
 def detach(input: Tensor) -> Tensor:
     """A tensor with the same memory and without the history."""
 def detach_(self: Tensor) -> Tensor:
-    """Drop this tensor's history, in place."""
+    """Drop this tensor's history, in place; in inference mode, nothing changes."""
 from pullback._core.placement import device as device
 def diag(input: Tensor, diagonal: _builtins.int = 0, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The diagonal of a matrix, or the matrix with a vector on its diagonal."""

@@ -47,6 +47,7 @@ class Mode(NamedTuple):
     ...
     grad: bool = True
     inference: bool = False
+    enabled: bool = False
     pack: Callable[[Any], Any] | None = None
     unpack: Callable[[Any], Any] | None = None
     hooks_refused: str | None = None
@@ -112,6 +113,9 @@ def _observer(new: Mode) -> Any:
 def is_grad_enabled() -> bool:
     ...
 
+def _switched(enabled: bool) -> dict[str, object]:
+    ...
+
 def is_inference_mode_enabled() -> bool:
     ...
 
@@ -162,11 +166,15 @@ class _Switch(ModeBlock):
 
 class no_grad(_Switch):
     ...
-    _field, _value = ('grad', False)
+
+    def _fields(self) -> dict[str, object]:
+        ...
 
 class enable_grad(_Switch):
     ...
-    _field = 'grad'
+
+    def _fields(self) -> dict[str, object]:
+        ...
 
 class no_escapes(_Switch):
     ...

@@ -440,7 +440,7 @@ class Tensor:
     def detach(self) -> _Self:
         """A tensor with the same memory and without the history."""
     def detach_(self) -> Tensor:
-        """Drop this tensor's history, in place."""
+        """Drop this tensor's history, in place; in inference mode, nothing changes."""
     def diag(self, diagonal: _builtins.int = 0) -> Tensor:
         """The diagonal of a matrix, or the matrix with a vector on its diagonal."""
     def diag_embed(self, offset: _builtins.int = 0, dim1: _builtins.int = -2, dim2: _builtins.int = -1) -> Tensor:
