@@ -171,6 +171,15 @@ def test_rounds_of_a_loop_are_counted():
     assert "round" not in rows[5][0]
 
 
+def test_a_round_in_which_the_other_side_of_a_choice_runs_is_one():
+    ex = program(
+        "x = pb.tensor([2.0], requires_grad=True)\ny = x\nfor k in range(4):\n    y = (y * x).sin() if k % 2 else y + x\ny.sum().backward()\n"
+    )
+    rows = table(ex)
+    assert [re.search(r"round \d of 4", line)[0] for line in rows[4]] == [f"round {k} of 4" for k in (1, 2, 3, 4)]
+    assert ["  sin, mul" in line for line in rows[4]] == [False, True, False, True]
+
+
 def test_what_is_run_once_is_no_round():
     x = [pullback.tensor(float(k), requires_grad=True) for k in range(2)]
     rows = table(program("y = sum(x)\ny = y * 2 + y * 3\ny.backward()\n", x=x))

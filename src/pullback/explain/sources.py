@@ -106,6 +106,7 @@ class Text:
         self.saved = saved
         self.lines = [line.rstrip("\r\n") for line in lines]
         self._excerpts: dict[Span, Excerpt] = {}
+        self._sides: dict[Span, frozenset[tuple[int, bool]]] = {}
 
     def excerpt(self, span: Span) -> Excerpt:
         """The expression and names in a range."""
@@ -174,6 +175,24 @@ class Text:
         around = [node for node in loops if node.lineno <= line <= (node.end_lineno or 0)]
         targets = [each.target for node in around for each in node.generators]
         return [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+
+    @functools.cached_property
+    def choices(self) -> list[tuple[Span, Span]]:
+        """The two sides of each `a if condition else b`."""
+        chosen = (node for node in ast.walk(self.tree) if isinstance(node, ast.IfExp))
+        return [(self.span(node.body), self.span(node.orelse)) for node in chosen]
+
+    def sides(self, place: Place) -> frozenset[tuple[int, bool]]:
+        """On which sides of choices a place is, by their numbers: True for the first side."""
+        span = place.line, place.column or 0, place.end_line or place.line, place.end_column or 0
+        if span not in self._sides:
+            self._sides[span] = frozenset(
+                (number, side is choice[0])
+                for number, choice in enumerate(self.choices)
+                for side in choice
+                if side[:2] <= span[:2] and span[2:] <= side[2:]
+            )
+        return self._sides[span]
 
     def repeats(self, line: int) -> bool:
         """Whether a line is inside of a loop or a comprehension, so that its statement may run several times."""
@@ -267,10 +286,11 @@ def rounds(places: Sequence[tuple[Place | None, object, object]]) -> list[tuple[
     """Which time its line ran when a node was created, and how many times it ran; None where it ran once.
 
     The nodes are given by place, execution and operation, in order of creation. A line runs again where an operation of
-    it does at the same place: `y[1:] *= x` reads and writes at one.
+    it does at the same place: `y[1:] *= x` reads and writes at one. It also does where the other side of a choice runs.
     """
     counts: dict[tuple[str, int], int] = {}
     seen: dict[tuple[str, int], dict[tuple[Place, object], object]] = {}
+    sides: dict[tuple[str, int], set[tuple[int, bool]]] = {}
     found: list[tuple[tuple[str, int], int] | None] = []
     for place, execution, operation in places:
         if place is None or execution is None:
@@ -278,9 +298,13 @@ def rounds(places: Sequence[tuple[Place | None, object, object]]) -> list[tuple[
             continue
         line = place.file, place.line
         before = seen.setdefault(line, {})
-        if before.get((place, operation), execution) != execution:
+        taken, own = sides.setdefault(line, set()), text_of(place.file).sides(place)
+        other = any((number, not side) in taken for number, side in own)
+        if other or before.get((place, operation), execution) != execution:
             counts[line] = counts.get(line, 1) + 1
             before.clear()
+            taken.clear()
         before[place, operation] = execution
+        taken |= own
         found.append((line, counts.get(line, 1)))
     return [None if each is None or each[0] not in counts else (each[1], counts[each[0]]) for each in found]
