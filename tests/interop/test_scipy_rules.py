@@ -59,6 +59,13 @@ PROGRAMS = {
                 check(lambda a, b: L.solve_triangular(a, b, trans=trans, lower=lower), a, b)
         for trans in (0, 1):
             check(lambda a, b: L.lu_solve(L.lu_factor(a), b, trans), a, b)
+        check(lambda c, b: L.solve_circulant(c, b), given(3) + 2, given(3, 2, seed=4))
+        for wrong, match in (
+            (lambda: L.solve_circulant(a, b), "but for one column c"),
+            (lambda: L.eigh(a, np.eye(len(a))), r"here with b= of shape \\(\\d, \\d\\): leave it out"),
+        ):
+            with pytest.raises(TypeError, match=match):
+                wrong()
         check(lambda a, b: L.solve(a, b, transposed=True), a, b)
         check(lambda a: L.logm(a), a)
         """,
@@ -174,10 +181,13 @@ PROGRAMS = {
             end = found.y[0, -1]
             slopes = pullback.autograd.grad(end, (a, b))
             np.testing.assert_allclose([s.numpy() for s in slopes], [-1.6 * np.exp(-0.7), np.exp(-0.7)], rtol=1e-6)
-            with pytest.raises(TypeError, match="derivative here with events="):
+            with pytest.raises(TypeError, match="derivative here with events= and method='.*': leave it out, or take method='RK45'"):
                 I.solve_ivp(rate, (0, 1), [b, 0.0], method=method, args=(a,), events=lambda t, y, a: y[0] - 0.5)
             with pytest.raises(TypeError, match="reads from outside is no parameter"):
                 I.solve_ivp(lambda t, y: -a * y, (0, 1), [1.0], method=method)
+        states, told = I.odeint(lambda y, t, a: -a * y, [1.0], [0, 1], args=(a,), rtol=1e-10, full_output=True)
+        np.testing.assert_allclose(pullback.autograd.grad(states[-1, 0], a)[0], -np.exp(-0.7), rtol=1e-6)
+        assert told["message"] == "Integration successful."
         with pytest.raises(TypeError, match="derivative here with Dfun="):
             I.odeint(lambda y, t, a: -a * y, [1.0], [0, 1], args=(a,), Dfun=lambda y, t, a: -a)
         """,

@@ -337,7 +337,8 @@ def _solve_ivp(real: Function, name: str, given: Params, found: Any) -> Any:
     for word in ("events", "dense_output", "jac", "vectorized"):
         if given.get(word) not in (None, False):
             reason = f"method={method!r}" + ", of a rate whose slope jumps" * (method in EXPLICIT)
-            raise TypeError(f"{name} has no derivative here with {word}= and {reason}: leave it out")
+            instead = "" if method in EXPLICIT else ", or take method='RK45'"
+            raise TypeError(f"{name} has no derivative here with {word}= and {reason}: leave it out{instead}")
     fixed = ("fun", "y0", "t_eval", "args")
     options = constants(name, {word: value for word, value in given.items() if word not in fixed})
 
@@ -364,7 +365,8 @@ def _odeint(real: Function, name: str, given: Params, found: Any) -> Any:
         return times, solve(lambda t, y: watched(t, y, *more), start, times)
 
     times = concrete(given["t"])
-    require_smooth(name, lambda t, y: joined(watched.function(t, y, *args)), (times, found), finer)
+    way = times, found[0] if given["full_output"] else found
+    require_smooth(name, lambda t, y: joined(watched.function(t, y, *args)), way, finer)
     states = _sensitive(name, rate, given["y0"], args, solve, times, not given["tfirst"])
     return (states, *found[1:]) if given["full_output"] else states
 

@@ -189,6 +189,12 @@ def _circulant(c: Tensor) -> Tensor:
     return c[..., (places[:, None] - places) % len(places)]
 
 
+def _solve_circulant(c: Tensor, b: Tensor) -> Tensor:
+    if np.ndim(c) != 1:
+        raise TypeError("scipy.linalg.solve_circulant has no derivative here but for one column c: call it for each")
+    return on_tensors.linalg.solve(_circulant(c), b)
+
+
 def _solve_toeplitz(c_or_cr: Tensors, b: Tensor) -> Tensor:
     return on_tensors.linalg.solve(_toeplitz(*c_or_cr) if isinstance(c_or_cr, tuple) else _toeplitz(c_or_cr), b)
 
@@ -250,7 +256,7 @@ OWN: dict[str, Function] = {
     "norm": lambda a, ord=None, axis=None, keepdims=False: on_tensors.linalg.norm(a, ord, axis, keepdims),
     "polar": _polar, "orth": _orth, "null_space": _null_space,
     "toeplitz": _toeplitz, "hankel": _hankel, "circulant": _circulant,
-    "solve_toeplitz": _solve_toeplitz, "solve_banded": _solve_banded,
+    "solve_toeplitz": _solve_toeplitz, "solve_circulant": _solve_circulant, "solve_banded": _solve_banded,
     "expm": _exponential, "cosm": _trigonometric("real"), "sinm": _trigonometric("imag"),
     "sqrtm": _implicit(lambda y, A: y @ y - A), "logm": _implicit(lambda y, A: _exponential(y) - A),
     "solve_sylvester": _sylvester, "solve_continuous_lyapunov": lambda a, q: _sylvester(a, _adjoint(a), q),
