@@ -91,7 +91,11 @@ def _applied(real: Function, rule: Function, *args: object, **options: object) -
         elif not (every or parameter in wanted):
             default = signature.parameters[parameter].default if parameter in signature.parameters else None
             if value is not default and not (np.isscalar(value) and value == default):
-                told = f" of shape {np.shape(value)}" if np.ndim(value) else repr(value)
+                told = (
+                    repr(value)
+                    if np.isscalar(value) or not hasattr(value, "shape")
+                    else f" of shape {tuple(value.shape)}"
+                )
                 raise TypeError(f"{name} has no derivative here with {parameter}={told}: leave it out")
             del given[parameter]
         elif parameter == "output" and value is not None and not isinstance(value, type):
