@@ -256,9 +256,8 @@ def shared(text: str, *, plain: bool) -> tuple[Template, Array] | None:
 def _known(key: str) -> tuple[Template | None, list[str]]:
     """The template for words, if it is in memory or on disk, and the numbers of programs that have these words."""
     template, seen = _templates.get(key), _seen.pop(key, [])
-    data = (
-        store.get(_stored(key)) if template is None and len(seen) != 1 else None
-    )  # by one program no template is made
+    needed = template is None and len(seen) != 1  # one program makes no template
+    data = store.get(_stored(key)) if needed else None
     if data is not None:
         head, _, code = data.partition(b"\n")
         seen = json.loads(head)
