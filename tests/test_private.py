@@ -36,7 +36,7 @@ REASONS = {
 }
 ATTRIBUTES = {"_bequeaths": "torch's dispatch on subclasses is half in the class Tensor"}
 
-COMPILE = 65, 56  # names, and uses of private attributes, of compile: the compiler works on the tape's own objects
+COMPILE = 64, 56  # names, and uses of private attributes, of compile: the compiler works on the tape's own objects
 
 
 def test_clients_use_the_front_door() -> None:

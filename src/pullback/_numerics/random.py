@@ -377,9 +377,14 @@ class Elementwise:
         found = self.drawn(rng, shape, *parameters)
         return found if self.made is None else np.asarray(self.made(_xp, found, *parameters))
 
+    @property
+    def whole(self) -> bool:
+        """Whether the numbers of which elements are made are whole."""
+        return self.number in WHOLE
+
     def drawn(self, rng: np.random.Generator, shape: tuple[int, ...], *parameters: Array) -> Array:
         """The numbers of which elements are made."""
-        if self.number in WHOLE:
+        if self.whole:
             return np.asarray(getattr(rng, self.number)(*(self.bounds or parameters), shape))
         return real(rng, self.number, shape, self.dtype)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -142,15 +143,11 @@ class _Followed:
         return self.known[place]
 
     def _run(self, place: float) -> Switched:
-        failed: list[TypeError] = []
-
         def followed(s: Tensor) -> list[Tensor]:
             jvp, ones = load("func", "jvp"), on_tensors.ones_like
             for run in (lambda: jvp(self._values, (s,), (ones(s),)), lambda: [self._values(s)]):
-                try:
+                with suppress(TypeError):  # what it calls may take no such tensors
                     return list(run())
-                except TypeError as error:  # what it calls takes no such tensors
-                    failed.append(error)
             return []
 
         found: Switched = load("func.replaying", "switched")(followed, place, self.every)

@@ -351,6 +351,7 @@ def _dense(_: Function, self: Any, t: Tensor) -> Tensor:
 
 
 METHODS: dict[str, Function] = {
+    "integrate.Dop853DenseOutput._call_impl": _dense,
     **OBJECTS,
     **{
         f"interpolate.{name}.__init__": _all_tensors
@@ -363,7 +364,6 @@ METHODS: dict[str, Function] = {
     "interpolate.CubicSpline.__init__": _cubic,
     "interpolate.BSpline.__init__": _spline,
     "interpolate.BSpline.__call__": _spline_at,
-    "integrate.Dop853DenseOutput._call_impl": _dense,
     "interpolate.RegularGridInterpolator.__init__": _grid,
     "interpolate.RegularGridInterpolator.__call__": _grid_at,
 }
@@ -375,11 +375,7 @@ def method(name: str, real: Function) -> Function:
     rule, made = METHODS[name], name.endswith("__init__")
 
     def of_tensors(self: Interpolant, *args: object, **options: object) -> object:
-        held = (
-            ()
-            if made
-            else (_get(self, "c"), _get(self, "values"), *[getattr(self, each, None) for each in (HELD, "F")])
-        )
+        held = () if made else (*[_get(self, word) for word in ("c", "values", "F")], getattr(self, HELD, None))
         return (functools.partial(rule, real) if tracked(*args, *options.values(), *held) else real)(
             self, *args, **options
         )

@@ -91,11 +91,8 @@ def _applied(real: Function, rule: Function, *args: object, **options: object) -
         elif not (every or parameter in wanted):
             default = signature.parameters[parameter].default if parameter in signature.parameters else None
             if value is not default and not (np.isscalar(value) and value == default):
-                told = (
-                    repr(value)
-                    if np.isscalar(value) or not hasattr(value, "shape")
-                    else f" of shape {tuple(value.shape)}"
-                )
+                shape = getattr(value, "shape", ())
+                told = f" of shape {tuple(shape)}" if shape else repr(value)
                 raise TypeError(f"{name} has no derivative here with {parameter}={told}: leave it out")
             del given[parameter]
         elif parameter == "output" and value is not None and not isinstance(value, type):

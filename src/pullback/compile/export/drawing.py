@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..._numerics.random import WHOLE, source
+from ..._numerics.random import source
 from ..definitions import Namespace, Symbol
 from ..drawing import Draw
 from ..machine.elements import KINDS
@@ -80,7 +80,7 @@ def with_states(program: Program) -> tuple[Program, list[Any]]:
             states.append((state, state))
         start, before = states[number]
         found, after = (
-            Value(e.output.shape, np.dtype(np.int64) if draw.number in WHOLE else draw.dtype),
+            Value(e.output.shape, np.dtype(np.int64) if draw.whole else draw.dtype),
             before.like(),
         )
         again: Any = DrawNumbers(draw, e.output.shape, None)
@@ -119,7 +119,7 @@ def _unknown(program: Program, guards: list[tuple[Value, Any]]) -> list[tuple[Va
 
 def exportable(draw: Any, generator: np.random.Generator) -> bool:
     """Whether samples have C code."""
-    known = hasattr(draw, "number") and (draw.number in WHOLE or draw.dtype in {DOUBLE, SINGLE})
+    known = hasattr(draw, "number") and (draw.whole or draw.dtype in {DOUBLE, SINGLE})
     return known and type(generator.bit_generator) is np.random.PCG64
 
 
